@@ -1,0 +1,97 @@
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { Redis } from 'ioredis';
+import { type Logger, pino } from 'pino';
+import { Documents } from './graphql/documents.js';
+import { mountGraphQL } from './graphql/mount.js';
+import { buildSchema } from './graphql/schema.js';
+import { graphqlServer } from './graphql/server.js';
+import { Metrics } from './http/metrics.js';
+import { httpServer } from './http/server.js';
+import { type Clock, systemClock } from './kernel/clock.js';
+import type { Config } from './kernel/config.js';
+import type { App } from './kernel/context.js';
+import { openDatabase } from './kernel/database/index.js';
+import { Limiter } from './kernel/limits.js';
+import { registryOf } from './kernel/module.js';
+import { identify } from './modules/auth/auth.identify.js';
+import { modules } from './modules.js';
+import { mountCatalog } from './rest/catalog.js';
+import { basePath, mountRest } from './rest/mount.js';
+import { openApiDocument } from './rest/openapi.js';
+import { bindRows, type MountedRow } from './rest/table.js';
+
+/** What tests may put in the place of the real thing. */
+export interface Overrides {
+  clock?: Clock;
+  log?: Logger;
+  /** A saved image of a migrated embedded database. */
+  image?: Blob;
+}
+
+/** A server that is built and listens when told. */
+export interface Server {
+  app: App;
+  schema: GraphQLSchema;
+  rows: readonly MountedRow[];
+  http: FastifyInstance;
+  metrics: Metrics;
+  /** Stops taking requests, lets the running ones end, closes what was opened. */
+  close(): Promise<void>;
+}
+
+/** The API's two doors over one schema; needs no database, so that the published contract is written from it. */
+export function contract() {
+  const schema = buildSchema(modules);
+  const documents = new Documents(schema);
+  const rows = bindRows(modules, schema, documents);
+  return { schema, documents, rows, openapi: openApiDocument(schema, rows, basePath) };
+}
+
+/** The composition root: the only place that knows every layer. */
+export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
+  const log = overrides.log ?? pino({ level: config.logLevel });
+  const metrics = new Metrics();
+  const { schema, documents, rows, openapi } = contract();
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir: config.dataDir,
+    image: overrides.image,
+    onStatement: () => metrics.queries.inc(),
+    log,
+  });
+  const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
+  const app: App = {
+    config,
+    clock: overrides.clock ?? systemClock,
+    log,
+    database,
+    registry: registryOf(modules, () => schema),
+    limiter: new Limiter(config.limits, redis, log),
+    ready: true,
+    stopping: false,
+  };
+  const http = await httpServer(app, identify, metrics);
+  const apollo = graphqlServer(schema, documents);
+  await apollo.start();
+  mountGraphQL(http, apollo);
+  mountRest(http, rows);
+  mountCatalog(http, rows, openapi);
+  await http.ready();
+
+  const close = async () => {
+    app.ready = false;
+    await http.close();
+    await apollo.stop();
+    redis?.disconnect();
+    await database.close();
+  };
+  return { app, schema, rows, http, metrics, close };
+}
+
+/** A command on a dead Redis must fail at once: the limiter goes on in process, the channels by polling. */
+function connectRedis(url: string, log: Logger): Redis {
+  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 50, connectTimeout: 2000 });
+  redis.on('error', (error: Error) => log.warn({ err: error.message }, 'Redis'));
+  return redis;
+}

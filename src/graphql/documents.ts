@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { compile, type Operation } from '../kernel/operation.js';
+
+/** Compiled documents, the most used ones kept: compiling costs more than running. */
+export class Documents {
+  readonly #cache = new LRUCache<string, Operation>({ max: 1000 });
+
+  constructor(private readonly schema: GraphQLSchema) {}
+
+  /** The compiled form of a validated document. `key` is its text, where the caller has it. */
+  get(document: DocumentNode, operationName?: string | null, key = print(document)): Operation {
+    const hash = createHash('sha1')
+      .update(`${operationName ?? ''}\n${key}`)
+      .digest('base64');
+    const known = this.#cache.get(hash);
+    if (known) return known;
+    const operation = compile(this.schema, document, operationName);
+    this.#cache.set(hash, operation);
+    return operation;
+  }
+}

@@ -1,0 +1,49 @@
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { Context } from '../kernel/context.js';
+import { AppError } from '../kernel/errors.js';
+import { causeOf } from '../kernel/operation.js';
+
+/** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
+export function toGraphQLError(error: AppError, requestId: string, at?: Pick<GraphQLError, 'path' | 'nodes'>): GraphQLError {
+  const { code, status, field, details, retryAfter, more } = error;
+  const extensions = {
+    code,
+    status,
+    ...(field && { field }),
+    ...(details && { details }),
+    ...(retryAfter && { retryAfter }),
+    requestId,
+    ...more,
+  };
+  return new GraphQLError(error.message, { extensions, path: at?.path, nodes: at?.nodes });
+}
+
+/** The printable errors of a result; what is a fault of ours is logged and masked. */
+export function printErrors(result: ExecutionResult, ctx: Context): ExecutionResult {
+  if (!result.errors?.length) return result;
+  const errors = result.errors.map((error) => {
+    const cause = causeOf(error);
+    if (!cause) ctx.app.log.error({ err: error.originalError ?? error, requestId: ctx.request.id }, 'unhandled error in a resolver');
+    return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);
+  });
+  return { ...result, errors };
+}
+
+const requestErrors = new Set([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'BAD_REQUEST',
+  'OPERATION_RESOLUTION_FAILURE',
+]);
+
+/** Apollo's own errors (parse, validation, guards) in our codes. */
+export function formatError(formatted: GraphQLFormattedError): GraphQLFormattedError {
+  const { code, ...rest } = formatted.extensions ?? {};
+  if (rest.status) return { ...formatted, extensions: { code, ...withoutStack(rest) } };
+  const ours = requestErrors.has(String(code)) ? { code: 'invalid_request', status: 400 } : { code: 'internal_error', status: 500 };
+  const message = ours.status === 500 ? 'Internal server error' : formatted.message;
+  return { message, locations: formatted.locations, extensions: ours };
+}
+
+const withoutStack = ({ stacktrace: _stack, ...rest }: Record<string, unknown>) => rest;

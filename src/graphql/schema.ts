@@ -1,0 +1,41 @@
+import { type GraphQLField, GraphQLSchema } from 'graphql';
+import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
+import { classMark, markOf } from '../kernel/access.js';
+import type { Module } from '../kernel/module.js';
+import { DateTime, Json } from '../kernel/scalars.js';
+
+/** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
+export function buildSchema(modules: readonly Module[]): GraphQLSchema {
+  const schema = buildSchemaSync({
+    resolvers: modules.flatMap((m) => m.resolvers) as never,
+    validate: false,
+    scalarsMap: [
+      { type: Date, scalar: DateTime },
+      { type: Object, scalar: Json },
+    ],
+    // Every subscription brings its own source; TypeGraphQL asks for this one all the same.
+    pubSub: {
+      publish: () => undefined,
+      subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }),
+    },
+  });
+  markRootFields(schema);
+  return schema;
+}
+
+/** A class's mark holds for each of its root fields that states none of its own. */
+function markRootFields(schema: GraphQLSchema) {
+  const storage = getMetadataStorage();
+  const handlers = [
+    ...storage.queries.map((h) => ({ ...h, root: schema.getQueryType() })),
+    ...storage.mutations.map((h) => ({ ...h, root: schema.getMutationType() })),
+    ...storage.subscriptions.map((h) => ({ ...h, root: schema.getSubscriptionType() })),
+  ];
+  for (const { target, schemaName, root } of handlers) {
+    const field = root?.getFields()[schemaName] as GraphQLField<unknown, unknown> | undefined;
+    if (!field) continue;
+    field.extensions = { access: classMark(target), ...field.extensions };
+    markOf(field);
+    if (!field.description) throw new Error(`${schemaName} has no description`);
+  }
+}

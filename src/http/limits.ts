@@ -1,0 +1,54 @@
+import { isIPv6 } from 'node:net';
+import type { Context } from '../kernel/context.js';
+import { type Bucket, type Limiter, limited, type Spent } from '../kernel/limits.js';
+
+/** One address, or the /64 of an IPv6 one, so that a rotating client stays one client. */
+export function clientKey(ip: string): string {
+  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail = ''] = plain.split('::');
+  const left = head.split(':').filter(Boolean);
+  const right = tail.split(':').filter(Boolean);
+  const zeros = plain.includes('::') ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0') : [];
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
+}
+
+/** The limits that one request meets. The headers show the bucket with the fewest remaining, or the one that refused. */
+export class RateGate {
+  #shown?: Spent;
+
+  constructor(private readonly limiter: Limiter) {}
+
+  /** Spends the caller's own bucket, then the route's named ones. Throws 429. */
+  async enter(ctx: Context, route: { buckets?: readonly Bucket[]; graphql?: boolean; route?: string }): Promise<void> {
+    const { principal } = ctx;
+    const ip = clientKey(ctx.request.ip);
+    if (principal?.kind === 'key') await this.#spend('key', principal.id, principal.rateLimit);
+    else if (route.graphql && principal) await this.#spend('graphql', principal.userId);
+    else if (!route.buckets?.length) await this.#spend('general', ip);
+    for (const bucket of route.buckets ?? []) await this.#spend(bucket, bucket === 'security' ? `${route.route}:${ip}` : ip);
+  }
+
+  /** Spends the named buckets of one root field of a GraphQL document. */
+  async field(ctx: Context, name: string, buckets: readonly Bucket[]): Promise<void> {
+    const ip = clientKey(ctx.request.ip);
+    for (const bucket of buckets) await this.#spend(bucket, bucket === 'security' ? `${name}:${ip}` : ip);
+  }
+
+  async #spend(bucket: Bucket, key: string, limit?: number): Promise<void> {
+    const spent = await this.limiter.spend(bucket, key, limit);
+    if (spent.refused || !this.#shown || spent.remaining < this.#shown.remaining) this.#shown = spent;
+    if (spent.refused) throw limited(spent);
+  }
+
+  /** The contract's rate headers; a request that reached no bucket shows the general one untouched. */
+  headers(): Record<string, string> {
+    const general = this.limiter.limitOf('general');
+    const { limit, remaining, resetAt } = this.#shown ?? { limit: general, remaining: general, resetAt: new Date(Date.now() + 900_000) };
+    return {
+      'X-RateLimit-Limit': String(limit),
+      'X-RateLimit-Remaining': String(remaining),
+      'X-RateLimit-Reset': String(Math.ceil(resetAt.getTime() / 1000)),
+    };
+  }
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import cookie from '@fastify/cookie';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { App, Principal, RequestInfo } from '../kernel/context.js';
+import { Context } from '../kernel/context.js';
+import { fromDatabase } from '../kernel/dberrors.js';
+import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
+import { errorBody } from './errors.js';
+import { RateGate } from './limits.js';
+import { Metrics } from './metrics.js';
+import { originRefusal } from './origin.js';
+
+/** What `modules/auth` answers: who calls, or why the credentials are not taken. */
+export interface Identified {
+  principal: Principal | null;
+  refusal?: AppError;
+}
+export type Identify = (app: App, credentials: { authorization?: string; cookie?: string; ip: string }) => Promise<Identified>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    ctx: Context;
+    gate: RateGate;
+  }
+  interface FastifyContextConfig {
+    /** The route's label in the metrics. */
+    row?: string;
+    /** Named buckets spent besides the caller's. */
+    buckets?: readonly import('../kernel/limits.js').Bucket[];
+    /** Neither limited nor asked for credentials. */
+    bare?: boolean;
+    /** GraphQL requests of a session have a bucket of their own. */
+    graphql?: boolean;
+  }
+}
+
+export const sessionCookie = 'service_session';
+const bodyLimit = 1024 * 1024;
+const saneId = /^[\w.:-]{1,100}$/;
+
+/** The HTTP server: request ids, who is calling, limits, errors, health and metrics. Doors add their routes to it. */
+export async function httpServer(app: App, identify: Identify, metrics: Metrics): Promise<FastifyInstance> {
+  const server = Fastify({
+    loggerInstance: app.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit,
+    trustProxy: app.config.trustProxy ?? false,
+    genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
+    requestTimeout: 30_000,
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+  });
+  server.server.maxRequestsPerSocket = 1000;
+  await server.register(cookie);
+  jsonBodies(server);
+  addHooks(server, app, identify, metrics);
+  server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  server.setNotFoundHandler(() => {
+    throw notFound('Endpoint');
+  });
+  probes(server, app, metrics);
+  return server;
+}
+
+const sane = (id: string | string[] | undefined) => (typeof id === 'string' && saneId.test(id) ? id : undefined);
+
+/** JSON only, whatever its charset says; anything else is 400 on a route that takes a body. */
+function jsonBodies(server: FastifyInstance) {
+  server.removeAllContentTypeParsers();
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json/i, { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined);
+    return parse(request, body as string, done);
+  });
+}
+
+function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics: Metrics) {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Request-Id', request.id);
+    reply.header('X-Content-Type-Options', 'nosniff');
+    reply.header('Cache-Control', 'no-store');
+    const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
+    request.ctx = new Context(app, info, null);
+    request.gate = new RateGate(app.limiter);
+    const { bare, buckets, graphql } = request.routeOptions.config;
+    if (bare) return;
+    const { principal, refusal } = await identified(request, app, identify);
+    info.refusal = refusal;
+    request.ctx = new Context(app, info, principal);
+    await request.gate.enter(request.ctx, { buckets, graphql, route: request.routeOptions.url });
+    if (app.stopping) throw unavailable('The server is stopping');
+  });
+  server.addHook('onSend', async (request, reply) => {
+    if (!request.routeOptions.config.bare) reply.headers(request.gate.headers());
+    const session = request.ctx.request.session;
+    if (session !== undefined) setSessionCookie(app, reply, session);
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    const row = request.routeOptions.config.row ?? request.routeOptions.url ?? 'unknown';
+    metrics.requests.observe({ row, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
+    if (reply.statusCode === 429) metrics.refusals.inc({ row });
+  });
+}
+
+async function identified(request: FastifyRequest, app: App, identify: Identify): Promise<Identified> {
+  const authorization = request.headers.authorization;
+  const cookieValue = request.cookies[sessionCookie];
+  if (authorization === undefined && cookieValue === undefined) return { principal: null };
+  const found = await identify(app, { authorization, cookie: authorization === undefined ? cookieValue : undefined, ip: request.ip });
+  const foreign = found.principal?.kind === 'session' ? originRefusal(request, app.config.publicUrl) : undefined;
+  return foreign ? { principal: null, refusal: foreign } : found;
+}
+
+function setSessionCookie(app: App, reply: FastifyReply, session: { token: string; expiresAt: Date } | null) {
+  const host = new URL(app.config.publicUrl);
+  const local = host.protocol === 'http:' && /^(localhost|127\.|\[::1\])/.test(host.host);
+  const options = { httpOnly: true, sameSite: 'lax', path: '/', secure: !local } as const;
+  if (session) reply.setCookie(sessionCookie, session.token, { ...options, expires: session.expiresAt });
+  else reply.clearCookie(sessionCookie, options);
+}
+
+const fastifyErrors: Record<string, () => AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => tooLarge('body', 'must be at most 1 MiB'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => badRequest('The body must be JSON, with Content-Type application/json'),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => badRequest('The body must be JSON'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => badRequest('The body is not valid JSON'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body does not have the length that Content-Length tells'),
+  FST_ERR_BAD_URL: () => notFound('Endpoint'),
+};
+
+/** What an error means to the caller; what is a fault of ours becomes one opaque 500. */
+export function asAppError(error: unknown): AppError | undefined {
+  const known = fromDatabase(error);
+  if (known) return known;
+  const { code, statusCode } = error as { code?: string; statusCode?: number };
+  const ours = code ? fastifyErrors[code] : undefined;
+  if (ours) return ours();
+  return statusCode && statusCode >= 400 && statusCode < 500 ? badRequest('The request is malformed') : undefined;
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const known = asAppError(error);
+  if (!known) request.ctx.app.log.error({ err: error, requestId: request.id }, 'unhandled error');
+  const answer = known ?? new AppError('internal_error', 'Internal server error');
+  if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
+  return reply.status(answer.status).type('application/json; charset=utf-8').send(errorBody(answer, request.id));
+}
+
+function probes(server: FastifyInstance, app: App, metrics: Metrics) {
+  const bare = { config: { bare: true } };
+  server.get('/healthz', bare, (_request, reply) => reply.status(app.ready ? 200 : 503).send({ status: app.ready ? 'ok' : 'unavailable' }));
+  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()));
+}

@@ -1,0 +1,123 @@
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  OperationTypeNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { Extensions } from 'type-graphql';
+import type { Context, Principal } from './context.js';
+import { denied, unauthenticated } from './errors.js';
+
+export type Role = 'member' | 'admin' | 'owner';
+export type Tier = 'read' | 'read-write' | 'admin';
+
+/** What an operation asks of its caller. Stated on a resolver class or method; a missing mark fails the boot. */
+export interface AccessMark {
+  /** The domain that a key must be allowed (contract "Authentication", 3). Absent: any key. */
+  scope?: string;
+  /** The least role; a key counts with its creator's. */
+  role?: Role;
+  /** Asks a key for the admin tier besides. */
+  admin?: boolean;
+  /** Only for an interactive session. */
+  session?: boolean;
+  /** No credentials at all. */
+  public?: boolean;
+}
+
+const classMarks = new WeakMap<object, AccessMark>();
+
+/** Marks a resolver class (all its root fields) or one method (which then replaces the class's mark). */
+export function Access(mark: AccessMark): ClassDecorator & MethodDecorator {
+  return (target: object, method?: string | symbol) => {
+    if (method === undefined) classMarks.set(target, mark);
+    else Extensions({ access: mark })(target, method);
+  };
+}
+
+/** No credentials needed. */
+export const Public = () => Access({ public: true });
+
+export const classMark = (target: object) => classMarks.get(target);
+
+/** Everything that one document needs, computed once when it is compiled. */
+export interface Needs {
+  public: boolean;
+  session: boolean;
+  admin: boolean;
+  role: Role;
+  write: boolean;
+  scopes: string[];
+}
+
+const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
+
+/** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
+export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
+  const needs: Needs = { public: true, session: false, admin: false, role: 'member', write: false, scopes: [] };
+  const scopes = new Set<string>();
+  const info = new TypeInfo(schema);
+  const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      OperationDefinition: (node) => {
+        needs.write ||= node.operation === OperationTypeNode.MUTATION;
+      },
+      Field: () => {
+        const field = info.getFieldDef();
+        const parent = info.getParentType();
+        if (!field || field.name.startsWith('__')) return;
+        if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
+        addTypeScope(scopes, field);
+      },
+    }),
+  );
+  needs.scopes = [...scopes];
+  return needs;
+}
+
+/** The mark of a root field. */
+export function markOf(field: GraphQLField<unknown, unknown>): AccessMark {
+  const mark = field.extensions.access as AccessMark | undefined;
+  if (!mark) throw new Error(`${field.name} states no access`);
+  return mark;
+}
+
+function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
+  needs.public &&= mark.public ?? false;
+  needs.session ||= mark.session ?? false;
+  needs.admin ||= mark.admin ?? false;
+  if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
+  if (mark.scope) scopes.add(mark.scope);
+}
+
+/** A field that is part of its parent's record (a contact's tags) is readable with it. */
+function addTypeScope(scopes: Set<string>, field: GraphQLField<unknown, unknown>) {
+  if (field.extensions.record) return;
+  const type = getNamedType(field.type);
+  const scope = isObjectType(type) ? (type.extensions.scope as string | undefined) : undefined;
+  if (scope) scopes.add(scope);
+}
+
+/** Throws 401 or 403 unless the caller may run what has these needs. */
+export function allow(ctx: Context, needs: Needs): void {
+  if (needs.public) return;
+  const { principal } = ctx;
+  if (!principal) throw ctx.request.refusal ?? unauthenticated();
+  if (principal.kind === 'key') allowKey(principal, needs);
+  if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
+}
+
+function allowKey(key: Principal, needs: Needs) {
+  if (needs.session) throw denied('This needs an interactive session; API keys are refused');
+  if (needs.write && key.tier === 'read') throw denied('This API key is read-only');
+  if (needs.admin && key.tier !== 'admin') throw denied('This needs an API key with the admin permission');
+  const missing = key.scopes ? needs.scopes.filter((scope) => !key.scopes?.includes(scope)) : [];
+  if (missing.length > 0) throw denied(`This API key lacks the scope ${missing.join(', ')}`);
+}

@@ -1,0 +1,114 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const flag = (fallback: boolean) =>
+  z
+    .enum(['0', '1', 'true', 'false'])
+    .transform((text) => text === '1' || text === 'true')
+    .default(fallback);
+const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+
+/** Every environment variable the server reads, with its default; README's "Configuration" explains them. */
+const environment = z.object({
+  NODE_ENV: z.string().default('production'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
+  HOST: z.string().default('127.0.0.1'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATA_DIR: z.string().default('./data'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  ROLE: z.enum(['all', 'api', 'worker']).default('all'),
+  TRUST_PROXY: z.string().optional(),
+  OUTBOX_DIR: z.string().optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  MAIL_FROM: z.string().default('CRM <no-reply@localhost>'),
+  DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
+  SECRET_KEY: z.string().min(32).optional(),
+  PUBLIC_URL: z.url().optional(),
+  SEED_DEMO: flag(true).optional(),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  RATE_LIMIT_ENABLED: flag(true),
+  RATE_LIMIT_GENERAL: count(100),
+  RATE_LIMIT_KEY: count(100),
+  RATE_LIMIT_CREATE: count(30),
+  RATE_LIMIT_LOGIN: count(5),
+  RATE_LIMIT_REGISTER: count(3),
+  RATE_LIMIT_SECURITY: count(5),
+  RATE_LIMIT_GRAPHQL: count(600),
+  RATE_LIMIT_FORM: count(30),
+});
+
+export interface RateLimits {
+  enabled: boolean;
+  general: number;
+  key: number;
+  create: number;
+  login: number;
+  register: number;
+  security: number;
+  graphql: number;
+  form: number;
+}
+
+export interface Config {
+  production: boolean;
+  port: number;
+  host: string;
+  databaseUrl?: string;
+  dataDir: string;
+  redisUrl?: string;
+  role: 'all' | 'api' | 'worker';
+  trustProxy?: string[];
+  outboxDir: string;
+  smtpUrl?: string;
+  mailFrom: string;
+  defaultPlan: 'trial' | 'standard' | 'premium' | 'enterprise';
+  /** Absent only with the embedded database, which keeps a random one in its data directory. */
+  secretKey?: string;
+  publicUrl: string;
+  seedDemo: boolean;
+  logLevel: string;
+  limits: RateLimits;
+}
+
+/** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    throw new Error(`Configuration: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
+  }
+  const e = parsed.data;
+  if (e.DATABASE_URL && !e.SECRET_KEY) {
+    throw new Error('Configuration: SECRET_KEY (at least 32 characters) is required with DATABASE_URL');
+  }
+  const dataDir = e.DATA_DIR === ':memory:' ? e.DATA_DIR : resolve(e.DATA_DIR);
+  return {
+    production: e.NODE_ENV === 'production',
+    port: e.PORT,
+    host: e.HOST,
+    databaseUrl: e.DATABASE_URL,
+    dataDir,
+    redisUrl: e.REDIS_URL,
+    role: e.ROLE,
+    trustProxy: e.TRUST_PROXY?.split(',').map((entry) => entry.trim()),
+    outboxDir: resolve(e.OUTBOX_DIR ?? (dataDir === ':memory:' ? './data/outbox' : `${dataDir}/outbox`)),
+    smtpUrl: e.SMTP_URL,
+    mailFrom: e.MAIL_FROM,
+    defaultPlan: e.DEFAULT_PLAN,
+    secretKey: e.SECRET_KEY,
+    publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
+    seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
+    logLevel: e.LOG_LEVEL,
+    limits: {
+      enabled: e.RATE_LIMIT_ENABLED,
+      general: e.RATE_LIMIT_GENERAL,
+      key: e.RATE_LIMIT_KEY,
+      create: e.RATE_LIMIT_CREATE,
+      login: e.RATE_LIMIT_LOGIN,
+      register: e.RATE_LIMIT_REGISTER,
+      security: e.RATE_LIMIT_SECURITY,
+      graphql: e.RATE_LIMIT_GRAPHQL,
+      form: e.RATE_LIMIT_FORM,
+    },
+  };
+}

@@ -1,0 +1,20 @@
+/**
+ * Tables without an account-first key: they are looked up by hash, e-mail, number or public id before an account is
+ * known, or belong to none. Every other table is a tenant table, and a test holds it to the tenancy rules.
+ */
+export const globalTables = [
+  'accounts',
+  'users',
+  'sessions',
+  'api_keys',
+  'tokens',
+  'phone_numbers',
+  'public_forms',
+  '_prisma_migrations',
+] as const;
+
+/** Plain indexes of tenant tables that do not begin with account_id, because their reader does not know the account yet. */
+export const crossAccountIndexes = [
+  // login starts from the person
+  'memberships_user_id_idx',
+] as const;

@@ -1,0 +1,83 @@
+import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
+import { PrismaClient } from '../../generated/prisma/client.js';
+import { isMigrated, migrate } from './migrate.js';
+import { memoryPGlite, openPGlite, pgliteAdapter, pgliteStore } from './pglite.js';
+import { migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
+import type { Log, Store } from './store.js';
+
+export { PrismaClient } from '../../generated/prisma/client.js';
+
+export interface Database {
+  kind: 'pglite' | 'postgres';
+  prisma: PrismaClient;
+  /** plain SQL with $1 placeholders, for the job queue */
+  execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  /** PostgreSQL; without it the embedded database is used */
+  url?: string;
+  /** where the embedded database lives; `:memory:` keeps nothing */
+  dataDir: string;
+  /** called once for every statement that Prisma sends, BEGIN, COMMIT and ROLLBACK included */
+  onStatement?: () => void;
+  log?: Log;
+  /** starts an embedded database that does not exist yet from `dumpDataDir()` */
+  image?: Blob;
+  /** default true */
+  migrate?: boolean;
+}
+
+function assemble(kind: Database['kind'], store: Store, adapter: SqlMigrationAwareDriverAdapterFactory): Database {
+  const prisma = new PrismaClient({ adapter });
+  return {
+    kind,
+    prisma,
+    execute: store.execute,
+    ping: async () => void (await store.execute('select 1')),
+    close: async () => {
+      await prisma.$disconnect();
+      await store.close();
+    },
+  };
+}
+
+/** Opens the database, brings its schema up to date and hands out the Prisma client. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.url ? openPostgres(options.url, options) : openEmbedded(options);
+}
+
+async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const pool = openPool(url, options.log);
+  const store = postgresStore(pool);
+  try {
+    if (options.migrate !== false && !(await isMigrated(store.execute))) await migratePostgres(url, options.log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return assemble('postgres', store, postgresAdapter(pool, options));
+}
+
+async function openEmbedded(options: DatabaseOptions): Promise<Database> {
+  const { pg, release } = await openPGlite(options.dataDir, options.image);
+  const store = pgliteStore(pg, release);
+  try {
+    if (options.migrate !== false) await migrate(store.execute, pgliteAdapter(pg));
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  return assemble('pglite', store, pgliteAdapter(pg, options.onStatement));
+}
+
+/** A migrated, empty embedded database as an image: `openDatabase({ dataDir: ':memory:', image })` skips init and migration. */
+export async function dumpDataDir(): Promise<Blob> {
+  const pg = await memoryPGlite();
+  await migrate(pgliteStore(pg, () => {}).execute, pgliteAdapter(pg));
+  const image = await pg.dumpDataDir('none');
+  await pg.close();
+  return image;
+}

@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PGlite, types } from '@electric-sql/pglite';
+import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
+import { btree_gist } from '@electric-sql/pglite/contrib/btree_gist';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
+import {
+  DriverAdapterError,
+  type IsolationLevel,
+  type SqlMigrationAwareDriverAdapterFactory,
+  type Transaction,
+} from '@prisma/driver-adapter-utils';
+import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { mended } from './adapter.js';
+import { takeLock } from './lock.js';
+import type { Store } from './store.js';
+
+// as the PostgreSQL driver does
+const bigintAsText = { parsers: { [types.INT8]: (value: string) => value } };
+const extensions = { pg_trgm, btree_gin, btree_gist };
+
+/** A database in memory, with the extensions that the schema needs. */
+export async function memoryPGlite(image?: Blob): Promise<PGlite> {
+  return ready(new PGlite({ extensions, ...(image && { loadDataDir: image }) }));
+}
+
+async function ready(pg: PGlite): Promise<PGlite> {
+  await pg.waitReady;
+  // both adapters read timestamps as UTC without looking at the offset
+  await pg.exec("set time zone 'UTC'");
+  return pg;
+}
+
+/** Initialises beside the final place and renames when complete: a kill on the way leaves nothing that looks like a database. */
+async function initialise(dir: string, image?: Blob): Promise<void> {
+  const parent = resolve(dir, '..');
+  for (const name of readdirSync(parent)) {
+    if (name.startsWith('database.init-')) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+  const temporary = join(parent, `database.init-${process.pid}`);
+  const pg = new PGlite({ dataDir: temporary, extensions, ...(image && { loadDataDir: image }) });
+  await pg.waitReady;
+  await pg.close();
+  renameSync(temporary, dir);
+}
+
+async function open(dir: string): Promise<PGlite> {
+  const damaged = (cause?: unknown) =>
+    new Error(
+      `The embedded database in ${dir} is damaged or incomplete and was left untouched. Restore it from a backup, or move it away to start empty.`,
+      { cause },
+    );
+  // PGlite would initialise over a directory that lost its version file
+  if (!existsSync(join(dir, 'PG_VERSION')) || !existsSync(join(dir, 'global', 'pg_control'))) throw damaged();
+  try {
+    return await ready(new PGlite({ dataDir: dir, extensions }));
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+/** Opens the embedded database of a data directory, which one process may use at a time. */
+export async function openPGlite(dataDir: string, image?: Blob): Promise<{ pg: PGlite; release(): void }> {
+  if (dataDir === ':memory:') return { pg: await memoryPGlite(image), release: () => {} };
+  const dir = resolve(dataDir, 'database');
+  mkdirSync(resolve(dataDir), { recursive: true });
+  const release = takeLock(join(dataDir, 'database.lock'));
+  try {
+    if (!existsSync(dir)) await initialise(dir, image);
+    return { pg: await open(dir), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The driver's own version sets the isolation level before BEGIN and swallows a failed COMMIT. */
+function begin(pg: PGlite, isolation?: IsolationLevel): Promise<Transaction> {
+  return new Promise((started, failed) => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const done = pg.transaction(async (tx) => {
+      if (isolation) await tx.exec(`SET TRANSACTION ISOLATION LEVEL ${isolation}`);
+      const queryable = await new PrismaPGlite(tx as unknown as PGlite).connect();
+      const finish = async () => {
+        end();
+        await done;
+      };
+      started({
+        provider: 'postgres',
+        adapterName: queryable.adapterName,
+        options: { usePhantomQuery: true },
+        queryRaw: (query) => queryable.queryRaw(query),
+        executeRaw: (query) => queryable.executeRaw(query),
+        commit: finish,
+        rollback: async () => {
+          await tx.rollback();
+          await finish();
+        },
+      });
+      await ended;
+    });
+    done.catch((error) => failed(asDriverError(error)));
+  });
+}
+
+function asDriverError(error: Error & { code?: string }): Error {
+  if (!error.code) return error;
+  const { code, message } = error;
+  const cause = { kind: 'postgres' as const, code, originalCode: code, severity: 'ERROR', message, originalMessage: message };
+  return new DriverAdapterError({ ...cause, detail: undefined, column: undefined, hint: undefined });
+}
+
+/** The Prisma adapter of an embedded database. */
+export function pgliteAdapter(pg: PGlite, onStatement?: () => void): SqlMigrationAwareDriverAdapterFactory {
+  const script = async (sql: string) => void (await pg.exec(sql));
+  return mended(new PrismaPGlite(pg), { script, begin: (isolation) => begin(pg, isolation), onStatement });
+}
+
+/** The embedded database as the rest of the kernel sees it. */
+export function pgliteStore(pg: PGlite, release: () => void): Store {
+  return {
+    execute: async (text, values) => {
+      if (values?.length) return { rows: (await pg.query(text, values, bigintAsText)).rows };
+      try {
+        const results = await pg.exec(text, bigintAsText);
+        return { rows: results.findLast((result) => result.fields.length > 0)?.rows ?? [] };
+      } catch (error) {
+        // a script that failed between its own BEGIN and COMMIT would leave the only connection aborted
+        if (/\bbegin\b/i.test(text)) await pg.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    close: async () => {
+      try {
+        if (!pg.closed) await pg.exec('CHECKPOINT').then(() => pg.close());
+      } finally {
+        release();
+      }
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { cpus } from 'node:os';
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/driver-adapter-utils';
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
+import { mended } from './adapter.js';
+import { migrate } from './migrate.js';
+import type { Log, Store } from './store.js';
+
+const MAX_NAMES = 300;
+const MIGRATION_LOCK = 7240111;
+const settings = [
+  'statement_timeout=5000',
+  'lock_timeout=2000',
+  'idle_in_transaction_session_timeout=10000',
+  // both adapters read timestamps as UTC without looking at the offset
+  'TimeZone=UTC',
+  'jit=off',
+];
+
+/** A pool whose waits are all bounded and that outlives the death of its connections. */
+export function openPool(url: string, log?: Log): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: Math.min(10, cpus().length * 4),
+    connectionTimeoutMillis: 2000,
+    idleTimeoutMillis: 30_000,
+    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    application_name: 'crm-server',
+  });
+  pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection ended'));
+  return pool;
+}
+
+/**
+ * Names for prepared statements: a text gets one on its second use, and no more than a fixed number get one, since
+ * every connection keeps every name for ever.
+ */
+export function statementNames(max = MAX_NAMES): (query: SqlQuery) => string | undefined {
+  const names = new Map<string, string>();
+  const seenOnce = new LRUCache<string, true>({ max: 1000 });
+  return ({ sql }) => {
+    const known = names.get(sql);
+    if (known || names.size >= max || !/^\s*(select|with|insert|update|delete)\b/i.test(sql)) return known;
+    if (!seenOnce.delete(sql)) {
+      seenOnce.set(sql, true);
+      return undefined;
+    }
+    const name = `s${names.size}`;
+    names.set(sql, name);
+    return name;
+  };
+}
+
+/** The Prisma adapter of a PostgreSQL pool. */
+export function postgresAdapter(
+  pool: pg.Pool,
+  options: { onStatement?: () => void; log?: Log } = {},
+): SqlMigrationAwareDriverAdapterFactory {
+  const { log, onStatement } = options;
+  const adapter = new PrismaPg(pool, {
+    // the driver takes an absent name for an unnamed statement
+    statementNameGenerator: statementNames() as (query: SqlQuery) => string,
+    onConnectionError: (error) => log?.warn({ err: error }, 'a database connection ended in a transaction'),
+  });
+  const script = async (sql: string) => void (await pool.query(sql));
+  return mended(adapter, { script, onStatement });
+}
+
+/** Brings a PostgreSQL database up to date; of several processes that start at once, one works and the others wait. */
+export async function migratePostgres(url: string, log?: Log): Promise<void> {
+  const pool = new pg.Pool({ connectionString: url, max: 3, connectionTimeoutMillis: 10_000, options: '-c TimeZone=UTC' });
+  pool.on('error', (error) => log?.warn({ err: error }, 'a migration connection ended'));
+  try {
+    const guard = await pool.connect();
+    try {
+      await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+      await migrate((text, values) => pool.query(text, values), postgresAdapter(pool, { log }));
+    } finally {
+      guard.release(true);
+    }
+  } finally {
+    await pool.end();
+  }
+}
+
+/** PostgreSQL as the rest of the kernel sees it. */
+export function postgresStore(pool: pg.Pool): Store {
+  return {
+    execute: async (text, values) => {
+      const result: unknown = await pool.query(text, values);
+      const last = Array.isArray(result) ? result.findLast((one: pg.QueryResult) => one.fields.length > 0) : result;
+      return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
+    },
+    close: () => pool.end(),
+  };
+}

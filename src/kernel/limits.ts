@@ -1,0 +1,95 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { Extensions } from 'type-graphql';
+import type { RateLimits } from './config.js';
+import { AppError } from './errors.js';
+
+/** The named buckets of the contract's "Limits". */
+export type Bucket = 'general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form' | 'failedLogin';
+
+/** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
+export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
+
+const seconds: Record<Bucket, number> = {
+  general: 15 * 60,
+  key: 60,
+  graphql: 60,
+  login: 15 * 60,
+  register: 60 * 60,
+  security: 60,
+  create: 60,
+  form: 60,
+  failedLogin: 15 * 60,
+};
+
+/** What spending one point of a bucket left. */
+export interface Spent {
+  bucket: Bucket;
+  limit: number;
+  remaining: number;
+  /** When the bucket is full again. */
+  resetAt: Date;
+  refused: boolean;
+}
+
+// The counter only counts: each call brings its own limit, since keys have limits of their own.
+const unlimited = 2 ** 31;
+
+/** Counts requests in fixed windows, one atomic step each: in process, or in Redis with the process as its insurance. */
+export class Limiter {
+  readonly #counters = new Map<number, RateLimiterMemory | RateLimiterRedis>();
+
+  constructor(
+    readonly limits: RateLimits,
+    private readonly redis?: Redis,
+    private readonly log?: Logger,
+  ) {}
+
+  /** The limit of a bucket, from the environment. */
+  limitOf(bucket: Bucket): number {
+    return bucket === 'failedLogin' ? this.limits.login * 2 : this.limits[bucket];
+  }
+
+  async spend(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
+    const result = await this.#counter(seconds[bucket]).consume(`${bucket}:${key}`, 1).catch(asResult);
+    const { consumedPoints, msBeforeNext } = result;
+    return {
+      bucket,
+      limit,
+      remaining: Math.max(0, limit - consumedPoints),
+      resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
+      refused: this.limits.enabled && consumedPoints > limit,
+    };
+  }
+
+  #counter(duration: number): RateLimiterMemory | RateLimiterRedis {
+    const known = this.#counters.get(duration);
+    if (known) return known;
+    const memory = new RateLimiterMemory({ points: unlimited, duration, keyPrefix: `crm:${duration}` });
+    const counter = this.redis
+      ? new RateLimiterRedis({
+          storeClient: this.redis,
+          points: unlimited,
+          duration,
+          keyPrefix: `crm:${duration}`,
+          insuranceLimiter: memory,
+          rejectIfRedisNotReady: true,
+        })
+      : memory;
+    this.#counters.set(duration, counter);
+    this.log?.debug({ duration, redis: Boolean(this.redis) }, 'rate-limit counter made');
+    return counter;
+  }
+}
+
+function asResult(error: unknown): RateLimiterRes {
+  if (error instanceof Error) throw error;
+  return error as RateLimiterRes;
+}
+
+/** The 429 of a refused bucket: `retryAfter` is its reset in seconds. */
+export function limited(spent: Spent): AppError {
+  const retryAfter = Math.max(1, Math.ceil((spent.resetAt.getTime() - Date.now()) / 1000));
+  return new AppError('rate_limited', 'Too many requests', { retryAfter });
+}

@@ -1,0 +1,139 @@
+import type { Context } from './context.js';
+import { invalidField } from './errors.js';
+import { type ListArgs, Page, pageSize, type SortOrder } from './page.js';
+import { allOf, emptySql, rawSql, type Sql, sql } from './sql.js';
+import { isUuid } from './values.js';
+
+/** A sort key: the expression that its index holds, over the alias `t`. */
+export interface SortKey {
+  by: string;
+  type: 'text' | 'timestamptz' | 'integer' | 'numeric';
+  nullable?: boolean;
+}
+
+/** What a list of one table is made of. */
+export interface ListSpec<S extends string> {
+  table: string;
+  /** The columns of a row, over the alias `t`. */
+  columns: Sql;
+  /** Which rows count as live; "not deleted" unless told. */
+  live?: Sql;
+  sorts: Record<S, SortKey>;
+  byDefault: readonly [S, SortOrder];
+}
+
+export const byText = (column: string, nullable = true): SortKey => ({
+  by: `lower(t.${column} collate "und-x-icu") collate "C"`,
+  type: 'text',
+  nullable,
+});
+export const byTime = (column: string, nullable = false): SortKey => ({ by: `t.${column}`, type: 'timestamptz', nullable });
+export const byNumber = (column: string, type: 'integer' | 'numeric' = 'integer', nullable = false): SortKey => ({
+  by: `t.${column}`,
+  type,
+  nullable,
+});
+
+interface Listed {
+  id: string;
+  _key: string | null;
+  _total: bigint | number | null;
+}
+
+interface Cursor {
+  key: string | null;
+  id: string;
+}
+
+/**
+ * One page of a table in one statement: the ids over the sort's index, the rows joined onto them, and the exact total
+ * where it is asked for. Every sort ends in the id; nulls are last both ways; a cursor goes on exactly after its row.
+ */
+export async function listRows<Row extends { id: string }, S extends string>(
+  ctx: Context,
+  spec: ListSpec<S>,
+  args: ListArgs<object, S>,
+  conditions: Sql[],
+): Promise<Page<Row>> {
+  const [sort, order] = [args.sort ?? spec.byDefault[0], args.order ?? spec.byDefault[1]];
+  const size = pageSize(args);
+  const after = args.after ? decodeCursor(args.after, sort, order) : undefined;
+  const offset = ((args.page ?? 1) - 1) * size;
+  if (offset > 1e9) throw invalidField('page', 'is too far');
+  const wantTotal = args.selection.has('totalCount');
+
+  const build = (account: string) => {
+    const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
+    const ids = pageOfIds(spec, { sort, order, size, offset, after, where });
+    const direction = rawSql(`_sort ${order} ${spec.sorts[sort].nullable ? 'nulls last' : ''}, id ${order}`);
+    const rows = sql`select ${spec.columns}, p._key, p._nth
+      from (select *, row_number() over (order by ${direction}) as _nth from (${ids}) i) p
+      join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and t.id = p.id`;
+    if (!wantTotal) return sql`${rows} order by p._nth`;
+    const total = totalOf(spec, account, where, conditions.length > 0);
+    return sql`select r.*, n._total from (select (${total})::bigint as _total) n left join (${rows}) r on true order by r._nth`;
+  };
+  const rows = await ctx.query<Row & Listed, []>(build);
+  return toPage(rows, { sort, order, size, previous: offset > 0 || after !== undefined, wantTotal });
+}
+
+interface Window {
+  sort: string;
+  order: SortOrder;
+  size: number;
+  offset: number;
+  after?: Cursor;
+  where: Sql;
+}
+
+/** The ids and sort keys of a page and one row more, read from the index alone. */
+function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
+  const key = spec.sorts[window.sort as S];
+  const { order, where } = window;
+  const limit = window.size + 1;
+  const from = (condition: Sql) =>
+    sql`select t.id, ${rawSql(key.by)} as _sort, (${rawSql(key.by)})::text as _key from ${rawSql(spec.table)} t where ${where} ${condition}`;
+  const by = rawSql(`${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.id ${order}`);
+  if (!window.after) return sql`${from(emptySql)} order by ${by} limit ${limit}::int offset ${window.offset}::bigint`;
+
+  const { key: value, id } = window.after;
+  const beyond = rawSql(order === 'asc' ? '>' : '<');
+  const nulls = sql`${from(sql`and ${rawSql(key.by)} is null ${value === null ? sql`and t.id ${beyond} ${id}::uuid` : emptySql}`)}
+    order by t.id ${rawSql(order)} limit ${limit}::int`;
+  if (value === null) return nulls;
+  const seek = sql`${from(sql`and (${rawSql(key.by)}, t.id) ${beyond} (${value}::${rawSql(key.type)}, ${id}::uuid)`)} order by ${by} limit ${limit}::int`;
+  if (!key.nullable) return seek;
+  const together = rawSql(`_sort ${order} nulls last, id ${order}`);
+  return sql`select * from ((${seek}) union all (${nulls})) u order by ${together} limit ${limit}::int`;
+}
+
+/** Unfiltered totals are kept by triggers and cost nothing; filtered ones are counted. */
+function totalOf<S extends string>(spec: ListSpec<S>, account: string, where: Sql, filtered: boolean): Sql {
+  return filtered
+    ? sql`select count(*) from ${rawSql(spec.table)} t where ${where}`
+    : sql`select coalesce(sum(n), 0) from counts where account_id = ${account}::uuid and kind = ${spec.table}`;
+}
+
+function toPage<Row extends { id: string }>(
+  rows: (Row & Listed)[],
+  page: { sort: string; order: string; size: number; previous: boolean; wantTotal: boolean },
+): Page<Row> {
+  const total = page.wantTotal ? Number(rows[0]?._total ?? 0) : null;
+  const present = rows.filter((row) => row.id !== null);
+  const kept = present.slice(0, page.size);
+  const cursorOf = (row: Row) => encodeCursor(page.sort, page.order, { key: (row as Row & Listed)._key, id: row.id });
+  return new Page<Row>(kept, cursorOf, { next: present.length > page.size, previous: page.previous }, total);
+}
+
+const encodeCursor = (sort: string, order: string, cursor: Cursor) =>
+  Buffer.from(JSON.stringify([sort, order, cursor.key, cursor.id])).toString('base64url');
+
+function decodeCursor(text: string, sort: string, order: string): Cursor {
+  try {
+    const [itsSort, itsOrder, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string, string | null, string];
+    if (itsSort === sort && itsOrder === order && isUuid(id) && (key === null || typeof key === 'string')) return { key, id };
+  } catch {
+    // falls through to the one answer for every cursor that is not ours
+  }
+  throw invalidField('after', 'is not a cursor of this list in this order');
+}

@@ -1,0 +1,122 @@
+import {
+  coerceInputValue,
+  type DocumentNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  OperationTypeNode,
+  typeFromAST,
+} from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { Extensions } from 'type-graphql';
+import { allow, type Needs, needsOf } from './access.js';
+import { coercionMessage } from './coercion.js';
+import type { Context } from './context.js';
+import { fromDatabase, isRetryable } from './dberrors.js';
+import { badRequest, type Detail, invalid } from './errors.js';
+
+/** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
+export const Detached = () => Extensions({ detached: true });
+
+type Variables = Record<string, unknown>;
+
+/** A document made ready to run: what it needs, and its compiled form. */
+export interface Operation {
+  kind: OperationTypeNode;
+  needs: Needs;
+  detached: boolean;
+  /** The root fields it runs, in order. */
+  fields: string[];
+  coerce(variables: Variables): void;
+  execute(ctx: Context, variables: Variables): Promise<ExecutionResult> | ExecutionResult;
+}
+
+/** Compiles one operation of a validated document. Throws what the document itself is to blame for. */
+export function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Operation {
+  const definition = getOperationAST(document, operationName);
+  if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
+  const compiled = compileQuery(schema, document, operationName ?? undefined);
+  if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
+  const root = schema.getRootType(definition.operation)!.getFields();
+  const fields = definition.selectionSet.selections.flatMap((s) => (s.kind === Kind.FIELD ? [s.name.value] : []));
+  const detached = fields.some((name) => root[name]?.extensions.detached);
+  if (detached && fields.length > 1) throw badRequest('A mutation that talks to a vendor stands alone in its document');
+  const types = (definition.variableDefinitions ?? []).map((v) => ({
+    name: v.variable.name.value,
+    type: typeFromAST(schema, v.type as never) as GraphQLInputType,
+  }));
+  return {
+    kind: definition.operation,
+    needs: needsOf(schema, document),
+    detached,
+    fields,
+    coerce: (variables) => coerce(schema, types, variables),
+    execute: (ctx, variables) => (compiled as CompiledQuery).query(undefined, ctx, variables),
+  };
+}
+
+/** All type faults of the variables in one pass, each with the name of its field. */
+function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType }[], variables: Variables) {
+  const details: Detail[] = [];
+  for (const { name, type } of types) {
+    if (variables[name] === undefined) continue;
+    coerceInputValue(variables[name], type, (path, value, error) => {
+      details.push({ field: path.join('.') || name, message: coercionMessage(schema, error.message, value) });
+    });
+  }
+  if (details.length === 0) return;
+  const names = new Set(types.map((t) => t.name));
+  throw invalid(details.map((d) => missingField(d, names)));
+}
+
+/** "Field x of required type …" is reported on the object: blame the field itself. */
+function missingField(detail: Detail, variables: ReadonlySet<string>): Detail {
+  const missing = /^Field "([^"]+)" of required type/.exec(detail.message);
+  if (!missing) return detail;
+  const inside = variables.has(detail.field) ? '' : `${detail.field}.`;
+  return { field: `${inside}${missing[1]}`, message: 'is required' };
+}
+
+class Rollback extends Error {
+  constructor(readonly result: ExecutionResult) {
+    super('rolled back');
+  }
+}
+
+const attempts = 3;
+
+/**
+ * Runs an operation: access, coercion, then the whole document (a mutation in one transaction with its outbox rows, any
+ * error undoing all of it). Refusals are thrown; what resolvers throw comes back in `errors`, as in GraphQL.
+ */
+export async function run(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
+  allow(ctx, operation.needs);
+  operation.coerce(variables);
+  if (operation.kind !== OperationTypeNode.MUTATION || operation.detached) return operation.execute(ctx, variables);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await inTransaction(operation, ctx, variables);
+    } catch (error) {
+      if (error instanceof Rollback) {
+        if (attempt < attempts && error.result.errors?.some((e) => isRetryable(e.originalError))) continue;
+        return error.result;
+      }
+      if (attempt < attempts && isRetryable(error)) continue;
+      throw fromDatabase(error) ?? error;
+    }
+  }
+}
+
+function inTransaction(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
+  return ctx.transaction(async (inside) => {
+    const result = await operation.execute(inside, variables);
+    if (result.errors?.length) throw new Rollback(result);
+    return result;
+  });
+}
+
+/** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */
+export const causeOf = (error: GraphQLError) => fromDatabase(error.originalError ?? error);

@@ -1,0 +1,38 @@
+import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
+
+/** An instant: ISO 8601 with an offset. */
+export const DateTime = GraphQLDateTimeISO;
+/** Any JSON value. */
+export const Json = GraphQLJSON;
+/** A JSON object. */
+export const JsonObject = GraphQLJSONObject;
+/** A calendar day, YYYY-MM-DD. */
+export const Day = GraphQLLocalDate;
+
+const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
+
+function toDecimalText(value: unknown): string {
+  const text = typeof value === 'number' && Number.isFinite(value) ? plain(value) : value;
+  if (typeof text !== 'string' || !decimalText.test(text)) throw new GraphQLError('must be a decimal number');
+  return text;
+}
+
+/** A number without exponent, so that 1e21 is judged by its digits. */
+function plain(value: number): string {
+  const text = String(value);
+  return /e/i.test(text) ? value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 }) : text;
+}
+
+/** An exact decimal: a JSON number (or a decimal string on input) outside, exact text inside. */
+export const Decimal = new GraphQLScalarType<string, number>({
+  name: 'Decimal',
+  description: 'An exact decimal amount. Written as a number or a decimal string, read as a number.',
+  serialize: (value) => Number(value),
+  parseValue: toDecimalText,
+  parseLiteral(node) {
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return toDecimalText(plain(Number(node.value)) && node.value);
+    if (node.kind === Kind.STRING) return toDecimalText(node.value);
+    throw new GraphQLError('must be a decimal number');
+  },
+});

@@ -1,0 +1,13 @@
+import { likeText } from './sql.js';
+
+const phoneLike = /^[\d\s()+.-]+$/;
+
+/**
+ * A search term as a LIKE pattern over a search text whose words follow a space each: part of it from three characters
+ * on, the start of a word for one or two. A formatted phone number is found by its digits.
+ */
+export function searchPattern(term: string): string {
+  const digits = term.replace(/\D/g, '');
+  const text = phoneLike.test(term) && digits.length >= 3 ? digits : likeText(term.toLowerCase());
+  return [...text].length >= 3 ? `%${text}%` : `% ${text}%`;
+}

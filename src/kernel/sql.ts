@@ -1,0 +1,32 @@
+import { Prisma } from '../generated/prisma/client.js';
+
+/** Composable SQL with bound parameters: the only way a value enters a hand-written statement. */
+export type Sql = Prisma.Sql;
+export const sql = Prisma.sql;
+export const joinSql = Prisma.join;
+export const emptySql = Prisma.empty;
+/** Trusted text only: names from our own tables of columns, never anything a caller sent. */
+export const rawSql = Prisma.raw;
+
+/** A hand-written statement. The account is its first parameter by type, so that none can forget it. */
+export type Statement<Row, Args extends unknown[] = []> = { (account: string, ...args: Args): Sql; row?: Row };
+
+/** Names a statement; `build` gets the account and the arguments. */
+export const statement = <Row, Args extends unknown[] = []>(build: (account: string, ...args: Args) => Sql): Statement<Row, Args> => build;
+
+/** `name = value and …` joined, or `true` when there is nothing to join. */
+export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSql(conditions, ' and ') : sql`true`);
+
+/** A column's name in the database: assignedTo → assigned_to. */
+export const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of a model as a select list that answers in the model's field names. */
+export function selectList(model: Prisma.ModelName, alias: string, without: string[] = []): Sql {
+  const fields = Object.keys((Prisma as unknown as Record<string, object>)[`${model}ScalarFieldEnum`] ?? {});
+  if (fields.length === 0) throw new Error(`No model is called ${model}`);
+  const kept = fields.filter((f) => !without.includes(f));
+  return rawSql(kept.map((f) => `${alias}.${columnName(f)} as "${f}"`).join(', '));
+}
+
+/** Escapes the wildcards of LIKE, so that a search for "50%" means just that. */
+export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');

@@ -1,0 +1,74 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { Count, Draft, Edit, Entity, Id, Input, Instant, Nested, OneOf, oneOf, SomeOf, Stamp, Text, Texts } from '../../kernel/fields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { AccountName } from '../auth/auth.model.js';
+
+/** The domains that a key may be held to (decisions.md "scopes"). */
+export const scopes = [
+  ...['contacts', 'companies', 'deals', 'tasks', 'notes', 'tags', 'activities', 'messages', 'emails', 'automations', 'workflows'],
+  ...['settings', 'calls', 'calendars', 'custom-fields', 'webhooks', 'users', 'forms', 'products', 'invoices', 'dashboard'],
+] as const;
+
+export const permissions = ['read', 'read-write', 'admin'] as const;
+
+@ObjectType()
+export class ApiKeyFields {
+  @Text(100, 'What the key is for', { required: true }) name: string;
+  @SomeOf(scopes, 'The domains that the key may touch; none means all') scopes: string[] | null;
+  @Texts(50, 50, 'Address ranges (CIDR) that the key may call from; none means all') ipAllowlist: string[] | null;
+  @Count('Requests per minute, at most 10,000', { min: 1, max: 10_000 }) rateLimit: number | null;
+  @Instant('When the key ends') expiresAt: Date | null;
+}
+
+@Entity('An API key, without its secret')
+export class ApiKey extends ApiKeyFields {
+  @Id() id: string;
+  @OneOf(permissions, 'What the key may do', { required: true }) permission: string;
+  @Text(20, 'How the key begins', { required: true }) prefix: string;
+  @Stamp('When the key was last used', {}) lastUsedAt: Date | null;
+  @Stamp('When the key was made') createdAt: Date;
+}
+
+@Entity('A new API key: the only time that its secret is shown')
+export class NewApiKey extends ApiKey {
+  @Text(100, 'The key itself', { required: true }) key: string;
+}
+
+@Entity('What the calling key may do')
+export class ApiKeyCheck {
+  @Id() id: string;
+  @Text(100, 'What the key is for', { required: true }) name: string;
+  @OneOf(permissions, 'What the key may do', { required: true }) permission: string;
+  @SomeOf(scopes, 'The domains that the key may touch; null means all') scopes: string[] | null;
+  @Texts(50, 50, 'Address ranges that the key may call from; null means all') ipAllowlist: string[] | null;
+  @Count('Requests per minute', { required: true }) rateLimit: number;
+  @Instant('When the key ends') expiresAt: Date | null;
+  @Nested(
+    () => AccountName,
+    () => AccountName,
+    'The workspace of the key',
+    { required: true },
+  )
+  workspace: AccountName;
+}
+
+@Input('A new API key')
+export class CreateApiKeyInput extends Draft(ApiKeyFields) {
+  @OneOf([...permissions, 'write'], 'What the key may do; write is another word for read-write', { required: true }) permission: string;
+}
+
+@Input('Changes to an API key')
+export class UpdateApiKeyInput extends Edit(CreateApiKeyInput) {}
+
+@Input('Which keys')
+export class ApiKeyFilter {
+  @Text(200, 'Part of the name') search?: string | null;
+}
+
+export const ApiKeySort = oneOf('ApiKeySort', ['createdAt', 'name'], 'Sort keys of API keys');
+
+@ArgsType()
+export class ApiKeyList extends ListArgsOf(ApiKeyFilter, ApiKeySort) {}
+
+@ObjectType({ description: 'A page of API keys' })
+export class ApiKeyConnection extends ConnectionOf(ApiKey) {}

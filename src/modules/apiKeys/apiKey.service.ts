@@ -1,0 +1,92 @@
+import ipaddr from 'ipaddr.js';
+import { type Context, validId } from '../../kernel/context.js';
+import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { deleted } from '../../kernel/page.js';
+import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import { forgetCallers } from '../auth/auth.identify.js';
+import { digest, newKey } from '../auth/auth.secrets.js';
+import type { ApiKey, ApiKeyCheck, ApiKeyList, ApiKeySort, CreateApiKeyInput, UpdateApiKeyInput } from './apiKey.model.js';
+
+const listing: ListSpec<keyof typeof ApiKeySort> = {
+  table: 'api_keys',
+  columns: selectList('ApiKey', 't', ['hash']),
+  live: sql`t.revoked_at is null`,
+  sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+};
+
+interface Kept {
+  scopes: string[];
+  ipAllowlist: string[];
+}
+
+/** An empty list is kept for "all", and shown as null. */
+const shown = <K extends Kept>(key: K) => ({
+  ...key,
+  scopes: key.scopes.length > 0 ? key.scopes : null,
+  ipAllowlist: key.ipAllowlist.length > 0 ? key.ipAllowlist : null,
+});
+
+export async function listKeys(ctx: Context, args: ApiKeyList) {
+  const conditions: Sql[] = [];
+  const search = args.filter?.search?.toLowerCase();
+  if (search) conditions.push(sql`strpos(lower(t.name), ${search}) > 0`);
+  const page = await listRows<ApiKey & Kept, keyof typeof ApiKeySort>(ctx, listing, args, conditions);
+  for (const key of page.nodes) Object.assign(key, shown(key));
+  return page;
+}
+
+export async function getKey(ctx: Context, id: string) {
+  const key = await ctx.db.apiKey.findFirst({ where: { id: validId(id, 'API key'), revokedAt: null } });
+  return shown(found(key, 'API key'));
+}
+
+function checked(ctx: Context, input: UpdateApiKeyInput) {
+  const { permission, scopes, ipAllowlist, ...rest } = input;
+  for (const [i, range] of (ipAllowlist ?? []).entries()) {
+    check(ipaddr.isValidCIDR(range), () => invalidField(`ipAllowlist.${i}`, 'must be an address range like 203.0.113.0/24'));
+  }
+  check(!rest.expiresAt || rest.expiresAt > ctx.now(), () => invalidField('expiresAt', 'must be in the future'));
+  return {
+    ...rest,
+    ...(permission && { permission: permission === 'write' ? 'read-write' : permission }),
+    ...(scopes !== undefined && { scopes: [...new Set(scopes ?? [])] }),
+    ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
+  };
+}
+
+/** POST /api-keys: the secret is in this reply and nowhere else. */
+export async function createKey(ctx: Context, input: CreateApiKeyInput) {
+  const data = checked(ctx, input);
+  const key = newKey(ctx.app.clock);
+  const made = await ctx.db.apiKey.create({
+    data: { ...data, prefix: key.slice(0, 12), last4: key.slice(-4), hash: digest(key), createdBy: ctx.caller.userId } as never,
+  });
+  return { ...shown(made), key };
+}
+
+export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInput) {
+  const key = await getKey(ctx, id);
+  const saved = await ctx.db.apiKey.update({ where: { id: key.id }, data: checked(ctx, input) });
+  forgetCallers(ctx.app);
+  return shown(saved);
+}
+
+/** DELETE /api-keys/{id}: the key is refused from now on. */
+export async function revokeKey(ctx: Context, id: string) {
+  const key = await getKey(ctx, id);
+  await ctx.db.apiKey.update({ where: { id: key.id }, data: { revokedAt: ctx.now() } });
+  forgetCallers(ctx.app);
+  return deleted(key.id);
+}
+
+/** Contract GET /api-keys/check: the calling key's own permissions; a session caller gets 400. */
+export async function checkKey(ctx: Context): Promise<ApiKeyCheck> {
+  const { caller } = ctx;
+  check(caller.kind === 'key', () => badRequest('Only an API key can be checked; this is a session'));
+  const { name, permission, scopes, ipAllowlist, expiresAt } = await getKey(ctx, caller.id);
+  const rateLimit = caller.rateLimit ?? ctx.app.limiter.limitOf('key');
+  const workspace = { id: caller.account.id, name: caller.account.name };
+  return { id: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace };
+}

@@ -1,0 +1,132 @@
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+import type { App, Principal } from '../../kernel/context.js';
+import { AppError, denied, unauthenticated } from '../../kernel/errors.js';
+import { digest, isKey } from './auth.secrets.js';
+import { accountInfo, sessionLife } from './auth.session.js';
+
+interface Credentials {
+  authorization?: string;
+  cookie?: string;
+  ip: string;
+}
+
+interface Known {
+  principal: Principal;
+  ipAllowlist: string[];
+  expiresAt: Date | null;
+}
+
+const minute = 60_000;
+const idleLife = 90 * 24 * 60 * minute;
+const caches = new WeakMap<App, LRUCache<string, Known>>();
+
+/** What was found a second ago holds for a second: revocations take effect within it. */
+function cacheOf(app: App) {
+  const known = caches.get(app);
+  if (known) return known;
+  const made = new LRUCache<string, Known>({ max: 10_000, ttl: 1000 });
+  caches.set(app, made);
+  return made;
+}
+
+/** Forgets what is cached of a secret, so that a logout or revocation holds at once in this process. */
+export const forgetCallers = (app: App) => cacheOf(app).clear();
+
+/** Who is calling (contract "Authentication"): an API key in the Authorization header, else the session cookie. */
+export async function identify(app: App, credentials: Credentials): Promise<{ principal: Principal | null; refusal?: AppError }> {
+  try {
+    const known = await find(app, credentials);
+    if (known.expiresAt && known.expiresAt <= app.clock.now()) throw unauthenticated('The credentials have expired');
+    if (!isAllowedFrom(known.ipAllowlist, credentials.ip)) throw denied('This API key is not allowed from this address');
+    return { principal: known.principal };
+  } catch (error) {
+    if (error instanceof AppError) return { principal: null, refusal: error };
+    throw error;
+  }
+}
+
+async function find(app: App, { authorization, cookie }: Credentials): Promise<Known> {
+  const secret = authorization === undefined ? cookie! : bearer(authorization);
+  const hash = digest(secret);
+  const cached = cacheOf(app).get(hash);
+  if (cached) return cached;
+  const known = authorization === undefined ? await findSession(app, hash) : await findKey(app, hash);
+  cacheOf(app).set(hash, known);
+  return known;
+}
+
+function bearer(authorization: string): string {
+  const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (!key) throw unauthenticated('The Authorization header must be "Bearer <API key>"');
+  if (!isKey(key)) throw unauthenticated('The API key is malformed');
+  return key;
+}
+
+async function memberOf(app: App, accountId: string, userId: string) {
+  const member = await app.database.prisma.membership.findUnique({
+    where: { key: { accountId, userId } },
+    include: { account: true },
+  });
+  if (member?.status !== 'active') throw unauthenticated('The person is no active member of the account');
+  if (member.account.suspendedAt) throw denied('The account is suspended');
+  return member;
+}
+
+async function findSession(app: App, tokenHash: string): Promise<Known> {
+  const now = app.clock.now();
+  const session = await app.database.prisma.session.findUnique({ where: { tokenHash } });
+  if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
+  const member = await memberOf(app, session.accountId, session.userId);
+  if (now.getTime() - session.lastSeenAt.getTime() > minute) {
+    const expiresAt = new Date(now.getTime() + sessionLife);
+    await app.database.prisma.session.update({ where: { id: session.id }, data: { lastSeenAt: now, expiresAt } });
+    await touchMember(app, member, now);
+  }
+  const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
+  return { principal, ipAllowlist: [], expiresAt: session.expiresAt };
+}
+
+const touchMember = (app: App, member: { accountId: string; userId: string }, lastActiveAt: Date) =>
+  app.database.prisma.membership.update({
+    where: { key: { accountId: member.accountId, userId: member.userId } },
+    data: { lastActiveAt },
+  });
+
+async function findKey(app: App, hash: string): Promise<Known> {
+  const now = app.clock.now();
+  const key = await app.database.prisma.apiKey.findUnique({ where: { hash } });
+  if (!key || key.revokedAt) throw unauthenticated('The API key is unknown or revoked');
+  const idleSince = key.lastUsedAt ?? key.createdAt;
+  if (key.kind === 'user' && now.getTime() - idleSince.getTime() > idleLife)
+    throw unauthenticated('The API key lapsed after 90 days without use');
+  const member = await memberOf(app, key.accountId, key.createdBy);
+  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) {
+    await app.database.prisma.apiKey.update({ where: { id: key.id }, data: { lastUsedAt: now } });
+  }
+  const scopes = key.scopes.length > 0 ? key.scopes : null;
+  const principal = principalOf('key', key.id, member, { tier: key.permission as Principal['tier'], scopes });
+  return { principal: { ...principal, rateLimit: key.rateLimit ?? undefined }, ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };
+}
+
+type Member = Awaited<ReturnType<typeof memberOf>>;
+
+const principalOf = (kind: Principal['kind'], id: string, member: Member, rights: Pick<Principal, 'tier' | 'scopes'>): Principal => ({
+  kind,
+  id,
+  userId: member.userId,
+  userName: member.name,
+  role: member.role as Principal['role'],
+  ...rights,
+  account: accountInfo(member.account),
+});
+
+/** Whether an address is in one of the ranges; an IPv4 address in IPv6 clothes counts as itself. */
+function isAllowedFrom(ranges: string[], ip: string): boolean {
+  if (ranges.length === 0) return true;
+  const address = ipaddr.process(ip);
+  return ranges.some((range) => {
+    const [base, bits] = ipaddr.parseCIDR(range);
+    return address.kind() === base.kind() && address.match([base, bits] as never);
+  });
+}

@@ -1,0 +1,105 @@
+import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, Text } from '../../kernel/fields.js';
+
+@Entity('A person')
+export class Person {
+  @Id() id: string;
+  @Text(254, 'E-mail address', { required: true }) email: string;
+  @Text(100, 'Given name') firstName: string | null;
+  @Text(100, 'Family name') lastName: string | null;
+}
+
+@Entity('An account (workspace) by name')
+export class AccountName {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+}
+
+@Entity('An account that the person belongs to')
+export class AccountChoice extends AccountName {
+  @Text(20, 'The role in it', { required: true }) role: string;
+}
+
+/** The auth response of register, login, switch-account and accept-invite; with MFA pending only the last two say something. */
+@Entity('The outcome of a login')
+export class AuthResult {
+  @Nested(
+    () => Person,
+    () => Person,
+    'Who is logged in',
+  )
+  user: Person | null;
+  @Nested(
+    () => AccountName,
+    () => AccountName,
+    'The current account',
+  )
+  account: AccountName | null;
+  @Text(20, 'The role in the current account') role: string | null;
+  @Nested(
+    () => AccountChoice,
+    () => AccountChoice,
+    'All accounts of the person',
+    { list: 1000 },
+  )
+  accounts: AccountChoice[] | null;
+  @Flag('Whether the role must set up a second factor', { required: true }) mfaSetupRequired: boolean;
+  @Flag('Whether a second factor is asked for before there is a session', { required: true }) mfaRequired: boolean;
+  @Text(200, 'What the second step is called with') mfaToken: string | null;
+}
+
+@Entity('The calling person')
+export class Me {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+  @Text(254, 'E-mail address', { required: true }) email: string;
+  @Text(20, 'Role in the workspace', { required: true }) role: string;
+}
+
+@Entity('The current workspace')
+export class Workspace {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+  @Text(20, 'Plan', { required: true }) plan: string;
+  @Count('Active members', { required: true }) memberCount: number;
+}
+
+@Entity('Who is calling, and where')
+export class CurrentUser {
+  @Nested(
+    () => Me,
+    () => Me,
+    'The calling person',
+    { required: true },
+  )
+  user: Me;
+  @Nested(
+    () => Workspace,
+    () => Workspace,
+    'The current workspace',
+    { required: true },
+  )
+  workspace: Workspace;
+}
+
+@Entity('That something was done')
+export class Done {
+  @Flag('Always true', { required: true }) success: boolean;
+}
+
+export const done: Done = { success: true };
+
+@Input('A new account and its owner')
+export class RegisterInput {
+  @Email('E-mail address', { required: true }) email: string;
+  @Secret(8, 'Password, at least 8 characters') password: string;
+  @Text(200, 'Name of the new account, at least 2 characters', { required: true }) accountName: string;
+  @Text(100, 'Given name') firstName?: string | null;
+  @Text(100, 'Family name') lastName?: string | null;
+}
+
+@Input('Credentials')
+export class LoginInput {
+  @Text(254, 'E-mail address', { required: true }) email: string;
+  @Secret(0, 'Password') password: string;
+  @Ref('The account to enter; the first one unless told') accountId?: string | null;
+}

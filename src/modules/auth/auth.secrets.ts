@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { hash, verify } from '@node-rs/argon2';
+import type { Clock } from '../../kernel/clock.js';
+
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** At most four at once: a flood of logins must not take the machine. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= 4) await new Promise<void>((resume) => waiting.push(resume));
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+    waiting.shift()?.();
+  }
+}
+
+/** argon2id of a password. */
+export const hashPassword = (password: string) => inTurn(() => hash(password.normalize('NFKC'), cost));
+
+// The hash of nothing that anybody typed: an unknown address costs as much time as a wrong password.
+const nobody = hashPassword(`nobody ${Math.random()}`);
+
+/** Whether the password is the one; takes as long when there is none to compare with. */
+export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
+  const against = stored ?? (await nobody);
+  const matches = await inTurn(() => verify(against, password.normalize('NFKC')));
+  return matches && stored !== null && stored !== undefined;
+}
+
+/** What is kept of a random secret: its SHA-256. */
+export const digest = (secret: string) => createHash('sha256').update(secret).digest('hex');
+
+/** A random secret of 256 bits. */
+export const randomSecret = (clock: Clock) => clock.bytes(32).toString('base64url');
+
+const checksum = (text: string) => crc32(text).toString(36).padStart(7, '0');
+
+/** A new API key: prefix, secret, checksum (so that a typo is told from a revoked key without a look-up). */
+export function newKey(clock: Clock): string {
+  const body = `svc_${clock.bytes(32).toString('hex')}`;
+  return body + checksum(body);
+}
+
+/** Whether a text is formed like one of our keys, checksum included. */
+export function isKey(text: string): boolean {
+  const body = text.slice(0, -7);
+  return /^svc_[0-9a-f]{64}$/.test(body) && text.slice(-7) === checksum(body);
+}

@@ -1,0 +1,82 @@
+import type { Context } from '../../kernel/context.js';
+import { check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
+import { limited } from '../../kernel/limits.js';
+import { plans } from '../../kernel/plans.js';
+import { forgetCallers } from './auth.identify.js';
+import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput } from './auth.model.js';
+import { hashPassword, verifyPassword } from './auth.secrets.js';
+import { openSession } from './auth.session.js';
+
+const dayLength = 24 * 60 * 60 * 1000;
+
+/** The name to show of a person: first and last name, else the address. */
+export const displayName = (person: { email: string; firstName?: string | null; lastName?: string | null }) =>
+  [person.firstName, person.lastName].filter(Boolean).join(' ') || person.email;
+
+export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
+
+/** Contract POST /auth/register: a new account, its owner, and a session. */
+export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
+  check([...input.accountName].length >= 2, () => invalidField('accountName', 'must be at least 2 characters'));
+  const passwordHash = await hashPassword(input.password);
+  check(!(await findUser(ctx, input.email)), () => invalidField('email', 'is registered already'));
+  const { email, firstName, lastName } = input;
+  const plan = ctx.app.config.defaultPlan;
+  const days = plans[plan]?.days;
+  return ctx.transaction(async (inside) => {
+    const account = await inside.global.account.create({
+      data: {
+        name: input.accountName,
+        plan,
+        billingStatus: days ? 'trialing' : 'active',
+        trialEndsAt: days ? new Date(inside.now().getTime() + days * dayLength) : null,
+      },
+    });
+    const user = await inside.global.user.create({ data: { email, firstName, lastName, passwordHash } });
+    const name = displayName(user);
+    const member = await inside.global.membership.create({ data: { accountId: account.id, userId: user.id, role: 'owner', name } });
+    return openSession(inside, user, { role: member.role, account }, [{ role: member.role, account }]);
+  });
+}
+
+/** A person's active places, the oldest first. */
+const placesOf = (ctx: Context, userId: string) =>
+  ctx.global.membership.findMany({
+    where: { userId, status: 'active', account: { suspendedAt: null } },
+    include: { account: true },
+    orderBy: [{ createdAt: 'asc' }],
+  });
+
+/** Contract POST /auth/login. 401 in the same words and time whether or not the address is known. */
+export async function login(ctx: Context, { email, password, accountId }: LoginInput): Promise<AuthResult> {
+  const user = await findUser(ctx, email);
+  const matches = await verifyPassword(user?.passwordHash, password);
+  if (!user || !matches) {
+    const spent = await ctx.app.limiter.spend('failedLogin', email.toLowerCase());
+    throw spent.refused ? limited(spent) : unauthenticated('The e-mail address or the password is wrong');
+  }
+  const places = await placesOf(ctx, user.id);
+  const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
+  if (!place) throw unauthenticated('The person is no active member of the account');
+  return openSession(ctx, user, place, places);
+}
+
+/** Contract POST /auth/logout: the session ends here and in every other process. */
+export async function logout(ctx: Context) {
+  const { caller } = ctx;
+  if (caller.kind === 'session') {
+    await ctx.global.session.update({ where: { id: caller.id }, data: { revokedAt: ctx.now() } });
+    ctx.request.session = null;
+    forgetCallers(ctx.app);
+  }
+  return done;
+}
+
+/** Contract GET /auth/me. */
+export async function me(ctx: Context): Promise<CurrentUser> {
+  const { caller } = ctx;
+  const user = found(await ctx.global.user.findUnique({ where: { id: caller.userId } }), 'User');
+  const memberCount = await ctx.db.membership.count({ where: { status: 'active' } });
+  const { id, name, plan } = caller.account;
+  return { user: { id: user.id, name: caller.userName, email: user.email, role: caller.role }, workspace: { id, name, plan, memberCount } };
+}

@@ -1,0 +1,50 @@
+import type { AccountInfo, Context } from '../../kernel/context.js';
+import type { AuthResult } from './auth.model.js';
+import { digest, randomSecret } from './auth.secrets.js';
+
+const days = 24 * 60 * 60 * 1000;
+/** A session ends after seven days without a request. */
+export const sessionLife = 7 * days;
+
+interface Member {
+  role: string;
+  account: { id: string; name: string };
+}
+
+/** Opens a session in an account, hands its cookie to the door and answers as a login does. */
+export async function openSession(
+  ctx: Context,
+  user: { id: string; email: string; firstName: string | null; lastName: string | null; mfaEnabledAt: Date | null },
+  member: Member & { account: { mfaRoles: string[] } },
+  all: Member[],
+): Promise<AuthResult> {
+  const token = randomSecret(ctx.app.clock);
+  const expiresAt = new Date(ctx.now().getTime() + sessionLife);
+  await ctx.global.session.create({
+    data: {
+      tokenHash: digest(token),
+      accountId: member.account.id,
+      userId: user.id,
+      expiresAt,
+      lastSeenAt: ctx.now(),
+      ip: ctx.request.ip,
+      userAgent: ctx.request.userAgent?.slice(0, 500),
+    },
+  });
+  ctx.request.session = { token, expiresAt };
+  return {
+    user: { id: user.id, email: user.email, firstName: user.firstName, lastName: user.lastName },
+    account: { id: member.account.id, name: member.account.name },
+    role: member.role,
+    accounts: all.map(({ role, account }) => ({ id: account.id, name: account.name, role })),
+    mfaSetupRequired: member.account.mfaRoles.includes(member.role) && !user.mfaEnabledAt,
+    mfaRequired: false,
+    mfaToken: null,
+  };
+}
+
+/** The account as every request knows it. */
+export const accountInfo = (account: AccountInfo & Record<string, unknown>): AccountInfo => {
+  const { id, name, plan, timezone, defaultCountry, trialEndsAt } = account;
+  return { id, name, plan, timezone, defaultCountry, trialEndsAt };
+};

@@ -1,0 +1,142 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import {
+  Count,
+  Draft,
+  Edit,
+  Email,
+  Entity,
+  Flag,
+  Id,
+  Input,
+  JsonObject,
+  Moment,
+  Nested,
+  OneOf,
+  oneOf,
+  Phone,
+  Ref,
+  Refs,
+  Stamp,
+  Text,
+  Texts,
+} from '../../kernel/fields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+
+/** Where a contact came from, as the tracking pixel or the form told. */
+@ObjectType({ description: 'Where a contact came from' })
+export class Attribution {
+  @Text(500, 'Campaign source') utm_source: string | null;
+  @Text(500, 'Campaign medium') utm_medium: string | null;
+  @Text(500, 'Campaign name') utm_campaign: string | null;
+  @Text(500, 'Campaign content') utm_content: string | null;
+  @Text(500, 'Campaign term') utm_term: string | null;
+  @Text(2000, 'Referring page') referrer: string | null;
+  @Text(2000, 'Landing page') landingUrl: string | null;
+  @Text(500, 'Title of the landing page') pageTitle: string | null;
+  @JsonObject(8, 'Click ids by network') clickIds: object | null;
+}
+
+@Input('Where a contact came from')
+export class AttributionInput extends Draft(Attribution) {}
+
+/** Contract "Contact": one line a field. */
+@ObjectType()
+export class ContactFields {
+  @Text(100, 'Given name') firstName: string | null;
+  @Text(100, 'Family name') lastName: string | null;
+  @Email('E-mail address, kept as sent') email: string | null;
+  @Phone('Phone number, E.164') phone: string | null;
+  @Text(200, 'Company, as text') company: string | null;
+  @Ref('The company record; independent of the text') companyId: string | null;
+  @Text(150, 'Job title') jobTitle: string | null;
+  @Text(100, 'Lead source') source: string | null;
+  @Text(200, 'Street') addressLine1: string | null;
+  @Text(200, 'Second address line') addressLine2: string | null;
+  @Text(100, 'City') city: string | null;
+  @Text(100, 'State or region') state: string | null;
+  @Text(20, 'Postal code') zip: string | null;
+  @Text(2, 'Country, ISO 3166 alpha-2') country: string | null;
+  @Text(64, 'Time zone') timezone: string | null;
+  @Text(200, 'Status in an older system') legacyStatus: string | null;
+  @Text(40, 'Status; lead unless told', { optional: true }) masterStatus: string;
+  @Flag('Whether another system is the source of truth') externalBackend: boolean | null;
+  @Text(16, 'Language') language: string | null;
+  @Flag('Whether the contact must not be contacted; false unless told') doNotContact: boolean | null;
+  @Text(500, 'Why the contact must not be contacted') doNotContactReason: string | null;
+  @Ref('The user who looks after the contact') assignedTo: string | null;
+  @JsonObject(64, 'Values of custom fields by key', { optional: true }) customFields: object;
+  @Nested(
+    () => Attribution,
+    () => AttributionInput,
+    'Where the contact came from',
+  )
+  attribution: Attribution | null;
+}
+
+@Entity('A person the workspace deals with', { scope: 'contacts' })
+export class Contact extends ContactFields {
+  @Id() id: string;
+  @Flag('Has opted out of SMS', { required: true }) optedOutSms: boolean;
+  @Flag('Has opted out of e-mail', { required: true }) optedOutEmail: boolean;
+  @Count('Lead score, 0 to 100', { required: true }) leadScore: number;
+  @Stamp('When anything last happened with the contact', {}) lastActivityAt: Date | null;
+  @Stamp('When the contact was last written to or called', {}) lastContactedAt: Date | null;
+  @Stamp('When the contact was made') createdAt: Date;
+  @Stamp('When the contact was last changed') updatedAt: Date;
+}
+
+@Input('A new contact; at least one of firstName, lastName, email, phone')
+export class CreateContactInput extends Draft(ContactFields) {
+  @Texts(100, 100, 'Tag names, found or made; they replace the tags of the contact') tags?: string[] | null;
+}
+
+@Input('Changes to a contact: absent keeps, null clears')
+export class UpdateContactInput extends Edit(CreateContactInput) {}
+
+export const ContactSort = oneOf(
+  'ContactSort',
+  ['createdAt', 'updatedAt', 'firstName', 'lastName', 'email', 'company', 'leadScore'],
+  'Sort keys of contacts',
+);
+
+export const SmartView = oneOf(
+  'ContactSmartView',
+  ['needs_follow_up', 'hot_leads', 'new_this_week', 'recently_won', 'untagged', 'missing_email', 'missing_phone'],
+  'Ready-made views of contacts',
+);
+
+export const Reachability = oneOf('Reachability', ['sms', 'email', 'both', 'none'], 'How a contact may be reached');
+
+/** Contract "Contact list query parameters"; REST sends them in snake_case. */
+@Input('Which contacts')
+export class ContactFilter {
+  @Text(200, 'Name, e-mail or phone: part of it from three characters on, the start of a word for one or two') search?: string | null;
+  @Text(100, 'Carries the tag of this name') tag?: string | null;
+  @Texts(100, 100, 'Carries any of these tags') tags?: string[] | null;
+  @Text(100, 'Lead source') source?: string | null;
+  @Text(200, 'Company, as text') company?: string | null;
+  @Ref('Company record') companyId?: string | null;
+  @Ref('Assigned user') assignedTo?: string | null;
+  @Moment('Made at or after') createdFrom?: string | null;
+  @Moment('Made at or before') createdTo?: string | null;
+  @Moment('Changed at or after') updatedFrom?: string | null;
+  @Moment('Changed at or before') updatedTo?: string | null;
+  @Count('Lead score at least') minScore?: number | null;
+  @OneOf(SmartView, 'A ready-made view') smartView?: keyof typeof SmartView | null;
+  @Text(40, 'Status') masterStatus?: string | null;
+  @Text(40, 'Not this status') excludeMasterStatus?: string | null;
+  @OneOf(Reachability, 'Has an address and may be contacted there') reachability?: keyof typeof Reachability | null;
+  @Ref('Made by this import') importId?: string | null;
+  @Ref('Saved filter') smartListId?: string | null;
+  @Refs(100, 'Has a deal of one of these owners') dealContextOwners?: string[] | null;
+  @Refs(100, 'Has a deal in one of these stages') dealContextStages?: string[] | null;
+  @Texts(3, 10, 'Has a deal of one of these statuses') dealContextStatuses?: string[] | null;
+  @JsonObject(8, 'Custom fields that equal these values') cf?: Record<string, unknown> | null;
+  @JsonObject(16, 'A condition {and, or, not, field, op, value}') filters?: Record<string, unknown> | null;
+}
+
+@ArgsType()
+export class ContactList extends ListArgsOf(ContactFilter, ContactSort) {}
+
+@ObjectType({ description: 'A page of contacts' })
+export class ContactConnection extends ConnectionOf(Contact) {}

@@ -1,0 +1,152 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check, found, tooLarge } from '../../kernel/errors.js';
+import { listRows } from '../../kernel/list.js';
+import { type Batch, grouped } from '../../kernel/loaders.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { deleted } from '../../kernel/page.js';
+import { checkPlan } from '../../kernel/plans.js';
+import { sql, statement } from '../../kernel/sql.js';
+import type { AddTagsInput, Tag } from '../tags/tag.model.js';
+import { findOrCreateTags, getTag } from '../tags/tag.service.js';
+import { contactConditions, contactListing } from './contact.filter.js';
+import type { Contact, ContactList, ContactSort, CreateContactInput, UpdateContactInput } from './contact.model.js';
+
+/** A contact as it is kept, with its tags where a statement brought them along. */
+export type ContactRow = Contact & { tags?: Tag[] };
+
+const asRow = (row: object) => row as ContactRow;
+
+export function listContacts(ctx: Context, args: ContactList) {
+  return listRows<ContactRow, keyof typeof ContactSort>(ctx, contactListing, args, contactConditions(ctx, args.filter));
+}
+
+export const getContact = async (ctx: Context, id: string) =>
+  asRow(found(await ctx.db.contact.findUnique({ where: ctx.at(id, 'Contact') }), 'Contact'));
+
+/** A contact's tags by name, for many contacts in one statement. */
+export const tagsOfContacts: Batch<Tag[]> = async (ctx, ids) => {
+  const rows = await ctx.db.contactTag.findMany({
+    where: { contactId: { in: [...ids] } },
+    include: { tag: true },
+    orderBy: [{ tag: { name: 'asc' } }, { tagId: 'asc' }],
+  });
+  return grouped(
+    ids,
+    rows,
+    (row) => row.contactId,
+    (row) => row.tag as Tag,
+  );
+};
+
+const withTags = async (ctx: Context, contact: ContactRow): Promise<ContactRow> => ({
+  ...contact,
+  tags: await ctx.load.tagsOfContact.load(contact.id),
+});
+
+/** Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit. */
+export async function createContact(ctx: Context, { tags, ...input }: CreateContactInput) {
+  check(input.firstName || input.lastName || input.email || input.phone, () =>
+    badRequest('One of firstName, lastName, email, phone is required'),
+  );
+  await checkPlan(ctx, 'contacts');
+  const contact = asRow(await ctx.db.contact.create({ data: { ...input, attribution: input.attribution ?? undefined } as never }));
+  contact.tags = tags ? await setTags(ctx, contact.id, tags) : [];
+  await emitContact(ctx, 'contact.created', contact);
+  return contact;
+}
+
+const tracked = [
+  ...['firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
+  ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'externalBackend', 'language', 'doNotContact'],
+  ...['doNotContactReason', 'optedOutSms', 'optedOutEmail', 'assignedTo', 'customFields', 'attribution', 'tags'],
+];
+
+/** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
+export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
+  const before = await withTags(ctx, await lockContact(ctx, id));
+  const data = { ...input, customFields: mergeCustomFields(before.customFields, input.customFields) };
+  const after = asRow({ ...before, ...data, customFields: data.customFields ?? before.customFields });
+  if (tags !== undefined) after.tags = await setTags(ctx, before.id, tags ?? []);
+  const changes = changesBetween(named(before), named(after), tracked);
+  if (Object.keys(changes).length === 0) return before;
+  const saved = asRow(await ctx.db.contact.update({ where: ctx.at(id), data: data as never }));
+  saved.tags = after.tags;
+  await emitContact(ctx, 'contact.updated', saved, changes);
+  return saved;
+}
+
+const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?.map((tag) => tag.name).sort() });
+
+const locked = statement<{ id: string }, [string]>(
+  (account, id) => sql`select id from contacts where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null for update`,
+);
+
+/** The contact, held against other writers until this transaction ends. */
+async function lockContact(ctx: Context, id: string) {
+  const { key } = ctx.at(id, 'Contact');
+  await ctx.query(locked, key.id);
+  return getContact(ctx, id);
+}
+
+const customFieldsCap = 64 * 1024;
+
+/** Key by key; a null removes its key. The result is held to 64 KB, else 413. */
+function mergeCustomFields(before: object, given: object | undefined): object | undefined {
+  if (given === undefined) return undefined;
+  const merged = Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== null));
+  check(Buffer.byteLength(JSON.stringify(merged)) <= customFieldsCap, () => tooLarge('customFields', 'must be at most 64 KB of JSON'));
+  return merged;
+}
+
+/** Contract DELETE /contacts/{id}: soft; notes, tasks and conversations stay. */
+export async function deleteContact(ctx: Context, id: string) {
+  const contact = await withTags(ctx, await lockContact(ctx, id));
+  await ctx.db.contact.update({ where: ctx.at(id), data: { deletedAt: ctx.now() } });
+  await emitContact(ctx, 'contact.deleted', contact);
+  return deleted(contact.id);
+}
+
+function emitContact(ctx: Context, name: string, contact: ContactRow, changes?: ReturnType<typeof changesBetween>) {
+  return ctx.emit({ name, type: 'Contact', record: contact, changes, contactId: contact.id });
+}
+
+/** Replaces the contact's tags by those of the names, found or made. */
+async function setTags(ctx: Context, contactId: string, names: string[]): Promise<Tag[]> {
+  const tags = names.length > 0 ? await findOrCreateTags(ctx, names) : [];
+  await ctx.db.contactTag.deleteMany({ where: { contactId, tagId: { notIn: tags.map((tag) => tag.id) } } });
+  if (tags.length > 0)
+    await ctx.db.contactTag.createMany({ data: tags.map((tag) => ({ contactId, tagId: tag.id })), skipDuplicates: true });
+  ctx.load.tagsOfContact.clear(contactId);
+  return tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
+export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput) {
+  const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
+  check(wanted.length > 0, () => badRequest('tagIds must name at least one tag'));
+  const before = await withTags(ctx, await lockContact(ctx, id));
+  const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
+  check(known.length === wanted.length, () => badRequest('tagIds names a tag that does not exist in this workspace'));
+  await ctx.db.contactTag.createMany({ data: wanted.map((tag) => ({ contactId: before.id, tagId: tag })), skipDuplicates: true });
+  return afterRetagging(ctx, before);
+}
+
+/** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
+export async function removeTag(ctx: Context, id: string, tagId: string) {
+  const before = await withTags(ctx, await lockContact(ctx, id));
+  const tag = await getTag(ctx, tagId);
+  const { count } = await ctx.db.contactTag.deleteMany({ where: { contactId: before.id, tagId: tag.id } });
+  found(count || null, 'Tag');
+  return afterRetagging(ctx, before);
+}
+
+async function afterRetagging(ctx: Context, before: ContactRow): Promise<Tag[]> {
+  ctx.load.tagsOfContact.clear(before.id);
+  const after = await withTags(ctx, before);
+  const changes = changesBetween(named(before), named(after), ['tags']);
+  if (Object.keys(changes).length > 0) {
+    const saved = asRow(await ctx.db.contact.update({ where: ctx.at(before.id), data: {} }));
+    await emitContact(ctx, 'contact.updated', { ...saved, tags: after.tags }, changes);
+  }
+  return after.tags ?? [];
+}

@@ -1,0 +1,47 @@
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In, OfRecord } from '../../kernel/fields.js';
+import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagCount, TagList, UpdateTagInput } from './tag.model.js';
+import * as tags from './tag.service.js';
+
+@Resolver(() => Tag)
+@Access({ scope: 'tags' })
+export class TagResolver {
+  @Query(() => TagConnection, { description: 'The tags of the workspace, by name unless sorted otherwise' })
+  tags(@Ctx() ctx: Context, @Listing() args: TagList) {
+    return tags.listTags(ctx, args);
+  }
+
+  @Query(() => Tag, { nullable: true, description: 'One tag' })
+  tag(@Ctx() ctx: Context, @IdArg() id: string) {
+    return tags.getTag(ctx, id);
+  }
+
+  @Mutation(() => Tag, { description: 'Makes a tag' })
+  createTag(@Ctx() ctx: Context, @In() input: CreateTagInput) {
+    return tags.createTag(ctx, input);
+  }
+
+  @Mutation(() => Tag, { description: 'Renames or recolours a tag' })
+  updateTag(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateTagInput) {
+    return tags.updateTag(ctx, id, input);
+  }
+
+  @Mutation(() => Deleted, { description: 'Deletes a tag and takes it off every contact' })
+  deleteTag(@Ctx() ctx: Context, @IdArg() id: string) {
+    return tags.deleteTag(ctx, id);
+  }
+
+  @Mutation(() => Tag, { description: 'Moves the contacts of one tag to another and deletes the first' })
+  mergeTags(@Ctx() ctx: Context, @In() input: MergeTagsInput) {
+    return tags.mergeTags(ctx, input);
+  }
+
+  @FieldResolver(() => TagCount, { description: 'How often the tag is used' })
+  @OfRecord('contacts')
+  _count(@Ctx() ctx: Context, @Root() tag: Tag) {
+    return ctx.load.tagCounts.load(tag.id);
+  }
+}

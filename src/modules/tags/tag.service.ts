@@ -1,0 +1,105 @@
+import type { Context } from '../../kernel/context.js';
+import { check, found, invalidField } from '../../kernel/errors.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { deleted } from '../../kernel/page.js';
+import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
+
+const columns = selectList('Tag', 't');
+
+const listing: ListSpec<keyof typeof TagSort> = {
+  table: 'tags',
+  columns,
+  live: sql`true`,
+  sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
+  byDefault: ['name', 'asc'],
+};
+
+export function listTags(ctx: Context, args: TagList) {
+  const conditions: Sql[] = [];
+  const search = args.filter?.search?.toLowerCase();
+  if (search) conditions.push(sql`strpos(lower(t.name collate "und-x-icu"), ${search}) > 0`);
+  return listRows<Tag, keyof typeof TagSort>(ctx, listing, args, conditions);
+}
+
+export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
+
+/** A tag's name is taken without regard to case: 400 naming `name`. */
+async function checkName(ctx: Context, name: string, except?: string) {
+  const [taken] = await findByNames(ctx, [name]);
+  check(!taken || taken.id === except, () => invalidField('name', 'is taken by another tag'));
+}
+
+export async function createTag(ctx: Context, input: CreateTagInput) {
+  await checkName(ctx, input.name);
+  return ctx.db.tag.create({ data: input });
+}
+
+export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {
+  const where = ctx.at(id, 'Tag');
+  found(await ctx.db.tag.findUnique({ where }), 'Tag');
+  if (input.name) await checkName(ctx, input.name, where.key.id);
+  return ctx.db.tag.update({ where, data: input });
+}
+
+export async function deleteTag(ctx: Context, id: string) {
+  const tag = await getTag(ctx, id);
+  await ctx.db.contactTag.deleteMany({ where: { tagId: tag.id } });
+  await ctx.db.tag.delete({ where: ctx.at(id) });
+  return deleted(tag.id);
+}
+
+const moveTag = statement<{ contactId: string }, [string, string]>(
+  (account, source, target) => sql`
+    insert into contact_tags (account_id, contact_id, tag_id, created_at)
+    select account_id, contact_id, ${target}::uuid, created_at from contact_tags
+    where account_id = ${account}::uuid and tag_id = ${source}::uuid
+    on conflict do nothing returning contact_id as "contactId"`,
+);
+
+/** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
+export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
+  check(sourceId !== targetId, () => invalidField('sourceId', 'must differ from targetId'));
+  const target = await getTag(ctx, targetId);
+  await getTag(ctx, sourceId);
+  await ctx.query(moveTag, sourceId, targetId);
+  await deleteTag(ctx, sourceId);
+  return target;
+}
+
+const byNames = statement<Tag, [string[]]>(
+  (account, names) =>
+    sql`select ${columns} from tags t where t.account_id = ${account}::uuid and lower(t.name collate "und-x-icu") = any(${names})`,
+);
+
+/** The tags of these names, whatever their case. */
+export const findByNames = (ctx: Context, names: string[]) =>
+  ctx.query(
+    byNames,
+    names.map((name) => name.toLowerCase()),
+  );
+
+/** The tags of these names; what is missing is made. */
+export async function findOrCreateTags(ctx: Context, names: string[]): Promise<Tag[]> {
+  const wanted = [...new Map(names.map((name) => [name.toLowerCase(), name])).entries()];
+  const known = new Map((await findByNames(ctx, names)).map((tag) => [tag.name.toLowerCase(), tag]));
+  const missing = wanted.filter(([key]) => !known.has(key)).map(([, name]) => ({ name }));
+  // Sorted, so that two writers of the same new names wait for each other in one order.
+  missing.sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (missing.length === 0) return wanted.map(([key]) => known.get(key)!);
+  await ctx.db.tag.createMany({ data: missing, skipDuplicates: true });
+  const made = new Map((await findByNames(ctx, names)).map((tag) => [tag.name.toLowerCase(), tag]));
+  return wanted.map(([key]) => made.get(key)!);
+}
+
+const countsOf = statement<{ id: string; contacts: number }, [readonly string[]]>(
+  (account, ids) => sql`
+    select ct.tag_id as id, count(*)::int as contacts from contact_tags ct
+    join contacts c on c.account_id = ct.account_id and c.id = ct.contact_id and c.deleted_at is null
+    where ct.account_id = ${account}::uuid and ct.tag_id = any(${ids}::uuid[]) group by ct.tag_id`,
+);
+
+/** How many live contacts carry each tag. */
+export const contactCounts: Batch<{ contacts: number }> = async (ctx, ids) =>
+  inOrder(ids, await ctx.query(countsOf, ids), (row) => row.id).map((row) => ({ contacts: row?.contacts ?? 0 }));

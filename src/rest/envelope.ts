@@ -1,0 +1,73 @@
+import type { Row } from '../kernel/rows.js';
+
+interface Connection {
+  nodes: unknown[];
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+}
+
+export interface Envelope {
+  status: number;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+/** A result in the list shape that the contract names for its row. */
+export function envelope(row: Row, result: unknown, asked: { page?: number; perPage?: number }): Envelope {
+  const headers: Record<string, string> = {};
+  const reply = (body: unknown): Envelope => ({ status: statusFor(row, result), headers, body });
+  switch (row.as) {
+    case 'page': {
+      const { nodes, meta } = paged(result as Connection, asked);
+      return reply({ data: { data: nodes, meta } });
+    }
+    case 'flatPage': {
+      const { nodes, meta } = paged(result as Connection, asked);
+      return reply({ data: nodes, meta });
+    }
+    case 'camelPage': {
+      const { nodes, meta } = paged(result as Connection, asked);
+      const { page, per_page: perPage, total, totalPages, next_cursor } = meta;
+      return reply({ data: nodes, meta: { page, perPage, total, totalPages, next_cursor } });
+    }
+    case 'bare': {
+      const nodes = Array.isArray(result) ? result : (result as Connection).nodes;
+      if (row.pagingHeaders) Object.assign(headers, pagingHeaders(result as Connection, asked));
+      return reply({ data: nodes });
+    }
+    case 'beside': {
+      const { [row.data!]: data, ...beside } = result as Record<string, unknown>;
+      return reply({ data, ...beside });
+    }
+    default:
+      return reply({ data: result });
+  }
+}
+
+function statusFor(row: Row, result: unknown): number {
+  for (const [flag, status] of Object.entries(row.statusWhen ?? {})) {
+    if ((result as Record<string, unknown>)[flag] === true) return status;
+  }
+  return row.status;
+}
+
+function paged(connection: Connection, asked: { page?: number; perPage?: number }) {
+  const perPage = asked.perPage ?? 50;
+  const total = connection.totalCount;
+  const meta = {
+    page: asked.page ?? 1,
+    per_page: perPage,
+    total,
+    totalPages: Math.ceil(total / perPage),
+    next_cursor: connection.pageInfo.hasNextPage ? connection.pageInfo.endCursor : null,
+  };
+  return { nodes: connection.nodes, meta };
+}
+
+function pagingHeaders(connection: Connection, asked: { page?: number; perPage?: number }) {
+  return {
+    'X-Total-Count': String(connection.totalCount),
+    'X-Page': String(asked.page ?? 1),
+    'X-Per-Page': String(asked.perPage ?? 50),
+  };
+}

@@ -1,0 +1,135 @@
+import {
+  type GraphQLField,
+  type GraphQLInputType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
+import { type Detail, invalid } from '../kernel/errors.js';
+import { maxPageSize } from '../kernel/page.js';
+import type { Row } from '../kernel/rows.js';
+
+/** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */
+export interface Source {
+  path: string[];
+  type: GraphQLInputType;
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging. */
+export function querySources(field: GraphQLField<unknown, unknown>, row: Row, address: string): Map<string, Source> {
+  const sources = new Map<string, Source>();
+  const byPath = new Map<string, Source>();
+  for (const arg of field.args) {
+    const inner = getNamedType(arg.type);
+    if (arg.name === 'filter' && isInputObjectType(inner)) {
+      for (const member of Object.values(inner.getFields())) {
+        const source = { path: ['filter', member.name], type: member.type };
+        byPath.set(`filter.${member.name}`, source);
+        sources.set(snake(member.name), source).set(member.name, source);
+      }
+    } else if (!['first', 'after', 'page', 'perPage'].includes(arg.name)) {
+      const source = { path: [arg.name], type: arg.type };
+      byPath.set(arg.name, source);
+      if (!row.path.includes(`{${arg.name}}`)) sources.set(arg.name, source);
+    }
+  }
+  for (const [alias, path] of Object.entries(row.query ?? {})) {
+    const source = byPath.get(path);
+    if (!source) throw new Error(`${address}: the alias ${alias} hits no argument`);
+    sources.set(alias, source);
+  }
+  return sources;
+}
+
+const smallPage = 100;
+
+/** Page size and position as the operation's arguments. per_page wins over limit; both are cut to their maximum. */
+function paging(query: Record<string, unknown>, details: Detail[]) {
+  const whole = (name: string) => {
+    const text = query[name];
+    if (text === undefined || text === '') return undefined;
+    const value = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : 0;
+    if (value < 1) details.push({ field: name, message: 'must be an integer of at least 1' });
+    return value;
+  };
+  const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
+  const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
+  const after = typeof query.cursor === 'string' && query.cursor !== '' ? query.cursor : undefined;
+  if (after && page) details.push({ field: 'page', message: 'and cursor exclude each other' });
+  return { page: page && Math.min(page, 2 ** 31 - 1), perPage: size, after };
+}
+
+export interface Adapted {
+  variables: Record<string, unknown>;
+  /** The client's name of each field, for the messages. */
+  names: Map<string, string>;
+}
+
+/** A query string as the operation's variables. Throws 400 naming every parameter at fault. */
+export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>): Adapted {
+  const details: Detail[] = [];
+  const { page, perPage, after } = paging(query, details);
+  const filter: Record<string, unknown> = {};
+  const variables: Record<string, unknown> = { filter, page, perPage, after };
+  const names = new Map([
+    ['perPage', 'per_page'],
+    ['after', 'cursor'],
+  ]);
+  const bracketed: Record<string, Record<string, unknown>> = {};
+  for (const [name, text] of Object.entries(query)) {
+    const [, base, key] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(name) ?? [];
+    const source = sources.get(base ?? name);
+    if (!source || text === '') continue;
+    const target = source.path.length === 2 ? filter : variables;
+    const field = source.path.at(-1)!;
+    names.set(field, name);
+    if (base && key) {
+      bracketed[field] ??= Object.create(null) as Record<string, unknown>;
+      bracketed[field][key] = text;
+      target[field] = { ...bracketed[field] };
+    } else target[field] = fromText(text, source.type, (message) => details.push({ field: name, message }));
+  }
+  if (details.length > 0) throw invalid(details);
+  return { variables, names };
+}
+
+function fromText(given: unknown, declared: GraphQLInputType, report: (message: string) => void): unknown {
+  const type = getNullableType(declared);
+  if (isListType(type)) {
+    const parts = Array.isArray(given) ? given.map(String) : String(given).split(',');
+    return parts
+      .map((part) => part.trim())
+      .filter((part) => part !== '')
+      .map((part) => fromText(part, type.ofType, report));
+  }
+  if (Array.isArray(given)) return report('must be given once');
+  const text = String(given).trim();
+  if (isEnumType(type)) {
+    const members = type.getValues().map((v) => v.name);
+    return members.includes(text) ? text : report(`must be one of ${members.join(', ')}`);
+  }
+  const parse = parsers[getNamedType(type).name];
+  return parse ? parse(text, report) : text;
+}
+
+type Parse = (text: string, report: (message: string) => void) => unknown;
+const truths: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
+
+const parsers: Record<string, Parse> = {
+  Int: (text, report) => (/^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? Number(text) : report('must be an integer')),
+  Float: (text, report) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : report('must be a number')),
+  Boolean: (text, report) => truths[text.toLowerCase()] ?? report('must be true or false'),
+  JSONObject: (text, report) => {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    } catch {
+      // answered below, with what else is no object
+    }
+    return report('must be a JSON object');
+  },
+};

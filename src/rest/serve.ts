@@ -1,0 +1,72 @@
+import type { GraphQLInputObjectType } from 'graphql';
+import { getNamedType } from 'graphql';
+import { allow } from '../kernel/access.js';
+import type { Context } from '../kernel/context.js';
+import { AppError, badRequest } from '../kernel/errors.js';
+import { causeOf, run } from '../kernel/operation.js';
+import type { RawReply, RawRequest } from '../kernel/rows.js';
+import { adaptBody } from './body.js';
+import { type Envelope, envelope } from './envelope.js';
+import { asUnprocessable, inClientNames } from './errors.js';
+import { adaptQuery } from './query.js';
+import type { MountedRow } from './table.js';
+
+/** The variables of a row's operation, and what to know when answering. */
+export interface Prepared {
+  variables: Record<string, unknown>;
+  names: ReadonlyMap<string, string>;
+  ignored: string[];
+}
+
+/** Path, query and body as the operation's variables; access is decided before anything is looked at. */
+export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest): Prepared {
+  allow(ctx, mounted.needs);
+  const variables: Record<string, unknown> = { ...request.params };
+  let names: ReadonlyMap<string, string> = new Map();
+  let ignored: string[] = [];
+  if (mounted.row.list) {
+    const adapted = adaptQuery(mounted.sources, request.query);
+    Object.assign(variables, adapted.variables);
+    names = adapted.names;
+  }
+  const inputArg = mounted.field?.args.find((a) => a.name === 'input');
+  if (inputArg) {
+    const body = adaptBody(getNamedType(inputArg.type) as GraphQLInputObjectType, request.body);
+    variables.input = body.input;
+    ignored = body.ignored;
+  } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
+    throw badRequest('The body must be a JSON object');
+  }
+  return { variables, names, ignored };
+}
+
+/** Runs a prepared row and puts its result into the row's envelope. Every refusal is thrown as an AppError. */
+export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
+  const { row } = mounted;
+  try {
+    const { data, errors } = await run(mounted.operation(), ctx, prepared.variables);
+    if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
+    const result = (data as Record<string, unknown>)[row.operation!];
+    const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
+    if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
+    return reply;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const named = inClientNames(error, prepared.names);
+    throw row.invalid === 422 ? asUnprocessable(named) : named;
+  }
+}
+
+const headerList = (names: string[]) =>
+  names
+    .slice(0, 50)
+    .map((name) => encodeURIComponent(name.slice(0, 100)))
+    .join(', ');
+
+/** Runs a row that has a handler of its own, or says that it is gone. */
+export async function answerRaw(mounted: MountedRow, ctx: Context, request: RawRequest): Promise<RawReply> {
+  allow(ctx, mounted.needs);
+  const { row } = mounted;
+  if (!row.handler) throw new AppError('gone', row.summary?.replace(/^Retired\. /, '') ?? 'This endpoint is retired');
+  return row.handler(ctx, request);
+}

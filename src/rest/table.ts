@@ -1,0 +1,102 @@
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  parse,
+  validate,
+} from 'graphql';
+import type { Documents } from '../graphql/documents.js';
+import { markOf, type Needs } from '../kernel/access.js';
+import type { Module } from '../kernel/module.js';
+import type { Operation } from '../kernel/operation.js';
+import { recordSelection } from '../kernel/record.js';
+import type { Row } from '../kernel/rows.js';
+import { querySources, type Source } from './query.js';
+
+/** A row bound to the schema: its root field, its document, where its arguments come from. */
+export interface MountedRow {
+  row: Row;
+  /** "GET /contacts/{id}". */
+  address: string;
+  module: string;
+  field?: GraphQLField<unknown, unknown>;
+  document?: DocumentNode;
+  /** A list's query parameters, by their name in the query string. */
+  sources: ReadonlyMap<string, Source>;
+  needs: Needs;
+  operation(): Operation;
+}
+
+const none: Needs = { public: false, session: false, admin: false, role: 'member', write: false, scopes: [] };
+
+/** Binds every row of every module. Throws on a row whose operation is missing, or that collides with another. */
+export function bindRows(modules: readonly Module[], schema: GraphQLSchema, documents: Documents): MountedRow[] {
+  const seen = new Set<string>();
+  return modules.flatMap((module) =>
+    module.routes.map((row) => {
+      const address = `${row.method} ${row.path}`;
+      const shape = address.replace(/\{[^}]+\}/g, '{}');
+      if (seen.has(shape)) throw new Error(`Two rows answer ${address}`);
+      seen.add(shape);
+      return row.operation ? bind(row, address, module.name, schema, documents) : bindRaw(row, address, module.name);
+    }),
+  );
+}
+
+function bindRaw(row: Row, address: string, module: string): MountedRow {
+  if (!row.access) throw new Error(`${address} states no access`);
+  const { scope, ...mark } = row.access;
+  const needs = { ...none, ...mark, write: row.method !== 'GET', scopes: scope ? [scope] : [] };
+  const operation = () => {
+    throw new Error(`${address} runs no operation`);
+  };
+  return { row, address, module, sources: new Map(), needs, operation };
+}
+
+function bind(row: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {
+  const name = row.operation!;
+  const kind = schema.getQueryType()?.getFields()[name] ? 'query' : 'mutation';
+  const field = (kind === 'query' ? schema.getQueryType() : schema.getMutationType())?.getFields()[name];
+  if (!field) throw new Error(`${address}: there is no operation ${name}`);
+  markOf(field);
+  const document = parse(documentText(kind, field, row));
+  const faults = validate(schema, document);
+  if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
+  const operation = () => documents.get(document, undefined, address);
+  const needs = operation().needs;
+  return {
+    row,
+    address,
+    module,
+    field,
+    document,
+    sources: row.list ? querySources(field, row, address) : new Map(),
+    needs: { ...needs, write: row.method !== 'GET' },
+    operation,
+  };
+}
+
+const onPage = '{ hasNextPage endCursor }';
+
+function documentText(kind: string, field: GraphQLField<unknown, unknown>, row: Row): string {
+  const declared = field.args.map((a) => `$${a.name}: ${a.type}`).join(', ');
+  const passed = field.args.map((a) => `${a.name}: $${a.name}`).join(', ');
+  const selection = row.select ?? selectionFor(field, row);
+  return `${kind} ${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${selection} }`;
+}
+
+function selectionFor(field: GraphQLField<unknown, unknown>, row: Row): string {
+  const type = getNamedType(field.type);
+  if (!isObjectType(type)) return '';
+  const nodes = type.getFields().nodes;
+  if (nodes && type.getFields().pageInfo) {
+    const record = widen(recordSelection(getNamedType(nodes.type) as GraphQLObjectType), row.with);
+    return `{ nodes ${record} totalCount pageInfo ${onPage} }`;
+  }
+  return widen(recordSelection(type, field.extensions.record as string[] | undefined), row.with);
+}
+
+const widen = (selection: string, more?: string) => (more ? selection.replace(/\}$/, `${more} }`) : selection);

@@ -1,0 +1,181 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Database, dumpDataDir, openDatabase } from '../../src/kernel/database/index.js';
+import { takeLock } from '../../src/kernel/database/lock.js';
+import { statementNames } from '../../src/kernel/database/postgres.js';
+
+let image: Blob;
+let db: Database;
+let statements = 0;
+const accounts: string[] = [];
+beforeAll(async () => {
+  image = await dumpDataDir();
+  db = await openDatabase({ dataDir: ':memory:', image, onStatement: () => void statements++ });
+  for (const name of ['A', 'B']) accounts.push((await db.prisma.account.create({ data: { name } })).id);
+});
+afterAll(() => db.close());
+
+const now = new Date('2026-01-02T03:04:05.678Z');
+const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const row = (accountId: string, n: number) => ({ accountId, id: uuid(n), createdAt: now, updatedAt: now });
+
+describe('the embedded database on disk', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'crm-db-'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const open = () => openDatabase({ dataDir: dir, image });
+  const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid;
+
+  test('keeps its data, refuses a second opener by name, and takes over the lock of a dead process', async () => {
+    const first = await open();
+    const account = await first.prisma.account.create({ data: { name: 'Acme' } });
+    await expect(open()).rejects.toThrow(/in use by another process \(pid \d+\)/);
+    await first.close();
+    expect(existsSync(join(dir, 'database.lock'))).toBe(false);
+
+    writeFileSync(join(dir, 'database.lock'), `${deadPid()} 1\n`);
+    const second = await open();
+    expect(await second.prisma.account.findUnique({ where: { id: account.id } })).toMatchObject({ name: 'Acme' });
+    expect(readFileSync(join(dir, 'database.lock'), 'utf8')).toMatch(new RegExp(`^${process.pid} `));
+    await second.close();
+  });
+
+  test('an interrupted initialisation leaves nothing that is taken for a database', async () => {
+    mkdirSync(join(dir, 'database.init-1'));
+    writeFileSync(join(dir, 'database.init-1', 'PG_VERSION'), '18\n');
+    const db = await open();
+    await db.ping();
+    await db.close();
+    expect(readdirSync(dir)).toEqual(['database']);
+  });
+
+  test('a damaged directory is refused and left as it is', async () => {
+    mkdirSync(join(dir, 'database'));
+    writeFileSync(join(dir, 'database', 'precious'), 'rows');
+    await expect(open()).rejects.toThrow(/damaged or incomplete and was left untouched/);
+    expect(readdirSync(join(dir, 'database'))).toEqual(['precious']);
+    expect(existsSync(join(dir, 'database.lock'))).toBe(false);
+  });
+
+  test('a truncated write-ahead log is refused, not recovered by guessing', async () => {
+    await (await open()).close();
+    const wal = join(dir, 'database', 'pg_wal');
+    const segments = readdirSync(wal).filter((name) => /^[0-9A-F]{24}$/.test(name));
+    for (const name of segments) truncateSync(join(wal, name), 0);
+    await expect(open()).rejects.toThrow(/damaged or incomplete and was left untouched/);
+  });
+});
+
+describe('the lock file', () => {
+  const file = join(tmpdir(), `crm-lock-${process.pid}`, 'database.lock');
+  afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }));
+
+  test('names the live process that holds it', () => {
+    mkdirSync(join(file, '..'));
+    const started = readFileSync(`/proc/${process.ppid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
+    writeFileSync(file, `${process.ppid} ${started}\n`);
+    expect(() => takeLock(file)).toThrow(`pid ${process.ppid}`);
+    writeFileSync(file, `${process.ppid} 1\n`);
+    takeLock(file)();
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe('what the database keeps by itself', () => {
+  const total = async (accountId: string, kind: string) =>
+    Number((await db.prisma.count.aggregate({ where: { accountId, kind }, _sum: { n: true } }))._sum.n ?? 0);
+
+  test('totals stay exact through bulk writes, rollback, soft delete, restore and statements over several accounts', async () => {
+    const [a, b] = accounts as [string, string];
+    const { contact } = db.prisma;
+    await contact.createMany({ data: [a, b].flatMap((id) => [1, 2, 3].map((n) => row(id, n))) });
+    expect([await total(a, 'contacts'), await total(b, 'contacts')]).toEqual([3, 3]);
+    await contact.updateMany({ where: { id: { in: [uuid(1), uuid(2)] } }, data: { deletedAt: now } });
+    expect([await total(a, 'contacts'), await total(b, 'contacts')]).toEqual([1, 1]);
+    await contact.updateMany({ where: { accountId: a, id: uuid(1) }, data: { deletedAt: null } });
+    await contact.updateMany({ data: { firstName: 'Ada' } });
+    expect([await total(a, 'contacts'), await total(b, 'contacts')]).toEqual([2, 1]);
+    const failing = db.prisma.$transaction(async (tx) => {
+      await tx.contact.create({ data: row(a, 9) });
+      throw new Error('back');
+    });
+    await expect(failing).rejects.toThrow('back');
+    expect(await total(a, 'contacts')).toBe(2);
+    await db.prisma.tag.createMany({
+      data: [
+        { ...row(a, 1), name: 'x' },
+        { ...row(a, 2), name: 'y' },
+      ],
+    });
+    await db.prisma.tag.deleteMany({ where: { accountId: a, name: 'y' } });
+    expect(await total(a, 'tags')).toBe(1);
+  });
+
+  test('contacts.tag_ids follows contact_tags', async () => {
+    const accountId = accounts[1] as string;
+    const tags = [11, 12, 13].map(uuid);
+    const ids = async () => (await db.prisma.contact.findUniqueOrThrow({ where: { key: { accountId, id: uuid(21) } } })).tagIds;
+    await db.prisma.contact.create({ data: row(accountId, 21) });
+    await db.prisma.tag.createMany({ data: [11, 12, 13].map((n) => ({ ...row(accountId, n), name: `tag ${n}` })) });
+    await db.prisma.contactTag.createMany({
+      data: [12, 11].map((n) => ({ accountId, contactId: uuid(21), tagId: uuid(n), createdAt: now })),
+    });
+    expect(await ids()).toEqual([tags[0], tags[1]]);
+    await db.prisma.contactTag.updateMany({ where: { accountId, tagId: uuid(11) }, data: { tagId: uuid(13) } });
+    expect(await ids()).toEqual([tags[1], tags[2]]);
+    await db.prisma.contactTag.deleteMany({ where: { accountId, contactId: uuid(21), tagId: uuid(12) } });
+    expect(await ids()).toEqual([tags[2]]);
+  });
+
+  test('generated columns fold case beyond ASCII, and find a phone by its digits', async () => {
+    const accountId = accounts[1] as string;
+    const data = { ...row(accountId, 22), firstName: 'Éva', email: 'ÉVA@Example.com', phone: '+15550100' };
+    const made = await db.prisma.contact.create({ data });
+    expect(made.emailLower).toBe(data.email.toLowerCase());
+    expect(made.searchText).toBe(' éva  éva@example.com +15550100 15550100');
+  });
+});
+
+describe('statements and transactions', () => {
+  test('every statement is counted once, a transaction with its BEGIN and COMMIT', async () => {
+    statements = 0;
+    await db.prisma.$transaction(async (tx) => void (await tx.$queryRaw`select 1`));
+    expect(statements).toBe(3);
+  });
+
+  test('isolation is what was asked for', async () => {
+    const level = await db.prisma.$transaction((tx) => tx.$queryRaw`show transaction_isolation`, { isolationLevel: 'Serializable' });
+    expect(level).toEqual([{ transaction_isolation: 'serializable' }]);
+  });
+
+  test('a commit after a swallowed error is refused, after a rollback to a savepoint it holds', async () => {
+    const accountId = accounts[0] as string;
+    const bad = { ...row(accountId, 31), companyId: uuid(404) };
+    const swallowed = db.prisma.$transaction(async (tx) => void (await tx.contact.create({ data: bad }).catch(() => {})));
+    await expect(swallowed).rejects.toThrow('nothing was committed');
+    await db.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`savepoint one`;
+      await tx.contact.create({ data: bad }).catch(() => {});
+      await tx.$executeRaw`rollback to savepoint one`;
+      await tx.contact.create({ data: row(accountId, 32) });
+    });
+    expect(await db.prisma.contact.count({ where: { accountId, id: { in: [uuid(31), uuid(32)] } } })).toBe(1);
+  });
+
+  test('a failed script of the job queue leaves the connection usable', async () => {
+    await expect(db.execute('begin; select 1 / 0; commit')).rejects.toThrow('division by zero');
+    expect((await db.execute('select $1::int as n', [7])).rows).toEqual([{ n: 7 }]);
+  });
+});
+
+test('statement names are given on the second use and are bounded', () => {
+  const name = statementNames(2);
+  const ask = (sql: string) => name({ sql, args: [], argTypes: [] });
+  expect(['select 1', 'select 1', 'select 1', 'BEGIN', 'BEGIN'].map(ask)).toEqual([undefined, 's0', 's0', undefined, undefined]);
+  expect(['select 2', 'select 2', 'select 3', 'select 3'].map(ask)).toEqual([undefined, 's1', undefined, undefined]);
+});
