@@ -58,8 +58,8 @@ export function inOrder<R>(keys: readonly string[], rows: R[], keyOf: (row: R) =
 }
 
 /** The rows of each key, in the order in which they came. */
-export function grouped<R, V = R>(keys: readonly string[], rows: R[], keyOf: (row: R) => string, valueOf?: (row: R) => V): V[][] {
+export function grouped<R, V = R>(keys: readonly string[], rows: R[], keyOf: (row: R) => string, toValue?: (row: R) => V): V[][] {
   const groups = new Map<string, V[]>(keys.map((key) => [key, []]));
-  for (const row of rows) groups.get(keyOf(row))?.push(valueOf ? valueOf(row) : (row as unknown as V));
+  for (const row of rows) groups.get(keyOf(row))?.push(toValue ? toValue(row) : (row as unknown as V));
   return keys.map((key) => groups.get(key) ?? []);
 }
