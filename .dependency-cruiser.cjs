@@ -1,0 +1,125 @@
+/**
+ * Who may import whom. Every rule is an error.
+ *
+ * The layer rules read the sources with swc, which shows every import, types included: TypeScript 7 has no JavaScript API
+ * for the usual parser. Cycles are looked for in the compiled files, where imports of types are gone.
+ */
+const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+const layer = (name) => `^src/${name}/`;
+const npm = (names) => `(^|/)node_modules/(${names})(/|$)`;
+const doors = npm('fastify|@fastify|sofa-api|@apollo|@as-integrations|graphql-ws|graphql-sse|ws');
+
+module.exports = {
+  forbidden: [
+    forbid(
+      'kernel-knows-nobody',
+      'The kernel is what every module uses: it imports only itself and the Prisma client.',
+      { path: layer('kernel') },
+      { path: '^src/', pathNot: [layer('kernel'), layer('generated/prisma')] },
+    ),
+    forbid(
+      'only-kernel-prisma',
+      'The tenancy wall stands around the Prisma client.',
+      { path: '^src/', pathNot: [layer('kernel'), layer('generated')] },
+      { path: [layer('generated/prisma'), npm('@prisma|pg|@electric-sql|pglite-prisma-adapter')] },
+    ),
+    forbid(
+      'only-doors-serve',
+      'Modules, kernel and workers never know through which door a request came.',
+      { path: '^src/', pathNot: [layer('rest'), layer('graphql'), layer('http'), '^src/app\\.ts$'] },
+      { path: doors },
+    ),
+    forbid(
+      'http-below-graphql',
+      'rest → graphql → http → kernel.',
+      { path: layer('http') },
+      { path: '^src/', pathNot: [layer('http'), layer('kernel')] },
+    ),
+    forbid(
+      'graphql-below-rest',
+      'rest → graphql → http → kernel.',
+      { path: layer('graphql') },
+      { path: '^src/', pathNot: [layer('graphql'), layer('http'), layer('kernel')] },
+    ),
+    forbid(
+      'rest-below-app',
+      'The REST door knows rows and operations, no module.',
+      { path: layer('rest') },
+      { path: '^src/', pathNot: [layer('rest'), layer('graphql'), layer('http'), layer('kernel')] },
+    ),
+    forbid(
+      'modules-below-doors',
+      'A module imports the kernel, vendors and other modules.',
+      { path: layer('modules') },
+      { path: '^src/', pathNot: [layer('kernel'), layer('vendors'), layer('modules')] },
+    ),
+    forbid(
+      'modules-meet-in-services',
+      'Of another module only what it is (model) and does (service) is used, never its resolver or its registration.',
+      { path: '^src/modules/([^/]+)/' },
+      { path: '^src/modules/.+\\.(resolver|module)\\.ts$', pathNot: '^src/modules/$1/' },
+    ),
+    forbid(
+      'model-at-the-bottom',
+      'Inside a module: module → resolver → service → model.',
+      { path: '^src/modules/([^/]+)/.+\\.model\\.ts$' },
+      { path: '^src/modules/$1/', pathNot: '\\.model\\.ts$' },
+    ),
+    forbid(
+      'service-below-resolver',
+      'Inside a module: module → resolver → service → model.',
+      { path: '^src/modules/([^/]+)/', pathNot: '\\.(resolver|module)\\.ts$' },
+      { path: '^src/modules/$1/.+\\.(resolver|module)\\.ts$' },
+    ),
+    forbid(
+      'resolver-below-module',
+      'Inside a module: module → resolver → service → model.',
+      { path: '^src/modules/.+\\.resolver\\.ts$' },
+      { path: '\\.module\\.ts$' },
+    ),
+    forbid(
+      'vendors-below-modules',
+      'A vendor is called; it calls nobody.',
+      { path: layer('vendors') },
+      { path: '^src/', pathNot: [layer('kernel'), layer('vendors')] },
+    ),
+    forbid(
+      'workers-use-services',
+      'A worker does what a caller could do: through the services of the modules.',
+      { path: layer('workers') },
+      {
+        path: '^src/',
+        pathNot: [layer('kernel'), layer('vendors'), layer('workers'), '^src/modules/[^/]+/(?!.*\\.(resolver|module)\\.ts$)'],
+      },
+    ),
+    forbid('nobody-above-app', 'The composition root is imported by the start alone.', { path: '^src/.+/' }, { path: '^src/[^/]+\\.ts$' }),
+    forbid(
+      'no-tests',
+      'Nothing imports tests, scripts or the published documents.',
+      { path: '^src/' },
+      { path: '^(test|prisma|schema|\\.ci)/' },
+    ),
+    forbid(
+      'no-dead-file',
+      'Every source file is reached from the start.',
+      { path: '^src/main\\.ts$' },
+      { path: '^src/', pathNot: ['^src/generated/', '^src/kernel/database/globals\\.ts$'], reachable: false },
+    ),
+    forbid('no-unresolved', 'Every import exists.', { path: '^src/' }, { couldNotResolve: true }),
+    forbid(
+      'no-dev-dependency',
+      'The server runs without the development tools.',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    ),
+    forbid('no-cycle', 'A file can be understood before those that use it.', { path: '^dist/src/' }, { circular: true }),
+  ],
+  options: {
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(src|dist/src)/generated/(?!prisma/client)' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.js'] },
+    extraExtensionsToScan: [],
+  },
+};
