@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { v7 } from 'uuid';
+import type { Clock } from '../../src/kernel/clock.js';
+
+/** A clock that goes like the machine's until it is moved. */
+export class MovableClock implements Clock {
+  #offset = 0;
+
+  now(): Date {
+    return new Date(Date.now() + this.#offset);
+  }
+
+  id(): string {
+    return v7();
+  }
+
+  bytes(length: number): Buffer {
+    return randomBytes(length);
+  }
+
+  /** Moves on (or, below zero, back) by milliseconds. */
+  advance(ms: number): void {
+    this.#offset += ms;
+  }
+
+  /** Goes on from the given moment. */
+  set(moment: Date | string): void {
+    this.#offset = new Date(moment).getTime() - Date.now();
+  }
+
+  /** Shows the machine's time again. */
+  reset(): void {
+    this.#offset = 0;
+  }
+}
+
+export const second = 1000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+
+const { DATABASE_URL, REDIS_URL, CRM_TEST_RUN = 'alone', JEST_WORKER_ID = '1' } = process.env;
+
+/** Whether the suite runs on PostgreSQL. */
+export const isPostgres = Boolean(DATABASE_URL);
+
+interface Suite<F> {
+  (name: string, body: F): void;
+  skip(name: string, body: F): void;
+}
+
+/** `onPostgres(describe)('races', …)`: what only PostgreSQL can show; left out where the embedded database serves. */
+export const onPostgres = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (isPostgres ? suite : suite.skip);
+
+let made = 0;
+const uniqueName = () => `crm_test_${CRM_TEST_RUN}_${JEST_WORKER_ID}_${made++}`;
+
+export interface Place {
+  databaseUrl?: string;
+  redisUrl?: string;
+  image?: Blob;
+  /** Gives the database back. */
+  drop(): Promise<void>;
+}
+
+/** A migrated, empty database of one server's own: a copy of the image in memory, or a clone of the template. */
+export async function freshPlace(): Promise<Place> {
+  const name = uniqueName();
+  // A prefix of its own keeps the rate limits of tests that run beside each other apart.
+  const redisUrl = REDIS_URL && `${REDIS_URL}?keyPrefix=${name}:`;
+  if (!DATABASE_URL) return { redisUrl, image: image(), drop: async () => {} };
+  await admin(`create database ${name} template ${process.env.CRM_TEST_TEMPLATE}`);
+  const url = new URL(DATABASE_URL);
+  url.pathname = `/${name}`;
+  return { databaseUrl: url.href, redisUrl, drop: () => admin(`drop database if exists ${name} with (force)`) };
+}
+
+function image(): Blob {
+  const file = process.env.CRM_TEST_IMAGE;
+  if (!file) throw new Error('Run the tests through Jest: its global setup makes the database image');
+  return new Blob([readFileSync(file)]);
+}
+
+async function admin(statement: string): Promise<void> {
+  const client = new pg.Client(DATABASE_URL);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

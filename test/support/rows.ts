@@ -1,0 +1,32 @@
+import { expect } from '@jest/globals';
+import type { TestServer } from './server.js';
+
+/** Columns that a mere request may touch. */
+const volatile = ['last_used_at', 'last_seen_at', 'last_active_at'];
+
+/** How many rows each table has, and a hash of all they hold. */
+export type Rows = Record<string, string>;
+
+/** A picture of every table, to be compared with a later one. */
+export async function rows({ app }: TestServer): Promise<Rows> {
+  const { rows: tables } = await app.database.execute(
+    `select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> '_prisma_migrations' order by 1`,
+  );
+  const noted = volatile.map((column) => `'${column}'`).join(', ');
+  const queries = (tables as { name: string }[]).map(
+    ({ name }) => `select '${name}' as name, count(*)::int as n,
+      md5(coalesce(string_agg(j, '|' order by j), '')) as hash
+      from (select (to_jsonb(t) - array[${noted}])::text as j from "${name}" t) s`,
+  );
+  const result = await app.database.execute(queries.join(' union all '));
+  return Object.fromEntries((result.rows as { name: string; n: number; hash: string }[]).map((r) => [r.name, `${r.n} ${r.hash}`]));
+}
+
+/** Runs the work and fails if it left any trace in any table. */
+export async function expectNothingWritten<T>(server: TestServer, work: () => Promise<T>): Promise<T> {
+  const before = await rows(server);
+  const result = await work();
+  expect(await rows(server)).toEqual(before);
+  return result;
+}

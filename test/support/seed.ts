@@ -1,0 +1,97 @@
+import type { App } from '../../src/kernel/context.js';
+import type { Client, Loose, Reply } from './client.js';
+
+export const password = 'correct horse battery';
+
+let people = 0;
+const nextEmail = (name: string) => `${name}${++people}@example.com`;
+
+interface AccountOptions {
+  name?: string;
+  email?: string;
+  plan?: 'trial' | 'standard' | 'premium' | 'enterprise';
+}
+
+interface KeyOptions {
+  name?: string;
+  permission?: 'read' | 'read-write' | 'write' | 'admin';
+  scopes?: string[];
+  ipAllowlist?: string[];
+  rateLimit?: number;
+  expiresAt?: string;
+}
+
+/** An API key as a caller, with the record that its creation answered. */
+export interface KeyClient extends Client {
+  secret: string;
+  record: Loose;
+}
+
+/** The reply's `data`, or the test ends here with the whole reply. */
+export function dataOf(reply: Reply): Loose {
+  if (reply.status >= 300) throw new Error(`Expected success, got ${reply.status} ${reply.text}`);
+  return reply.body.data;
+}
+
+/** What tests begin with: accounts, and in them people, keys and records, made through the API wherever it can. */
+export class Seed {
+  constructor(
+    readonly app: App,
+    readonly anybody: () => Client,
+  ) {}
+
+  /** Registers an account; its owner is logged in. The plan is enterprise unless told, so that no limit is met by accident. */
+  async account({ name = 'Acme', email = nextEmail('owner'), plan = 'enterprise' }: AccountOptions = {}): Promise<Account> {
+    const owner = this.anybody();
+    const result = dataOf(await owner.post('/auth/register', { email, password, accountName: name }));
+    await this.app.database.prisma.account.update({ where: { id: result.account.id }, data: { plan } });
+    return new Account(this, result.account.id, email, result.user.id, owner);
+  }
+}
+
+export class Account {
+  constructor(
+    readonly seed: Seed,
+    readonly id: string,
+    readonly ownerEmail: string,
+    readonly ownerId: string,
+    /** The owner's session. */
+    readonly owner: Client,
+  ) {}
+
+  /** An API key that the owner made; admin over every domain unless told. */
+  async key({ name = 'key', permission = 'admin', ...rest }: KeyOptions = {}): Promise<KeyClient> {
+    const record = dataOf(await this.owner.post('/api-keys', { name, permission, ...rest }));
+    const client = this.seed.anybody().with({ authorization: `Bearer ${record.key}` });
+    return Object.assign(client, { secret: record.key as string, record });
+  }
+
+  /** A person of the account, logged in. */
+  async member(role: 'member' | 'admin' | 'owner' = 'member'): Promise<Client & { userId: string; email: string }> {
+    const { prisma } = this.seed.app.database;
+    const { passwordHash } = await prisma.user.findUniqueOrThrow({ where: { id: this.ownerId } });
+    const email = nextEmail(role);
+    const user = await prisma.user.create({ data: { email, passwordHash, firstName: 'Mem', lastName: 'Ber' } });
+    const now = this.seed.app.clock.now();
+    const times = { createdAt: now, updatedAt: now };
+    await prisma.membership.create({ data: { accountId: this.id, userId: user.id, role, name: 'Mem Ber', ...times } });
+    return Object.assign(await this.login(email), { userId: user.id, email });
+  }
+
+  /** A fresh session of one of the account's people. */
+  async login(email = this.ownerEmail): Promise<Client> {
+    const client = this.seed.anybody();
+    dataOf(await client.post('/auth/login', { email, password, accountId: this.id }));
+    return client;
+  }
+
+  /** A contact, made through the API. */
+  async contact(fields: Record<string, unknown> = { firstName: 'Ada', email: nextEmail('ada') }): Promise<Loose> {
+    return dataOf(await this.owner.post('/contacts', fields));
+  }
+
+  /** A tag, made through the API. */
+  async tag(name = `tag ${++people}`, color?: string): Promise<Loose> {
+    return dataOf(await this.owner.post('/tags', { name, color }));
+  }
+}

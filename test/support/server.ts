@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createServer, type Server } from '../../src/app.js';
+import { type Config, type RateLimits, readConfig } from '../../src/kernel/config.js';
+import { Client, type Wire } from './client.js';
+import { MovableClock } from './clock.js';
+import { freshPlace, type Place } from './database.js';
+import { Seed } from './seed.js';
+
+export interface Options {
+  /** Rate limits are off unless asked for: true for the contract's, or numbers of one's own. */
+  limits?: true | Partial<Omit<RateLimits, 'enabled'>>;
+  /** Anything else of the configuration. */
+  config?: Partial<Config>;
+  /** Runs beside another server on the same database (PostgreSQL only) and Redis. */
+  beside?: TestServer;
+}
+
+/** The real server, listening on a port of its own. */
+export interface TestServer extends Server {
+  clock: MovableClock;
+  seed: Seed;
+  wire: Wire;
+  /** The lines that the server logged as warnings or worse. */
+  logs: string[];
+  place: Place;
+  /** Where the simulators leave e-mails and SMS. */
+  outboxDir: string;
+  /** A caller without credentials. */
+  anybody(): Client;
+  /** How many SQL statements the work sent. */
+  statements(work: () => Promise<unknown>): Promise<number>;
+}
+
+const SECRET_KEY = 'a secret key for tests only, never for anything else';
+
+function configFor(place: Place, outboxDir: string, { limits, config }: Options): Config {
+  const read = readConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    DATABASE_URL: place.databaseUrl,
+    REDIS_URL: place.redisUrl,
+    DATA_DIR: ':memory:',
+    OUTBOX_DIR: outboxDir,
+    SECRET_KEY,
+    SEED_DEMO: '0',
+    WEBHOOK_ALLOW_PRIVATE: '1',
+    RATE_LIMIT_ENABLED: limits ? '1' : '0',
+  });
+  return { ...read, ...config, limits: { ...read.limits, ...(typeof limits === 'object' && limits) } };
+}
+
+/** Boots the real server in process on an empty database of its own. Close it in `afterAll`. */
+export async function server(options: Options = {}): Promise<TestServer> {
+  const place = options.beside ? { ...options.beside.place, drop: async () => {} } : await freshPlace();
+  const outboxDir = mkdtempSync(join(tmpdir(), 'crm-outbox-'));
+  const clock = options.beside?.clock ?? new MovableClock();
+  const logs: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
+  const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image });
+  await inner.http.listen({ port: 0, host: '127.0.0.1' });
+  const agent = new Agent({ keepAlive: true });
+  const wire = { port: (inner.http.server.address() as AddressInfo).port, agent, logs };
+  const anybody = () => new Client(wire);
+  const close = async () => {
+    agent.destroy();
+    await inner.close();
+    await place.drop();
+    rmSync(outboxDir, { recursive: true, force: true });
+  };
+  const statements = async (work: () => Promise<unknown>) => {
+    const before = await count(inner);
+    await work();
+    return (await count(inner)) - before;
+  };
+  return { ...inner, clock, wire, logs, place, outboxDir, anybody, statements, close, seed: new Seed(inner.app, anybody) };
+}
+
+const count = async ({ metrics }: Server) => (await metrics.queries.get()).values.reduce((sum, { value }) => sum + value, 0);
