@@ -16,7 +16,7 @@ import { Limiter } from './kernel/limits.js';
 import { registryOf } from './kernel/module.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { modules } from './modules.js';
-import { mountCatalog } from './rest/catalog.js';
+import { Catalog } from './rest/catalog.js';
 import { basePath, mountRest } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
 import { bindRows, type MountedRow } from './rest/table.js';
@@ -44,15 +44,18 @@ export interface Server {
 export function contract() {
   const schema = buildSchema(modules);
   const documents = new Documents(schema);
-  const rows = bindRows(modules, schema, documents);
-  return { schema, documents, rows, openapi: openApiDocument(schema, rows, basePath) };
+  const catalog = new Catalog();
+  const rows = bindRows([...modules, catalog.module], schema, documents);
+  const openapi = openApiDocument(schema, rows, basePath);
+  catalog.publish(rows, openapi);
+  return { schema, documents, rows, openapi };
 }
 
 /** The composition root: the only place that knows every layer. */
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   const log = overrides.log ?? pino({ level: config.logLevel });
   const metrics = new Metrics();
-  const { schema, documents, rows, openapi } = contract();
+  const { schema, documents, rows } = contract();
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
@@ -76,7 +79,6 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   await apollo.start();
   mountGraphQL(http, apollo);
   mountRest(http, rows);
-  mountCatalog(http, rows, openapi);
   await http.ready();
 
   const close = async () => {

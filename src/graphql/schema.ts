@@ -1,6 +1,7 @@
-import { type GraphQLField, GraphQLSchema } from 'graphql';
+import { type GraphQLField, GraphQLSchema, isInputObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access.js';
+import { rulesOf } from '../kernel/fields.js';
 import type { Module } from '../kernel/module.js';
 import { DateTime, Json } from '../kernel/scalars.js';
 
@@ -20,7 +21,21 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
     },
   });
   markRootFields(schema);
+  markInputFields(schema);
   return schema;
+}
+
+/** TypeGraphQL leaves out the extensions of the fields that an input inherits: they get their rules back. */
+function markInputFields(schema: GraphQLSchema) {
+  for (const { name, target } of getMetadataStorage().inputTypes) {
+    const type = schema.getType(name);
+    if (!isInputObjectType(type)) continue;
+    const fields = type.getFields();
+    for (const rule of rulesOf(target)) {
+      const field = fields[rule.name];
+      if (field) field.extensions = { ...field.extensions, rule };
+    }
+  }
 }
 
 /** A class's mark holds for each of its root fields that states none of its own. */

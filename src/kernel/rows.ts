@@ -11,6 +11,8 @@ export interface RawRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
+  /** The query string as the arguments of the list that the row filters like. */
+  args?: Record<string, unknown>;
 }
 
 export interface RawReply {
@@ -41,6 +43,8 @@ export interface RowOptions {
   data?: string;
   /** Page figures in response headers too (pipelines). */
   pagingHeaders?: boolean;
+  /** For the document: the JSON Schema of what a raw row answers; text unless told. */
+  answerSchema?: Record<string, unknown>;
 }
 
 /** One row of the contract's endpoint tables: pure data, read by the mount, the document, the catalog and the every-route test. */
@@ -55,6 +59,8 @@ export interface Row extends RowOptions {
   list?: boolean;
   handler?: (ctx: Context, request: RawRequest) => Promise<RawReply>;
   access?: AccessMark;
+  /** For a raw row: the list operation whose filters and sorts its query string takes. */
+  filters?: string;
   /** What a raw row answers, for the document: a media type. */
   answers?: string;
   summary?: string;
@@ -88,7 +94,7 @@ export const act = edit;
 export const raw = (
   address: Address,
   handler: NonNullable<Row['handler']>,
-  options: RowOptions & { access: AccessMark; answers: string; summary: string },
+  options: RowOptions & { access: AccessMark; answers: string; summary: string; filters?: string },
 ) => row(address, { handler, as: 'one', status: 200, ...options });
 
 /** A retired row: 410 with a message that names its replacement. */

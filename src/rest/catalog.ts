@@ -1,3 +1,108 @@
-import type { FastifyInstance } from 'fastify';
+import type { Bucket } from '../kernel/limits.js';
+import type { Module } from '../kernel/module.js';
+import { type RawReply, raw } from '../kernel/rows.js';
+import { operationIds, summaryOf, tierOf } from './openapi.js';
+import { errorStatuses, successStatuses } from './openapi.responses.js';
+import { exactly, type Schema } from './openapi.schemas.js';
 import type { MountedRow } from './table.js';
-export function mountCatalog(_server: FastifyInstance, _rows: readonly MountedRow[], _openapi: object): void {}
+
+const words: Schema = { type: 'array', items: { type: 'string' } };
+const entrySchema = {
+  method: { type: 'string', enum: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] },
+  path: { type: 'string', description: 'Relative to the base address' },
+  summary: { type: 'string' },
+  module: { type: 'string' },
+  scope: { ...words, description: 'The domains that a key must be allowed' },
+  tier: { type: ['string', 'null'], enum: ['read', 'read-write', 'admin', null], description: 'The least permission of a key' },
+  role: { type: ['string', 'null'], enum: ['member', 'admin', 'owner', null], description: 'The least role of the caller' },
+  sessionOnly: { type: 'boolean', description: 'Whether API keys are refused' },
+  public: { type: 'boolean', description: 'Whether no credentials are needed' },
+  rateLimits: { ...words, description: 'The buckets that a request spends; `key` only those with a key, `general` only those without' },
+  statuses: { type: 'array', items: { type: 'integer' }, description: 'Every status that can be answered' },
+};
+const fullSchema = {
+  operationId: { type: 'string', description: 'The id in the OpenAPI document' },
+  operation: { type: ['string', 'null'], description: 'The GraphQL root field that does the same' },
+  parameters: { ...words, description: 'Names in the path and the query string' },
+};
+
+const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });
+
+/** One row as both catalogs tell it. */
+function entryOf(mounted: MountedRow) {
+  const { row, module, needs, field } = mounted;
+  const named = (field?.extensions.buckets as Bucket[] | undefined) ?? [];
+  const own = named.length > 0 ? named : ['general'];
+  return {
+    method: row.method,
+    path: row.path,
+    summary: summaryOf(mounted),
+    module,
+    scope: needs.scopes,
+    tier: needs.public || needs.session ? null : tierOf(mounted),
+    role: needs.public ? null : needs.role,
+    sessionOnly: needs.session,
+    public: needs.public,
+    rateLimits: needs.public || needs.session ? own : [...own, 'key'],
+    statuses: [...successStatuses(mounted), ...errorStatuses(mounted)],
+  };
+}
+
+/**
+ * The contract's machine-readable catalogs and the OpenAPI document, as rows like all others, so that they list themselves.
+ * `GET /schema/public` and `GET /openapi.json` need no credentials; `GET /schema/api-catalog` does and tells more of each row.
+ */
+export class Catalog {
+  readonly #texts = { public: '', full: '', openapi: '' };
+
+  readonly module: Module = {
+    name: 'schema',
+    resolvers: [],
+    routes: [
+      raw('GET /schema/public', this.#answer('public'), {
+        access: { public: true },
+        answers: 'application/json',
+        answerSchema: listOf(entrySchema),
+        summary: 'Every endpoint that is served',
+      }),
+      raw('GET /schema/api-catalog', this.#answer('full'), {
+        access: {},
+        answers: 'application/json',
+        answerSchema: listOf({ ...entrySchema, ...fullSchema }),
+        summary: 'Every endpoint that is served, with its parameters and its GraphQL operation',
+      }),
+      raw('GET /openapi.json', this.#answer('openapi'), {
+        access: { public: true },
+        answers: 'application/json',
+        answerSchema: { type: 'object', required: ['openapi', 'info', 'paths', 'components'] },
+        summary: 'The OpenAPI 3.1 document of what is served',
+      }),
+    ],
+  };
+
+  /** Writes the texts that are answered from now on, once. */
+  publish(rows: readonly MountedRow[], openapi: Record<string, unknown>): void {
+    const ids = operationIds(rows);
+    const full = (mounted: MountedRow) => ({
+      ...entryOf(mounted),
+      operationId: ids.get(mounted),
+      operation: mounted.row.operation ?? null,
+      parameters: parameterNames(mounted, openapi),
+    });
+    this.#texts.public = JSON.stringify({ data: rows.map(entryOf) });
+    this.#texts.full = JSON.stringify({ data: rows.map(full) });
+    this.#texts.openapi = JSON.stringify(openapi);
+  }
+
+  #answer(which: 'public' | 'full' | 'openapi') {
+    return async (): Promise<RawReply> => ({ body: this.#texts[which] });
+  }
+}
+
+type Parameter = { name?: string; $ref?: string };
+
+function parameterNames({ row }: MountedRow, openapi: Record<string, unknown>): string[] {
+  const paths = openapi.paths as Record<string, Record<string, { parameters?: Parameter[] }>>;
+  const parameters = paths[row.path]?.[row.method.toLowerCase()]?.parameters ?? [];
+  return parameters.map(({ name, $ref }) => name ?? $ref!.split('/').at(-1)!);
+}

@@ -17,7 +17,8 @@ export interface Source {
   type: GraphQLInputType;
 }
 
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** assignedTo → assigned_to. */
+export const snakeName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging. */
 export function querySources(field: GraphQLField<unknown, unknown>, row: Row, address: string): Map<string, Source> {
@@ -29,7 +30,7 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
       for (const member of Object.values(inner.getFields())) {
         const source = { path: ['filter', member.name], type: member.type };
         byPath.set(`filter.${member.name}`, source);
-        sources.set(snake(member.name), source).set(member.name, source);
+        sources.set(snakeName(member.name), source).set(member.name, source);
       }
     } else if (!['first', 'after', 'page', 'perPage'].includes(arg.name)) {
       const source = { path: [arg.name], type: arg.type };

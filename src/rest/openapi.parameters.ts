@@ -1,0 +1,113 @@
+import {
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { maxPageSize } from '../kernel/page.js';
+import type { Row } from '../kernel/rows.js';
+import { reference, type Schema, type Schemas } from './openapi.schemas.js';
+import { type Source, snakeName } from './query.js';
+import type { MountedRow } from './table.js';
+
+/** The paging parameters that lists share. */
+export const pagingParameters: Record<string, Schema> = {
+  page: {
+    name: 'page',
+    in: 'query',
+    description: 'The page number, from 1; not together with cursor',
+    schema: { type: 'integer', minimum: 1, default: 1 },
+  },
+  per_page: {
+    name: 'per_page',
+    in: 'query',
+    description: `The page size; more than ${maxPageSize} counts as ${maxPageSize}`,
+    schema: { type: 'integer', minimum: 1, default: 50 },
+  },
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'Another name for the page size, which per_page beats; more than 100 counts as 100',
+    schema: { type: 'integer', minimum: 1, default: 50 },
+  },
+  cursor: {
+    name: 'cursor',
+    in: 'query',
+    description: 'meta.next_cursor of the page before: goes on exactly after its last record',
+    schema: { type: 'string' },
+  },
+};
+
+export const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+
+function pathParameter(mounted: MountedRow, name: string): Schema {
+  const arg = mounted.field?.args.find((a) => a.name === name);
+  const isId = !arg || getNamedType(arg.type).name === 'ID';
+  return {
+    name,
+    in: 'path',
+    required: true,
+    description: arg?.description ?? 'The id of the record',
+    schema: isId ? { type: 'string', format: 'uuid' } : { type: 'string' },
+  };
+}
+
+/** Everything that an operation takes in its path and query string. */
+export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas: Schemas): Schema[] {
+  const { row, sources } = mounted;
+  const field = row.filters ? schema.getQueryType()?.getFields()[row.filters] : mounted.field;
+  const parameters = pathNames(row.path).map((name) => pathParameter(mounted, name));
+  const names = new Map<Source, string[]>();
+  for (const [name, source] of sources) names.set(source, [...(names.get(source) ?? []), name]);
+  for (const [source, all] of names) parameters.push(...queryParameters(row, argumentAt(field!, source.path), { source, all }, schemas));
+  const takes = (name: string) => row.list && field?.args.some((a) => a.name === name);
+  if (takes('perPage')) parameters.push(...['page', 'per_page', 'limit'].map((name) => reference('parameters', name)));
+  if (takes('after')) parameters.push(reference('parameters', 'cursor'));
+  return parameters;
+}
+
+/** One argument under its snake_case name, and under each other name that the row gives it. */
+function queryParameters(row: Row, argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {
+  const own = snakeName(source.path.at(-1)!);
+  const main = source.path.length > 1 && all.includes(own) ? own : all[0]!;
+  const aliases = all.filter((name) => name !== main && row.query?.[name]);
+  const silent = all.filter((name) => name !== main && !aliases.includes(name));
+  const others = silent.map((name) => `; also ${name}`).join('');
+  return [
+    parameter(main, undefined, argument, schemas, others),
+    ...aliases.map((name) => parameter(name, `Another name for ${main}`, argument, schemas)),
+  ];
+}
+
+function argumentAt(field: GraphQLField<unknown, unknown>, path: string[]): GraphQLInputField {
+  const arg = field.args.find((a) => a.name === path[0])!;
+  const inner = getNamedType(arg.type);
+  return (path.length > 1 && isInputObjectType(inner) ? inner.getFields()[path[1]!]! : arg) as GraphQLInputField;
+}
+
+function parameter(name: string, text: string | undefined, argument: GraphQLInputField, schemas: Schemas, more = ''): Schema {
+  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+  const isRequired = type !== argument.type;
+  const { description: own, ...schema } = withoutNull(schemas.argument(argument));
+  const description = `${text ?? own ?? name}${more}`;
+  const head = { name, in: 'query', ...(isRequired && { required: true }) };
+  if (getNamedType(argument.type).name === 'JSONObject') {
+    const words = `${description}; as JSON, or member by member as ${name}[key]=value`;
+    return { ...head, description: words, content: { 'application/json': { schema } } };
+  }
+  return { ...head, description, schema, ...(isListType(type) && { style: 'form', explode: false }) };
+}
+
+/** A query string holds no null. */
+function withoutNull(schema: Schema): Schema {
+  const kept = { ...schema };
+  if (Array.isArray(schema.type)) {
+    const types = schema.type.filter((t) => t !== 'null');
+    kept.type = types.length === 1 ? types[0] : types;
+  }
+  if (Array.isArray(schema.enum)) kept.enum = schema.enum.filter((v) => v !== null);
+  return kept;
+}

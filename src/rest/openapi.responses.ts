@@ -1,0 +1,157 @@
+import { getNamedType, isObjectType } from 'graphql';
+import { statusOf } from '../kernel/errors.js';
+import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
+import type { MountedRow } from './table.js';
+
+const errorNames: Record<number, [name: string, meaning: string]> = {
+  400: ['InvalidRequest', 'Malformed or invalid body or query'],
+  401: ['Unauthenticated', 'Missing, invalid or expired credentials'],
+  402: ['PaymentRequired', 'Billing inactive, trial expired, or a limit of the plan reached'],
+  403: ['PermissionDenied', 'The key or role lacks what this needs, or a limit of the plan is reached'],
+  404: ['NotFound', 'Not found in the workspace'],
+  409: ['Conflict', 'The state of the record, or another request, stands against it'],
+  410: ['Gone', 'A retired endpoint, or a position that is no longer kept'],
+  413: ['PayloadTooLarge', 'The body or one of its fields is too large'],
+  422: ['ValidationFailed', 'A rule across fields or records is broken'],
+  428: ['PreconditionRequired', 'The concurrency token is missing'],
+  429: ['RateLimited', 'Too many requests; Retry-After tells when to come back'],
+  500: ['InternalError', 'A fault of the server'],
+  502: ['VendorUnavailable', 'A vendor could not be reached'],
+  503: ['Unavailable', 'Temporarily unavailable; Retry-After tells when to come back'],
+};
+
+/** Every error status that a row can answer, in order. */
+export function errorStatuses({ row, needs, sources }: MountedRow): number[] {
+  const statuses = new Set([429, 500, 503, ...(row.also ?? [])]);
+  const takesBody = row.method !== 'GET';
+  if (row.list || sources.size > 0 || takesBody) statuses.add(400);
+  if (takesBody) statuses.add(413);
+  if (!needs.public) statuses.add(401).add(403);
+  if (row.path.includes('{')) statuses.add(404);
+  if (row.invalid === 422) statuses.add(422);
+  if (row.status === 410) statuses.add(410);
+  return [...statuses].filter((status) => status >= 400).sort((a, b) => a - b);
+}
+
+/** Every success status that a row can answer; none for a retired row. */
+export const successStatuses = ({ row }: MountedRow) =>
+  row.status < 400 ? [...new Set([row.status, ...Object.values(row.statusWhen ?? {})])].sort((a, b) => a - b) : [];
+
+const codesOf = (status: number) =>
+  Object.entries(statusOf)
+    .filter(([, its]) => its === status)
+    .map(([code]) => code);
+
+const errorSchema: Schema = {
+  type: 'object',
+  description: 'The body of every error. Some errors carry more members, named in their row of the contract.',
+  properties: {
+    error: { type: 'string', description: 'What is wrong, in words; names the field to blame' },
+    code: { type: 'string', enum: Object.keys(statusOf), description: 'What is wrong, for programs' },
+    details: {
+      type: 'array',
+      description: 'Every field to blame',
+      items: exactly({ field: { type: 'string' }, message: { type: 'string' } }),
+    },
+    requestId: { type: 'string', description: 'The X-Request-Id of the response' },
+    retryAfter: { type: 'integer', minimum: 0, description: 'Seconds until a retry makes sense' },
+  },
+  required: ['error', 'code', 'requestId'],
+};
+
+const text = (description: string): Schema => ({ description, schema: { type: 'string' } });
+const number = (description: string): Schema => ({ description, schema: { type: 'integer', minimum: 0 } });
+
+const headers: Record<string, Schema> = {
+  'X-Request-Id': text('The id of the request, taken over from the client when it is sane'),
+  'X-RateLimit-Limit': number('How many requests the tightest bucket allows in its window'),
+  'X-RateLimit-Remaining': number('How many are left'),
+  'X-RateLimit-Reset': number('When the bucket is full again, a Unix timestamp'),
+  'Retry-After': number('Seconds until a retry makes sense'),
+  'X-Ignored-Fields': text('Members of the body that the operation does not know, percent-encoded and comma-separated'),
+  'X-Total-Count': number('How many records there are in all'),
+  'X-Page': number('The page number'),
+  'X-Per-Page': number('The page size'),
+};
+
+const always = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+const headersNamed = (...names: string[]) => Object.fromEntries([...always, ...names].map((name) => [name, reference('headers', name)]));
+
+const figures = {
+  total: { type: 'integer', minimum: 0, description: 'How many records there are in all, exactly' },
+  totalPages: { type: 'integer', minimum: 0 },
+  next_cursor: { type: ['string', 'null'], description: 'Where the next page begins; null on the last one' },
+};
+const pageNumber = { type: 'integer', minimum: 1 };
+
+/** The parts of the document that all operations share. */
+export const sharedComponents = {
+  headers,
+  responses: Object.fromEntries(
+    Object.entries(errorNames).map(([status, [name, description]]) => [
+      name,
+      {
+        description,
+        headers: headersNamed(...(status === '429' || status === '503' ? ['Retry-After'] : [])),
+        content: {
+          'application/json': {
+            schema: { allOf: [reference('schemas', 'Error'), { type: 'object', properties: { code: { enum: codesOf(Number(status)) } } }] },
+          },
+        },
+      },
+    ]),
+  ),
+  schemas: {
+    Error: errorSchema,
+    Meta: exactly({ page: pageNumber, per_page: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
+    CamelMeta: exactly({ page: pageNumber, perPage: pageNumber, ...figures }, { description: 'Where a page stands in its list' }),
+  },
+};
+
+/** All responses of one operation: its success in the row's envelope, and every error that it can answer. */
+export function responsesOf(mounted: MountedRow, schemas: Schemas): Record<string, Schema> {
+  const { row, field } = mounted;
+  const responses: Record<string, Schema> = {};
+  const takesInput = field?.args.some((a) => a.name === 'input');
+  const extra = [...(takesInput ? ['X-Ignored-Fields'] : []), ...(row.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : [])];
+  for (const status of successStatuses(mounted)) {
+    responses[status] = {
+      description: successWords[status] ?? 'Done',
+      headers: headersNamed(...extra),
+      content: {
+        [row.answers ?? 'application/json']: { schema: row.handler ? (row.answerSchema ?? { type: 'string' }) : body(mounted, schemas) },
+      },
+    };
+  }
+  for (const status of errorStatuses(mounted)) {
+    const [name] = errorNames[status] ?? [];
+    if (!name) throw new Error(`${mounted.address}: the document does not know the status ${status}`);
+    responses[status] = reference('responses', name);
+  }
+  return responses;
+}
+
+const successWords: Record<number, string> = { 200: 'Done', 201: 'Made', 202: 'Taken on; the work goes on behind' };
+
+/** What a row answers, in the envelope that the contract names for it. */
+function body(mounted: MountedRow, schemas: Schemas): Schema {
+  const { row, field, document } = mounted;
+  const selection = rootSelection(document!);
+  const type = getNamedType(field!.type);
+  const nodes = isObjectType(type) && type.getFields().pageInfo ? type.getFields().nodes : undefined;
+  const records = () => schemas.result(nodes!.type, below(selection, 'nodes'));
+  switch (row.as) {
+    case 'page':
+      return exactly({ data: exactly({ data: records(), meta: reference('schemas', 'Meta') }) });
+    case 'flatPage':
+      return exactly({ data: records(), meta: reference('schemas', 'Meta') });
+    case 'camelPage':
+      return exactly({ data: records(), meta: reference('schemas', 'CamelMeta') });
+    case 'bare':
+      return exactly({ data: nodes ? records() : schemas.result(field!.type, selection) });
+    case 'beside':
+      return exactly(schemas.beside(field!.type, selection!, row.data!));
+    default:
+      return exactly({ data: schemas.result(field!.type, selection) });
+  }
+}

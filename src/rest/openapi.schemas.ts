@@ -1,0 +1,213 @@
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  print,
+  type SelectionSetNode,
+} from 'graphql';
+import type { FieldRule } from '../kernel/fields.js';
+import { recordFields, recordSelection } from '../kernel/record.js';
+
+/** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
+export type Schema = Record<string, unknown>;
+
+export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
+
+/** An object with exactly these members, so that a reply with one more or one less is seen. */
+export const exactly = (properties: Record<string, Schema>, rest: Schema = {}): Schema => ({
+  type: 'object',
+  ...rest,
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
+
+const scalars: Record<string, Schema> = {
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+  Decimal: { type: 'number' },
+  DateTimeISO: { type: 'string', format: 'date-time' },
+  LocalDate: { type: 'string', format: 'date' },
+  JSONObject: { type: 'object', additionalProperties: true },
+  JSON: {},
+};
+
+const inputScalars: Record<string, Schema> = {
+  ...scalars,
+  Decimal: { type: ['number', 'string'], pattern: '^-?\\d{1,30}(\\.\\d{1,30})?$' },
+};
+
+function scalar(name: string, table: Record<string, Schema>): Schema {
+  const known = table[name];
+  if (!known) throw new Error(`The OpenAPI document does not know the scalar ${name}`);
+  return known;
+}
+
+/** The same, or null. */
+function nullable(schema: Schema): Schema {
+  if (Object.keys(schema).length === 0) return schema;
+  if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
+  const type = [...(Array.isArray(schema.type) ? schema.type : [schema.type]), 'null'];
+  return { ...schema, type, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
+}
+
+const ruleOf = (field: { extensions: object }) => (field.extensions as { rule?: FieldRule }).rule;
+
+/** What a rule says, without the members that it leaves open. */
+const said = (schema: Schema): Schema => Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+
+// Limits bind what is written; what was kept before a limit changed, or came from a vendor, is still answered.
+const outputMembers = new Set(['format', 'pattern', 'enum', 'type']);
+function onOutput(schema: Schema): Schema {
+  const kept = Object.fromEntries(Object.entries(said(schema)).filter(([name]) => outputMembers.has(name)));
+  return schema.items ? { ...kept, items: onOutput(schema.items as Schema) } : kept;
+}
+
+function described(schema: Schema, text: string | null | undefined, more: unknown = undefined): Schema {
+  const description = [text, more].filter(Boolean).join('; ');
+  return description ? { ...schema, description } : schema;
+}
+
+/** A list's own members beside those of its items. */
+function merged(schema: Schema, rule: Schema): Schema {
+  const { description: _text, ...members } = rule;
+  const items = members.items && schema.items ? { items: { ...(schema.items as Schema), ...(members.items as Schema) } } : {};
+  return { ...schema, ...members, ...items };
+}
+
+/** The root field's own selection in a row's document. */
+export function rootSelection(document: DocumentNode): SelectionSetNode | undefined {
+  const [root] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections;
+  return root?.kind === Kind.FIELD ? root.selectionSet : undefined;
+}
+
+/** What is selected below a member of a selection. */
+export function below(selection: SelectionSetNode | undefined, name: string): SelectionSetNode | undefined {
+  const found = selection?.selections.find((s) => s.kind === Kind.FIELD && (s.alias ?? s.name).value === name);
+  return found?.kind === Kind.FIELD ? found.selectionSet : undefined;
+}
+
+/** The component schemas of the document, gathered while its operations are written. */
+export class Schemas {
+  readonly components: Record<string, Schema> = {};
+  readonly #records = new Map<string, string>();
+
+  /** What a field answers for a selection. A record that is selected as REST shows it is a component of its own. */
+  output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
+    return isNonNullType(type) ? this.#present(type.ofType, selection, title) : nullable(this.#present(type, selection, title));
+  }
+
+  /** The same where null would have been an error. */
+  result(type: GraphQLOutputType, selection: SelectionSetNode | undefined): Schema {
+    const inner = isNonNullType(type) ? type.ofType : type;
+    return this.#present(inner, selection, `${getNamedType(type).name}Detail`);
+  }
+
+  /** The members of a result one by one, the one called `data` under that name. */
+  beside(type: GraphQLOutputType, selection: SelectionSetNode, data: string): Record<string, Schema> {
+    const members = this.#members(getNamedType(type) as GraphQLObjectType, selection);
+    return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name === data ? 'data' : name, schema]));
+  }
+
+  #present(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
+    if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, title) };
+    if (isEnumType(type)) return { type: 'string', enum: type.getValues().map((v) => v.name) };
+    if (isObjectType(type)) return this.#record(type, selection!, title);
+    return scalar(getNamedType(type).name, scalars);
+  }
+
+  #record(type: GraphQLObjectType, selection: SelectionSetNode, title?: string): Schema {
+    const isWhole = print(selection) === this.#recordText(type);
+    const isWider = recordFields(type).every((field) =>
+      selection.selections.some((s) => s.kind === Kind.FIELD && s.name.value === field.name),
+    );
+    const name = isWhole ? type.name : isWider ? title : undefined;
+    const build = () => described(exactly(this.#members(type, selection)), type.description);
+    if (!name) return build();
+    if (isWhole && this.components[name]) return reference('schemas', name);
+    const schema = build();
+    const known = this.components[name];
+    if (known && JSON.stringify(known) !== JSON.stringify(schema)) return schema;
+    this.components[name] = schema;
+    return reference('schemas', name);
+  }
+
+  #recordText(type: GraphQLObjectType): string {
+    const known = this.#records.get(type.name);
+    if (known) return known;
+    const text = recordSelection(type);
+    const printed = text === '{  }' ? text : print((parse(text).definitions[0] as OperationDefinitionNode).selectionSet);
+    this.#records.set(type.name, printed);
+    return printed;
+  }
+
+  #members(type: GraphQLObjectType, selection: SelectionSetNode): Record<string, Schema> {
+    const fields = type.getFields();
+    return Object.fromEntries(
+      selection.selections.map((node) => {
+        if (node.kind !== Kind.FIELD) throw new Error(`A row selects ${type.name} by a fragment, which the OpenAPI document does not read`);
+        const field = fields[node.name.value]!;
+        return [(node.alias ?? node.name).value, this.#field(field, node.selectionSet)];
+      }),
+    );
+  }
+
+  #field(field: GraphQLField<unknown, unknown>, selection: SelectionSetNode | undefined): Schema {
+    const isRequired = isNonNullType(field.type);
+    const inner = isRequired ? (field.type as { ofType: GraphQLOutputType }).ofType : field.type;
+    const schema = merged(this.#present(inner, selection), onOutput(ruleOf(field)?.schema ?? {}));
+    return described(isRequired ? schema : nullable(schema), field.description);
+  }
+
+  /** A request body, with the limits of its fields. Members that it does not name are left out by the server, so none is forbidden. */
+  input(type: GraphQLInputObjectType): Schema {
+    if (!this.components[type.name]) {
+      const fields = Object.values(type.getFields());
+      const required = fields.filter((f) => isNonNullType(f.type) && f.defaultValue === undefined).map((f) => f.name);
+      this.components[type.name] = {}; // the place is taken before the fields are read: an input may contain itself
+      this.components[type.name] = {
+        ...described({ type: 'object' }, type.description),
+        properties: Object.fromEntries(fields.map((field) => [field.name, this.argument(field)])),
+        ...(required.length > 0 && { required }),
+      };
+    }
+    return reference('schemas', type.name);
+  }
+
+  /** One field of an input or one argument, with its limits and its text. */
+  argument(field: Pick<GraphQLInputField, 'type' | 'description' | 'extensions' | 'defaultValue'>): Schema {
+    const rule = ruleOf(field);
+    const isRequired = isNonNullType(field.type);
+    const inner = isRequired ? (field.type as { ofType: GraphQLInputType }).ofType : field.type;
+    const schema = merged(this.#given(inner), said(rule?.schema ?? {}));
+    // What is never null may be left out where it has a default, and in changes; "" is null there too.
+    if (rule?.required && schema.type === 'string' && !schema.enum && !schema.format && !schema.pattern) schema.minLength ??= 1;
+    return described(isRequired || rule?.required ? schema : nullable(schema), field.description, rule?.schema.description);
+  }
+
+  #given(type: GraphQLInputType): Schema {
+    if (isNonNullType(type)) return this.#given(type.ofType);
+    if (isListType(type)) return { type: 'array', items: this.#given(type.ofType) };
+    if (isInputObjectType(type)) return this.input(type);
+    if (isEnumType(type)) return { type: 'string', enum: type.getValues().map((v) => v.name) };
+    return scalar(getNamedType(type).name, inputScalars);
+  }
+}
