@@ -18,6 +18,8 @@ export interface ListSpec<S extends string> {
   columns: Sql;
   /** Which rows count as live; "not deleted" unless told. */
   live?: Sql;
+  /** Whether triggers keep its total; true unless told. */
+  counted?: boolean;
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
 }
@@ -70,7 +72,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
       from (select *, row_number() over (order by ${direction}) as _nth from (${ids}) i) p
       join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and t.id = p.id`;
     if (!wantTotal) return sql`${rows} order by p._nth`;
-    const total = totalOf(spec, account, where, conditions.length > 0);
+    const total = totalOf(spec, account, where, conditions.length > 0 || spec.counted === false);
     return sql`select r.*, n._total from (select (${total})::bigint as _total) n left join (${rows}) r on true order by r._nth`;
   };
   const rows = await ctx.query<Row & Listed, []>(build);
@@ -108,8 +110,8 @@ function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
 }
 
 /** Unfiltered totals are kept by triggers and cost nothing; filtered ones are counted. */
-function totalOf<S extends string>(spec: ListSpec<S>, account: string, where: Sql, filtered: boolean): Sql {
-  return filtered
+function totalOf<S extends string>(spec: ListSpec<S>, account: string, where: Sql, counting: boolean): Sql {
+  return counting
     ? sql`select count(*) from ${rawSql(spec.table)} t where ${where}`
     : sql`select coalesce(sum(n), 0) from counts where account_id = ${account}::uuid and kind = ${spec.table}`;
 }

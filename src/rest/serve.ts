@@ -68,5 +68,11 @@ export async function answerRaw(mounted: MountedRow, ctx: Context, request: RawR
   allow(ctx, mounted.needs);
   const { row } = mounted;
   if (!row.handler) throw new AppError('gone', row.summary?.replace(/^Retired\. /, '') ?? 'This endpoint is retired');
-  return row.handler(ctx, request);
+  if (mounted.sources.size === 0) return row.handler(ctx, request);
+  const { variables, names } = adaptQuery(mounted.sources, request.query);
+  try {
+    return await row.handler(ctx, { ...request, args: variables });
+  } catch (error) {
+    throw error instanceof AppError ? inClientNames(error, names) : error;
+  }
 }

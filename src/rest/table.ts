@@ -41,19 +41,21 @@ export function bindRows(modules: readonly Module[], schema: GraphQLSchema, docu
       const shape = address.replace(/\{[^}]+\}/g, '{}');
       if (seen.has(shape)) throw new Error(`Two rows answer ${address}`);
       seen.add(shape);
-      return row.operation ? bind(row, address, module.name, schema, documents) : bindRaw(row, address, module.name);
+      return row.operation ? bind(row, address, module.name, schema, documents) : bindRaw(row, address, module.name, schema);
     }),
   );
 }
 
-function bindRaw(row: Row, address: string, module: string): MountedRow {
+function bindRaw(row: Row, address: string, module: string, schema: GraphQLSchema): MountedRow {
   if (!row.access) throw new Error(`${address} states no access`);
   const { scope, ...mark } = row.access;
   const needs = { ...none, ...mark, write: row.method !== 'GET', scopes: scope ? [scope] : [] };
   const operation = () => {
     throw new Error(`${address} runs no operation`);
   };
-  return { row, address, module, sources: new Map(), needs, operation };
+  const filters = row.filters ? schema.getQueryType()?.getFields()[row.filters] : undefined;
+  const sources = filters ? querySources(filters, row, address) : new Map<string, Source>();
+  return { row, address, module, sources, needs, operation };
 }
 
 function bind(row: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {

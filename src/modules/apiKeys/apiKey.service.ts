@@ -12,6 +12,7 @@ const listing: ListSpec<keyof typeof ApiKeySort> = {
   table: 'api_keys',
   columns: selectList('ApiKey', 't', ['hash']),
   live: sql`t.revoked_at is null`,
+  counted: false,
   sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
 };

@@ -1,9 +1,11 @@
 import type { Context } from '../../kernel/context.js';
 import { since, until } from '../../kernel/dates.js';
+import { type FilterField, filterSql } from '../../kernel/filters.js';
 import { byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
 import { searchPattern } from '../../kernel/search.js';
-import { type Sql, selectList, sql } from '../../kernel/sql.js';
-import type { ContactFilter, ContactSort } from './contact.model.js';
+import { allOf, joinSql, type Sql, selectList, sql } from '../../kernel/sql.js';
+import type { ContactFilter, ContactSort, Reachability } from './contact.model.js';
+import { smartView } from './contact.views.js';
 
 /** The columns of a contact's record, over the alias `t`. */
 export const contactColumns = selectList('Contact', 't', ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt']);
@@ -30,6 +32,68 @@ const carriesAny = (names: string[]) => sql`exists (
   where ct.account_id = t.account_id and ct.contact_id = t.id
   and lower(g.name collate "und-x-icu") = any(${names.map((name) => name.toLowerCase())}))`;
 
+const bySms = sql`(t.phone is not null and not t.opted_out_sms)`;
+const byEmail = sql`(t.email is not null and not t.opted_out_email)`;
+const mayContact = sql`not coalesce(t.do_not_contact, false)`;
+
+const reachable: Record<keyof typeof Reachability, Sql> = {
+  sms: sql`${mayContact} and ${bySms}`,
+  email: sql`${mayContact} and ${byEmail}`,
+  both: sql`${mayContact} and ${bySms} and ${byEmail}`,
+  none: sql`not (${mayContact} and (${bySms} or ${byEmail}))`,
+};
+
+/** The fields that `filters` may name. */
+const filterable: Record<string, FilterField> = {
+  id: ['id', 'uuid'],
+  firstName: ['first_name', 'text'],
+  lastName: ['last_name', 'text'],
+  email: ['email', 'text'],
+  phone: ['phone', 'text'],
+  company: ['company', 'text'],
+  companyId: ['company_id', 'uuid'],
+  jobTitle: ['job_title', 'text'],
+  source: ['source', 'text'],
+  city: ['city', 'text'],
+  state: ['state', 'text'],
+  zip: ['zip', 'text'],
+  country: ['country', 'text'],
+  timezone: ['timezone', 'text'],
+  language: ['language', 'text'],
+  legacyStatus: ['legacy_status', 'text'],
+  masterStatus: ['master_status', 'text'],
+  externalBackend: ['external_backend', 'boolean'],
+  doNotContact: ['do_not_contact', 'boolean'],
+  optedOutSms: ['opted_out_sms', 'boolean'],
+  optedOutEmail: ['opted_out_email', 'boolean'],
+  assignedTo: ['assigned_to', 'uuid'],
+  leadScore: ['lead_score', 'integer'],
+  lastActivityAt: ['last_activity_at', 'timestamptz'],
+  lastContactedAt: ['last_contacted_at', 'timestamptz'],
+  createdAt: ['created_at', 'timestamptz'],
+  updatedAt: ['updated_at', 'timestamptz'],
+};
+
+/** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
+function customField(key: string, value: unknown): Sql {
+  const text = String(value);
+  const spelled = /^(true|false|-?\d{1,15}(\.\d{1,10})?)$/.test(text) ? [text, JSON.parse(text) as unknown] : [text];
+  const forms = spelled.map((form) => sql`t.custom_fields @> ${JSON.stringify({ [key]: form })}::jsonb`);
+  return sql`(${joinSql(forms, ' or ')})`;
+}
+
+/** Contacts with at least one live deal that matches all that is given. */
+function dealContext({ dealContextOwners: owners, dealContextStages: stages, dealContextStatuses: statuses }: ContactFilter): Sql[] {
+  const parts = [
+    ...(owners ? [sql`d.assigned_to = any(${owners}::uuid[])`] : []),
+    ...(stages ? [sql`d.stage_id = any(${stages}::uuid[])`] : []),
+    ...(statuses ? [sql`d.status = any(${statuses})`] : []),
+  ];
+  if (parts.length === 0) return [];
+  const live = sql`d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null`;
+  return [sql`exists (select 1 from deals d where ${live} and ${allOf(parts)})`];
+}
+
 const conditions: Partial<Conditions> = {
   search: (text) => sql`t.search_text like ${searchPattern(text)}`,
   tag: (name) => carriesAny([name]),
@@ -46,12 +110,20 @@ const conditions: Partial<Conditions> = {
   masterStatus: (status) => sql`t.master_status = ${status}`,
   excludeMasterStatus: (status) => sql`t.master_status <> ${status}`,
   importId: (id) => sql`t.import_id = ${id}::uuid`,
+  smartView: (view, ctx) => smartView(view, ctx),
+  reachability: (way) => reachable[way],
+  // Saved filters arrive with their own domain; until then none is known.
+  smartListId: () => sql`false`,
+  cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
+  filters: (tree) => filterSql(filterable, tree),
 };
 
 /** A contact filter as SQL conditions over the alias `t`. */
 export function contactConditions(ctx: Context, filter: ContactFilter | null | undefined): Sql[] {
-  return Object.entries(filter ?? {}).flatMap(([name, value]) => {
+  if (!filter) return [];
+  const single = Object.entries(filter).flatMap(([name, value]) => {
     const build = conditions[name as keyof ContactFilter] as ((value: unknown, ctx: Context) => Sql) | undefined;
     return build && value !== null && value !== undefined ? [build(value, ctx)] : [];
   });
+  return [...single, ...dealContext(filter)];
 }

@@ -90,6 +90,69 @@ export class CreateContactInput extends Draft(ContactFields) {
   @Texts(100, 100, 'Tag names, found or made; they replace the tags of the contact') tags?: string[] | null;
 }
 
+@Input('Two contacts to make one')
+export class MergeContactsInput {
+  @Ref('The contact that is kept', { required: true }) primaryId: string;
+  @Ref('The contact that is merged in, then deleted', { required: true }) secondaryId: string;
+}
+
+@Entity('What an upsert did')
+export class UpsertResult {
+  @Nested(
+    () => Contact,
+    () => Contact,
+    'The contact, made or updated',
+    { required: true },
+  )
+  contact: Contact;
+  @Flag('Whether it was made', { required: true }) created: boolean;
+}
+
+@Entity('Why a contact has points')
+export class ScoreFactor {
+  @Text(50, 'Key', { required: true }) key: string;
+  @Text(100, 'Label', { required: true }) label: string;
+  @Count('Points', { required: true }) points: number;
+  @Text(200, 'What was counted', { required: true }) detail: string;
+}
+
+@Entity('The breakdown of a lead score')
+export class ContactScore {
+  @Ref('The contact', { required: true }) contactId: string;
+  @Count('The sum of the points', { required: true }) score: number;
+  @Count('The most there can be', { required: true }) maxScore: number;
+  @Nested(
+    () => ScoreFactor,
+    () => ScoreFactor,
+    'What the points are for',
+    { list: 100, required: true },
+  )
+  factors: ScoreFactor[];
+  @Stamp('When the stored score last changed') updatedAt: Date;
+}
+
+@Entity('A ready-made view of contacts')
+export class SmartViewInfo {
+  @Text(50, 'Key, the value of smart_view', { required: true }) key: string;
+  @Text(100, 'Name', { required: true }) name: string;
+  @Text(200, 'What it shows', { required: true }) description: string;
+  @Count('How many contacts it shows now', { required: true }) count: number;
+}
+
+@Entity('Contacts that may be one person', { scope: 'contacts' })
+export class DuplicateGroup {
+  @Text(20, 'email, phone or name_company', { required: true }) matchOn: string;
+  @Text(400, 'What they share', { required: true }) value: string;
+  @Count('How many there are', { required: true }) count: number;
+  @Nested(
+    () => Contact,
+    () => Contact,
+    'The contacts, at most 100',
+    { list: 100, required: true },
+  )
+  contacts: Contact[];
+}
+
 @Input('Changes to a contact: absent keeps, null clears')
 export class UpdateContactInput extends Edit(CreateContactInput) {}
 

@@ -5,8 +5,23 @@ import { In, OfRecord } from '../../kernel/fields.js';
 import { Limited } from '../../kernel/limits.js';
 import { Deleted, IdArg, Listing } from '../../kernel/page.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
-import { Contact, ContactConnection, ContactList, CreateContactInput, UpdateContactInput } from './contact.model.js';
+import { duplicateContacts } from './contact.duplicates.js';
+import { mergeContacts, restoreContact, upsertContact } from './contact.merge.js';
+import {
+  Contact,
+  ContactConnection,
+  ContactList,
+  ContactScore,
+  CreateContactInput,
+  DuplicateGroup,
+  MergeContactsInput,
+  SmartViewInfo,
+  UpdateContactInput,
+  UpsertResult,
+} from './contact.model.js';
+import { scoreContact } from './contact.score.js';
 import * as contacts from './contact.service.js';
+import { smartViews } from './contact.views.js';
 
 @Resolver(() => Contact)
 @Access({ scope: 'contacts' })
@@ -19,6 +34,21 @@ export class ContactResolver {
   @Query(() => Contact, { nullable: true, description: 'One contact' })
   contact(@Ctx() ctx: Context, @IdArg() id: string) {
     return contacts.getContact(ctx, id);
+  }
+
+  @Query(() => ContactScore, { nullable: true, description: 'Why a contact has its lead score' })
+  contactScore(@Ctx() ctx: Context, @IdArg() id: string) {
+    return scoreContact(ctx, id);
+  }
+
+  @Query(() => [DuplicateGroup], { description: 'Contacts that may be one person; at most 200 groups, the largest first' })
+  duplicateContacts(@Ctx() ctx: Context) {
+    return duplicateContacts(ctx);
+  }
+
+  @Query(() => [SmartViewInfo], { description: 'The ready-made views, with how many contacts each shows now' })
+  contactSmartViews(@Ctx() ctx: Context) {
+    return smartViews(ctx);
   }
 
   @Mutation(() => Contact, { description: 'Makes a contact' })
@@ -35,6 +65,22 @@ export class ContactResolver {
   @Mutation(() => Deleted, { description: 'Deletes a contact; what was written about it stays' })
   deleteContact(@Ctx() ctx: Context, @IdArg() id: string) {
     return contacts.deleteContact(ctx, id);
+  }
+
+  @Mutation(() => Contact, { description: 'Brings a deleted contact back' })
+  restoreContact(@Ctx() ctx: Context, @IdArg() id: string) {
+    return restoreContact(ctx, id);
+  }
+
+  @Mutation(() => Contact, { description: 'Merges one contact into another; answers the one that is kept' })
+  mergeContacts(@Ctx() ctx: Context, @In() input: MergeContactsInput) {
+    return mergeContacts(ctx, input);
+  }
+
+  @Mutation(() => UpsertResult, { description: 'Updates the contact of this e-mail address or phone number, or makes one' })
+  @Limited('create')
+  upsertContact(@Ctx() ctx: Context, @In() input: CreateContactInput) {
+    return upsertContact(ctx, input);
   }
 
   @Mutation(() => [Tag], { description: 'Puts existing tags on a contact; answers all its tags' })

@@ -1,20 +1,21 @@
 import type { Context } from '../../kernel/context.js';
 import { badRequest, check, found, tooLarge } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
-import { type Batch, grouped } from '../../kernel/loaders.js';
+import { type Batch, grouped, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { findOrCreateTags, getTag } from '../tags/tag.service.js';
+import { cancelPending } from './contact.children.js';
 import { contactConditions, contactListing } from './contact.filter.js';
 import type { Contact, ContactList, ContactSort, CreateContactInput, UpdateContactInput } from './contact.model.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
-export type ContactRow = Contact & { tags?: Tag[] };
+export type ContactRow = Contact & { tags?: Tag[]; scoredAt?: Date | null };
 
-const asRow = (row: object) => row as ContactRow;
+export const asRow = (row: object) => row as ContactRow;
 
 export function listContacts(ctx: Context, args: ContactList) {
   return listRows<ContactRow, keyof typeof ContactSort>(ctx, contactListing, args, contactConditions(ctx, args.filter));
@@ -22,6 +23,10 @@ export function listContacts(ctx: Context, args: ContactList) {
 
 export const getContact = async (ctx: Context, id: string) =>
   asRow(found(await ctx.db.contact.findUnique({ where: ctx.at(id, 'Contact') }), 'Contact'));
+
+/** Contacts by id, for many keys in one statement; null for one that is gone. */
+export const contactsById: Batch<ContactRow | null> = async (ctx, ids) =>
+  inOrder(ids, (await ctx.db.contact.findMany({ where: { id: { in: [...ids] } } })).map(asRow), (row) => row.id);
 
 /** A contact's tags by name, for many contacts in one statement. */
 export const tagsOfContacts: Batch<Tag[]> = async (ctx, ids) => {
@@ -38,7 +43,7 @@ export const tagsOfContacts: Batch<Tag[]> = async (ctx, ids) => {
   );
 };
 
-const withTags = async (ctx: Context, contact: ContactRow): Promise<ContactRow> => ({
+export const withTags = async (ctx: Context, contact: ContactRow): Promise<ContactRow> => ({
   ...contact,
   tags: await ctx.load.tagsOfContact.load(contact.id),
 });
@@ -55,11 +60,13 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
   return contact;
 }
 
-const tracked = [
+/** What a caller may change, and so what a merge fills and an audit row compares. */
+export const fieldNames = [
   ...['firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
   ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'externalBackend', 'language', 'doNotContact'],
-  ...['doNotContactReason', 'optedOutSms', 'optedOutEmail', 'assignedTo', 'customFields', 'attribution', 'tags'],
+  ...['doNotContactReason', 'optedOutSms', 'optedOutEmail', 'assignedTo', 'customFields', 'attribution'],
 ];
+const tracked = [...fieldNames, 'tags'];
 
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
@@ -75,14 +82,14 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   return saved;
 }
 
-const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?.map((tag) => tag.name).sort() });
+export const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?.map((tag) => tag.name).sort() });
 
 const locked = statement<{ id: string }, [string]>(
   (account, id) => sql`select id from contacts where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null for update`,
 );
 
 /** The contact, held against other writers until this transaction ends. */
-async function lockContact(ctx: Context, id: string) {
+export async function lockContact(ctx: Context, id: string) {
   const { key } = ctx.at(id, 'Contact');
   await ctx.query(locked, key.id);
   return getContact(ctx, id);
@@ -102,11 +109,12 @@ function mergeCustomFields(before: object, given: object | undefined): object | 
 export async function deleteContact(ctx: Context, id: string) {
   const contact = await withTags(ctx, await lockContact(ctx, id));
   await ctx.db.contact.update({ where: ctx.at(id), data: { deletedAt: ctx.now() } });
+  await cancelPending(ctx, contact.id);
   await emitContact(ctx, 'contact.deleted', contact);
   return deleted(contact.id);
 }
 
-function emitContact(ctx: Context, name: string, contact: ContactRow, changes?: ReturnType<typeof changesBetween>) {
+export function emitContact(ctx: Context, name: string, contact: ContactRow, changes?: ReturnType<typeof changesBetween>) {
   return ctx.emit({ name, type: 'Contact', record: contact, changes, contactId: contact.id });
 }
 

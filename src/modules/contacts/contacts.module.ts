@@ -1,27 +1,45 @@
 import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.js';
 import type { Tag } from '../tags/tag.model.js';
+import { exportCsv, importTemplate } from './contact.csv.js';
 import { ContactResolver } from './contact.resolver.js';
-import { tagsOfContacts } from './contact.service.js';
+import { onActivity } from './contact.score.js';
+import { type ContactRow, contactsById, tagsOfContacts } from './contact.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
+    contact: Loader<ContactRow | null>;
     tagsOfContact: Loader<Tag[]>;
   }
 }
 
+const access = { scope: 'contacts' };
+
+// What moves a score belongs to later modules; a reaction names the event and imports nobody.
+const scored = ['deal.created', 'deal.won', 'deal.lost', 'message.sent', 'message.received', 'appointment.created', 'form.submitted'];
+
 export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver],
-  loaders: { tagsOfContact: tagsOfContacts },
+  loaders: { contact: contactsById, tagsOfContact: tagsOfContacts },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
+  on: Object.fromEntries(scored.map((event) => [event, onActivity])),
   routes: [
     list('GET /contacts', 'contacts', { as: 'page' }),
     make('POST /contacts', 'createContact', { also: [402] }),
+    read('GET /contacts/duplicates', 'duplicateContacts'),
+    read('GET /contacts/smart-views', 'contactSmartViews'),
+    raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
+    raw('GET /contacts/import/template', importTemplate, { access, answers: 'text/csv', summary: 'An empty CSV with the columns' }),
+    gone('POST /contacts/import', 'Use POST /imports, then POST /imports/{id}/process', { access }),
+    act('POST /contacts/merge', 'mergeContacts', { also: [404] }),
+    act('POST /contact', 'upsertContact', { as: 'beside', data: 'contact', statusWhen: { created: 201 }, also: [402] }),
     read('GET /contacts/{id}', 'contact'),
     edit('PATCH /contacts/{id}', 'updateContact'),
     drop('DELETE /contacts/{id}', 'deleteContact'),
+    read('GET /contacts/{id}/score', 'contactScore'),
+    act('POST /contacts/{id}/restore', 'restoreContact'),
     make('POST /contacts/{id}/tags', 'addContactTags'),
     drop('DELETE /contacts/{id}/tags/{tagId}', 'removeContactTag'),
   ],

@@ -1,0 +1,82 @@
+import { invalidField } from './errors.js';
+import { joinSql, rawSql, type Sql, sql } from './sql.js';
+import { isUuid, moment } from './values.js';
+
+/** A field that a filter may name: its column over the alias `t`, and what its values are. */
+export type FilterField = readonly [column: string, type: 'text' | 'uuid' | 'integer' | 'numeric' | 'timestamptz' | 'boolean'];
+
+const comparisons: Record<string, string> = { eq: '=', neq: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' };
+const ops = [...Object.keys(comparisons), 'in', 'not_in', 'contains', 'starts_with', 'is_null', 'is_not_null'];
+const most = 200;
+
+/**
+ * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`. Only the given
+ * fields can be named, `customFields.<key>` besides. Throws 400 naming the place that is wrong.
+ */
+export function filterSql(fields: Record<string, FilterField>, tree: unknown): Sql {
+  let seen = 0;
+  const walk = (node: unknown, at: string, depth: number): Sql => {
+    if (++seen > most || depth > 16) throw invalidField(at, `is too large; at most ${most} conditions, 16 levels`);
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) throw invalidField(at, 'must be a condition object');
+    const { and, or, not, field, op = 'eq', value } = node as Record<string, unknown>;
+    if (and !== undefined) return group(and, ' and ', `${at}.and`, depth);
+    if (or !== undefined) return group(or, ' or ', `${at}.or`, depth);
+    if (not !== undefined) return sql`not coalesce(${walk(not, `${at}.not`, depth + 1)}, false)`;
+    return leaf(fields, { field, op, value }, at);
+  };
+  const group = (nodes: unknown, word: string, at: string, depth: number): Sql => {
+    if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(at, 'must be a list of conditions');
+    const parts = nodes.map((n, i) => walk(n, `${at}.${i}`, depth + 1));
+    return sql`(${joinSql(parts, word)})`;
+  };
+  return walk(tree, 'filters', 0);
+}
+
+function leaf(fields: Record<string, FilterField>, node: Record<'field' | 'op' | 'value', unknown>, at: string): Sql {
+  const { field, op, value } = node;
+  if (typeof op !== 'string' || !ops.includes(op)) throw invalidField(`${at}.op`, `must be one of ${ops.join(', ')}`);
+  const [column, type] = columnOf(fields, field, at);
+  if (op === 'is_null') return sql`${column} is null`;
+  if (op === 'is_not_null') return sql`${column} is not null`;
+  if (op === 'contains' || op === 'starts_with') {
+    if (typeof value !== 'string') throw invalidField(`${at}.value`, 'must be a string');
+    const place = sql`strpos(lower(${column}::text), ${value.toLowerCase()})`;
+    return op === 'contains' ? sql`${place} > 0` : sql`${place} = 1`;
+  }
+  if (op === 'in' || op === 'not_in') {
+    if (!Array.isArray(value) || value.length > most) throw invalidField(`${at}.value`, `must be a list of at most ${most} values`);
+    const values = value.map((item, i) => literal(item, type, `${at}.value.${i}`));
+    const list = sql`${column} = any(${values}::${rawSql(type)}[])`;
+    return op === 'in' ? list : sql`not coalesce(${list}, false)`;
+  }
+  if (value === null) return op === 'eq' ? sql`${column} is null` : sql`${column} is not null`;
+  return sql`${column} ${rawSql(comparisons[op]!)} ${literal(value, type, `${at}.value`)}::${rawSql(type)}`;
+}
+
+function columnOf(fields: Record<string, FilterField>, field: unknown, at: string): [Sql, FilterField[1]] {
+  if (typeof field !== 'string') throw invalidField(`${at}.field`, 'must name a field');
+  if (field.startsWith('customFields.')) return [sql`(t.custom_fields ->> ${field.slice('customFields.'.length)})`, 'text'];
+  const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
+  if (!known) throw invalidField(`${at}.field`, `must be one of ${Object.keys(fields).join(', ')} or customFields.<key>`);
+  return [rawSql(`t.${known[0]}`), known[1]];
+}
+
+const tests: Record<FilterField[1], (text: string, report: () => void) => void> = {
+  text: () => undefined,
+  uuid: (text, report) => (isUuid(text) ? undefined : report()),
+  integer: (text, report) => (/^-?\d{1,9}$/.test(text) ? undefined : report()),
+  numeric: (text, report) => (/^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? undefined : report()),
+  boolean: (text, report) => (/^(true|false)$/.test(text) ? undefined : report()),
+  timestamptz: (text, report) => void moment(text, '', report, undefined as never),
+};
+
+/** A scalar as text that PostgreSQL can read as the column's type. */
+function literal(value: unknown, type: FilterField[1], at: string): string {
+  const refuse = () => {
+    throw invalidField(at, `must be a ${type === 'timestamptz' ? 'date or date-time' : type} value`);
+  };
+  if (!['string', 'number', 'boolean'].includes(typeof value)) refuse();
+  const text = String(value);
+  tests[type](text, refuse);
+  return text;
+}

@@ -1,0 +1,79 @@
+import type { Context } from '../../kernel/context.js';
+import { rawSql, sql, statement } from '../../kernel/sql.js';
+
+/** Every table whose rows follow their contact in a merge. */
+const children = [
+  ...['deals', 'tasks', 'notes', 'activities', 'messages', 'automation_runs', 'workflow_runs', 'calls', 'appointments'],
+  ...['submissions', 'invoices', 'import_rows'],
+];
+
+const repointTable = statement<never, [string, string, string]>(
+  (account, table, from, to) =>
+    sql`update ${rawSql(table)} set contact_id = ${to}::uuid where account_id = ${account}::uuid and contact_id = ${from}::uuid`,
+);
+
+// A sequence runs once for a person: where both are under way, the kept contact's run goes on.
+const endDoubleEnrollments = statement<never, [string, string, Date]>(
+  (account, from, to, now) => sql`
+    update enrollments e set status = 'cancelled', ended_at = ${now}, end_reason = 'merged'
+    where e.account_id = ${account}::uuid and e.contact_id = ${from}::uuid and e.status in ('active', 'paused')
+    and exists (select 1 from enrollments o where o.account_id = e.account_id and o.sequence_id = e.sequence_id
+      and o.contact_id = ${to}::uuid and o.status in ('active', 'paused'))`,
+);
+
+const repointTags = statement<never, [string, string]>(
+  (account, from, to) => sql`
+    with moved as (delete from contact_tags where account_id = ${account}::uuid and contact_id = ${from}::uuid returning *)
+    insert into contact_tags (account_id, contact_id, tag_id, created_at)
+    select account_id, ${to}::uuid, tag_id, created_at from moved on conflict do nothing`,
+);
+
+const mergeConversations = statement<never, [string, string]>(
+  (account, from, to) => sql`
+    with gone as (delete from conversations where account_id = ${account}::uuid and contact_id = ${from}::uuid returning *)
+    insert into conversations as c (account_id, contact_id, last_message_id, last_message_at, last_inbound_at, last_outbound_at,
+      unread_count, message_count, closed_at, created_at, updated_at)
+    select account_id, ${to}::uuid, last_message_id, last_message_at, last_inbound_at, last_outbound_at,
+      unread_count, message_count, closed_at, created_at, updated_at from gone
+    on conflict (account_id, contact_id) do update set
+      last_message_id = case when coalesce(excluded.last_message_at, '-infinity') > coalesce(c.last_message_at, '-infinity')
+        then excluded.last_message_id else c.last_message_id end,
+      last_message_at = greatest(c.last_message_at, excluded.last_message_at),
+      last_inbound_at = greatest(c.last_inbound_at, excluded.last_inbound_at),
+      last_outbound_at = greatest(c.last_outbound_at, excluded.last_outbound_at),
+      unread_count = c.unread_count + excluded.unread_count,
+      message_count = c.message_count + excluded.message_count`,
+);
+
+/** Hands everything that hangs on one contact to another. */
+export async function repointChildren(ctx: Context, from: string, to: string): Promise<void> {
+  await ctx.query(endDoubleEnrollments, from, to, ctx.now());
+  await ctx.query(repointTable, 'enrollments', from, to);
+  for (const table of children) await ctx.query(repointTable, table, from, to);
+  await ctx.query(mergeConversations, from, to);
+  await ctx.query(repointTags, from, to);
+}
+
+const cancelMessages = statement<never, [string]>(
+  (account, contact) => sql`
+    update messages set status = 'cancelled' where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status = 'scheduled'`,
+);
+
+const cancelEnrollments = statement<never, [string, Date]>(
+  (account, contact, now) => sql`
+    update enrollments set status = 'cancelled', ended_at = ${now}, end_reason = 'contact_deleted', next_email_at = null
+    where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status in ('active', 'paused')`,
+);
+
+const cancelRuns = statement<never, [string]>(
+  (account, contact) => sql`
+    update automation_runs set status = 'cancelled'
+    where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status in ('running', 'waiting')`,
+);
+
+/** What a deleted contact must no longer receive (contract "States and transitions", Contact). */
+export async function cancelPending(ctx: Context, contact: string): Promise<void> {
+  await ctx.query(cancelMessages, contact);
+  await ctx.query(cancelEnrollments, contact, ctx.now());
+  await ctx.query(cancelRuns, contact);
+}

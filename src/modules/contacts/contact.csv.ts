@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify/sync';
+import type { Context } from '../../kernel/context.js';
+import { clean } from '../../kernel/fields.js';
+import type { RawReply, RawRequest } from '../../kernel/rows.js';
+import { ContactFilter, type ContactList, type ContactSort } from './contact.model.js';
+import { type ContactRow, listContacts } from './contact.service.js';
+
+/** The columns of the export and of the import template. */
+const columns = [
+  ...['firstName', 'lastName', 'email', 'phone', 'company', 'jobTitle', 'source', 'addressLine1', 'addressLine2', 'city', 'state'],
+  ...['zip', 'country', 'timezone', 'masterStatus', 'language', 'doNotContact', 'tags', 'customFields'],
+] as const;
+
+const cells = (contact: ContactRow) =>
+  columns.map((column) => {
+    if (column === 'tags') return contact.tags?.map((tag) => tag.name).join(', ') ?? '';
+    const value = (contact as unknown as Record<string, unknown>)[column];
+    if (column === 'customFields') return Object.keys(contact.customFields).length > 0 ? JSON.stringify(value) : '';
+    return value === null || value === undefined ? '' : String(value);
+  });
+
+// A cell that a spreadsheet would run as a formula is led by an apostrophe.
+const toCsv = (rows: (string | undefined)[][]) => stringify(rows, { escape_formulas: true, record_delimiter: 'windows' });
+
+async function* pages(ctx: Context, args: Pick<ContactList, 'filter' | 'sort' | 'order'>): AsyncGenerator<string> {
+  yield toCsv([[...columns]]);
+  for (let after: string | null = null; ; ) {
+    const page = await listContacts(ctx, { ...args, first: 200, after, selection: new Set() } as ContactList);
+    const tagged = await Promise.all(page.nodes.map(async (c) => ({ ...c, tags: await ctx.load.tagsOfContact.load(c.id) })));
+    if (tagged.length > 0) yield toCsv(tagged.map(cells));
+    after = page.pageInfo.endCursor;
+    if (!page.pageInfo.hasNextPage) return;
+  }
+}
+
+const file = (name: string, body: RawReply['body']): RawReply => ({
+  type: 'text/csv; charset=utf-8',
+  headers: { 'Content-Disposition': `attachment; filename="${name}"` },
+  body,
+});
+
+/** Contract GET /contacts/export: all contacts that the list's filters leave, streamed. */
+export async function exportCsv(ctx: Context, { args }: RawRequest): Promise<RawReply> {
+  const { filter, sort, order } = args as { filter?: ContactFilter; sort?: keyof typeof ContactSort; order?: 'asc' | 'desc' };
+  clean(ContactFilter, filter, ctx);
+  return file('contacts.csv', Readable.from(pages(ctx, { filter, sort, order })));
+}
+
+/** Contract GET /contacts/import/template: the columns, and one example. */
+export async function importTemplate(): Promise<RawReply> {
+  const example = ['Ada', 'Lovelace', 'ada@example.com', '+15551234567', 'Analytical Engines', 'Mathematician', 'referral'];
+  const place = ['12 St James Square', '', 'London', '', 'SW1Y 4JH', 'GB', 'Europe/London', 'lead', 'en', 'false', 'VIP, newsletter', '{}'];
+  return file('contacts-template.csv', toCsv([[...columns], [...example, ...place]]));
+}

@@ -1,0 +1,82 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { repointChildren } from './contact.children.js';
+import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
+import {
+  asRow,
+  type ContactRow,
+  createContact,
+  emitContact,
+  fieldNames,
+  lockContact,
+  named,
+  updateContact,
+  withTags,
+} from './contact.service.js';
+
+/** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */
+function united(primary: ContactRow, secondary: ContactRow) {
+  const [kept, other] = [primary as unknown as Record<string, unknown>, secondary as unknown as Record<string, unknown>];
+  const filled = fieldNames.filter((name) => kept[name] === null && other[name] !== null).map((name) => [name, other[name]]);
+  return {
+    ...Object.fromEntries(filled),
+    customFields: { ...secondary.customFields, ...primary.customFields },
+    doNotContact: Boolean(primary.doNotContact) || Boolean(secondary.doNotContact),
+    optedOutSms: primary.optedOutSms || secondary.optedOutSms,
+    optedOutEmail: primary.optedOutEmail || secondary.optedOutEmail,
+  };
+}
+
+/** Contract POST /contacts/merge: the secondary's fields, tags and history go to the primary; the secondary is deleted. */
+export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: MergeContactsInput) {
+  check(primaryId !== secondaryId, () => invalidField('secondaryId', 'must differ from primaryId'));
+  // Locked in one order, so that two merges of the same pair wait for each other instead of for ever.
+  for (const id of [primaryId, secondaryId].sort()) await lockContact(ctx, id);
+  const primary = await withTags(ctx, await lockContact(ctx, primaryId));
+  const secondary = await withTags(ctx, await lockContact(ctx, secondaryId));
+  await repointChildren(ctx, secondaryId, primaryId);
+  await ctx.db.contact.update({ where: ctx.at(secondaryId), data: { deletedAt: ctx.now(), mergedIntoId: primaryId } });
+  const saved = asRow(await ctx.db.contact.update({ where: ctx.at(primaryId), data: united(primary, secondary) as never }));
+  ctx.load.tagsOfContact.clear(primaryId);
+  const merged = await withTags(ctx, saved);
+  await emitContact(ctx, 'contact.updated', merged, changesBetween(named(primary), named(merged), [...fieldNames, 'tags']));
+  await emitContact(ctx, 'contact.deleted', secondary);
+  return merged;
+}
+
+// One upsert of an address at a time: two of them must not both find nobody.
+const oneAtATime = statement<never, [string]>(
+  (account, address) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || ${address}, 0))::text`,
+);
+
+const byAddress = statement<{ id: string }, [string | null, string | null]>(
+  (account, email, phone) => sql`
+    select id from contacts where account_id = ${account}::uuid and deleted_at is null
+    and (email_lower = ${email} or phone = ${phone})
+    order by (email_lower = ${email}) desc nulls last, created_at, id limit 1`,
+);
+
+/** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
+export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
+  const { phone } = input;
+  const email = input.email?.toLowerCase() ?? null;
+  check(email || phone || input.firstName || input.lastName, () => badRequest('One of firstName, lastName, email, phone is required'));
+  for (const address of [email, phone].filter(Boolean).sort()) await ctx.query(oneAtATime, address!);
+  const [match] = email || phone ? await ctx.query(byAddress, email, phone ?? null) : [];
+  const contact = match ? await updateContact(ctx, match.id, input) : await createContact(ctx, input);
+  return { contact: contact as Contact, created: !match };
+}
+
+/** POST /contacts/{id}/restore: a deleted contact comes back as it was; a merged one does not. */
+export async function restoreContact(ctx: Context, id: string) {
+  const where = ctx.at(id, 'Contact');
+  const before = found(await ctx.db.withDeleted.contact.findUnique({ where }), 'Contact');
+  check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
+  if (!before.deletedAt) return withTags(ctx, asRow(before));
+  const saved = asRow(await ctx.db.withDeleted.contact.update({ where, data: { deletedAt: null } }));
+  const contact = await withTags(ctx, saved);
+  await emitContact(ctx, 'contact.updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
+  return contact;
+}

@@ -1,0 +1,60 @@
+import type { Context } from '../../kernel/context.js';
+import type { Fact } from '../../kernel/outbox.js';
+import { sql, statement } from '../../kernel/sql.js';
+import type { ContactScore, ScoreFactor } from './contact.model.js';
+import { getContact } from './contact.service.js';
+
+interface Engagement {
+  inbound: number;
+  deals_open: number;
+  deals_won: number;
+  calls: number;
+  appointments: number;
+  submissions: number;
+  recent: boolean;
+}
+
+const engagementOf = statement<Engagement, [string, Date]>(
+  (account, id, now) => sql`select
+    (select count(*)::int from messages where account_id = ${account}::uuid and contact_id = ${id}::uuid and direction = 'inbound') as inbound,
+    (select count(*)::int from deals where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status = 'open') as deals_open,
+    (select count(*)::int from deals where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status = 'won') as deals_won,
+    (select count(*)::int from calls where account_id = ${account}::uuid and contact_id = ${id}::uuid and status = 'completed') as calls,
+    (select count(*)::int from appointments where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status <> 'cancelled') as appointments,
+    (select count(*)::int from submissions where account_id = ${account}::uuid and contact_id = ${id}::uuid) as submissions,
+    exists (select 1 from messages where account_id = ${account}::uuid and contact_id = ${id}::uuid and direction = 'inbound'
+      and created_at > ${now}::timestamptz - interval '14 days') as recent`,
+);
+
+/** Points for what a person did, capped factor by factor so that they sum to 100; a new contact has none. */
+function factorsOf(e: Engagement): ScoreFactor[] {
+  const factor = (key: string, label: string, points: number, detail: string) => ({ key, label, points, detail });
+  return [
+    factor('replies', 'Wrote to us', Math.min(25, e.inbound * 5), `${e.inbound} inbound messages`),
+    factor('recent_reply', 'Wrote lately', e.recent ? 10 : 0, 'an inbound message within 14 days'),
+    factor('open_deals', 'Has open deals', Math.min(20, e.deals_open * 10), `${e.deals_open} open deals`),
+    factor('won_deals', 'Has bought', Math.min(20, e.deals_won * 20), `${e.deals_won} won deals`),
+    factor('calls', 'Spoke with us', Math.min(10, e.calls * 5), `${e.calls} completed calls`),
+    factor('appointments', 'Met with us', Math.min(10, e.appointments * 5), `${e.appointments} appointments`),
+    factor('forms', 'Filled in a form', Math.min(5, e.submissions * 5), `${e.submissions} submissions`),
+  ];
+}
+
+const total = (factors: ScoreFactor[]) => factors.reduce((sum, factor) => sum + factor.points, 0);
+
+/** Contract GET /contacts/{id}/score, computed from what is there now. */
+export async function scoreContact(ctx: Context, id: string): Promise<ContactScore> {
+  const contact = await getContact(ctx, id);
+  const [engagement] = await ctx.query(engagementOf, contact.id, ctx.now());
+  const factors = factorsOf(engagement!);
+  return { contactId: contact.id, score: total(factors), maxScore: 100, factors, updatedAt: contact.scoredAt ?? contact.createdAt };
+}
+
+/** Keeps the stored score and the time of the last activity when something happened with the contact. */
+export async function onActivity(ctx: Context, { contactId }: Fact): Promise<void> {
+  if (!contactId) return;
+  const now = ctx.now();
+  const [engagement] = await ctx.query(engagementOf, contactId, now);
+  const leadScore = total(factorsOf(engagement!));
+  await ctx.db.contact.updateMany({ where: { id: contactId }, data: { leadScore, scoredAt: now, lastActivityAt: now } });
+}

@@ -1,0 +1,52 @@
+import type { Context } from '../../kernel/context.js';
+import { type Sql, sql, statement } from '../../kernel/sql.js';
+import type { SmartView, SmartViewInfo } from './contact.model.js';
+
+type View = keyof typeof SmartView;
+
+const awaitsReply = sql`exists (
+  select 1 from conversations v where v.account_id = t.account_id and v.contact_id = t.id and v.closed_at is null
+  and v.last_inbound_at is not null and (v.last_outbound_at is null or v.last_inbound_at > v.last_outbound_at))`;
+
+/** The ready-made views as conditions over the alias `t` (decisions.md "smart views"). */
+const conditions: Record<View, (now: Date, zone: string) => Sql> = {
+  needs_follow_up: (now) => sql`(${awaitsReply} or exists (
+    select 1 from tasks k where k.account_id = t.account_id and k.contact_id = t.id and k.status <> 'done' and k.due_date < ${now}::timestamptz))`,
+  hot_leads: () => sql`t.lead_score >= 70`,
+  new_this_week: (now, zone) => sql`t.created_at >= date_trunc('week', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
+  recently_won: (now) => sql`exists (
+    select 1 from deals d where d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null
+    and d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days')`,
+  untagged: () => sql`t.tag_ids = '{}'`,
+  missing_email: () => sql`t.email is null`,
+  missing_phone: () => sql`t.phone is null`,
+};
+
+const words: Record<View, [name: string, description: string]> = {
+  needs_follow_up: ['Needs follow-up', 'The last message is inbound and unanswered, or an open task is overdue'],
+  hot_leads: ['Hot leads', 'Lead score of 70 or more'],
+  new_this_week: ['New this week', 'Made since Monday'],
+  recently_won: ['Recently won', 'A deal won within 30 days'],
+  untagged: ['Untagged', 'Carries no tag'],
+  missing_email: ['Missing e-mail', 'Has no e-mail address'],
+  missing_phone: ['Missing phone', 'Has no phone number'],
+};
+
+/** A view as a condition over the alias `t`. */
+export const smartView = (view: View, ctx: Context): Sql => conditions[view](ctx.now(), ctx.caller.account.timezone);
+
+const countIn = statement<{ count: number }, [Sql]>(
+  (account, condition) => sql`select count(*)::int as count from contacts t
+    where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}`,
+);
+
+/** Contract GET /contacts/smart-views: the definitions, each with how many contacts it shows now. */
+export async function smartViews(ctx: Context): Promise<SmartViewInfo[]> {
+  const views = Object.entries(words) as [View, [string, string]][];
+  return Promise.all(
+    views.map(async ([key, [name, description]]) => {
+      const [row] = await ctx.query(countIn, smartView(key, ctx));
+      return { key, name, description, count: row!.count };
+    }),
+  );
+}
