@@ -14,6 +14,8 @@ import { originRefusal } from './origin.js';
 export interface Identified {
   principal: Principal | null;
   refusal?: AppError;
+  /** A session that slid on: its cookie is renewed. */
+  session?: { token: string; expiresAt: Date };
 }
 export type Identify = (app: App, credentials: { authorization?: string; cookie?: string; ip: string }) => Promise<Identified>;
 
@@ -86,8 +88,8 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     request.gate = new RateGate(app.limiter);
     const { bare, buckets, graphql } = request.routeOptions.config;
     if (bare) return;
-    const { principal, refusal } = await identified(request, app, identify);
-    info.refusal = refusal;
+    const { principal, refusal, session } = await identified(request, app, identify);
+    Object.assign(info, { refusal, session });
     request.ctx = new Context(app, info, principal);
     await request.gate.enter(request.ctx, { buckets, graphql, route: request.routeOptions.url });
     if (app.stopping) throw unavailable('The server is stopping');

@@ -11,10 +11,19 @@ interface Credentials {
   ip: string;
 }
 
+interface Identified {
+  principal: Principal | null;
+  refusal?: AppError;
+  /** The session's cookie with its new end. */
+  session?: { token: string; expiresAt: Date };
+}
+
 interface Known {
   principal: Principal;
   ipAllowlist: string[];
   expiresAt: Date | null;
+  /** A session that has just slid on: its cookie must, too. */
+  slid?: boolean;
 }
 
 const minute = 60_000;
@@ -34,12 +43,13 @@ function cacheOf(app: App) {
 export const forgetCallers = (app: App) => cacheOf(app).clear();
 
 /** Who is calling (contract "Authentication"): an API key in the Authorization header, else the session cookie. */
-export async function identify(app: App, credentials: Credentials): Promise<{ principal: Principal | null; refusal?: AppError }> {
+export async function identify(app: App, credentials: Credentials): Promise<Identified> {
   try {
     const known = await find(app, credentials);
     if (known.expiresAt && known.expiresAt <= app.clock.now()) throw unauthenticated('The credentials have expired');
     if (!isAllowedFrom(known.ipAllowlist, credentials.ip)) throw denied('This API key is not allowed from this address');
-    return { principal: known.principal };
+    const renewed = known.slid && known.expiresAt && { token: credentials.cookie!, expiresAt: known.expiresAt };
+    return { principal: known.principal, session: renewed || undefined };
   } catch (error) {
     if (error instanceof AppError) return { principal: null, refusal: error };
     throw error;
@@ -52,7 +62,7 @@ async function find(app: App, { authorization, cookie }: Credentials): Promise<K
   const cached = cacheOf(app).get(hash);
   if (cached) return cached;
   const known = authorization === undefined ? await findSession(app, hash) : await findKey(app, hash);
-  cacheOf(app).set(hash, known);
+  cacheOf(app).set(hash, { ...known, slid: false });
   return known;
 }
 
@@ -78,13 +88,14 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   const session = await app.database.prisma.session.findUnique({ where: { tokenHash } });
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
   const member = await memberOf(app, session.accountId, session.userId);
-  if (now.getTime() - session.lastSeenAt.getTime() > minute) {
-    const expiresAt = new Date(now.getTime() + sessionLife);
+  const slid = now.getTime() - session.lastSeenAt.getTime() > minute;
+  const expiresAt = slid ? new Date(now.getTime() + sessionLife) : session.expiresAt;
+  if (slid) {
     await app.database.prisma.session.update({ where: { id: session.id }, data: { lastSeenAt: now, expiresAt } });
     await touchMember(app, member, now);
   }
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
-  return { principal, ipAllowlist: [], expiresAt: session.expiresAt };
+  return { principal, ipAllowlist: [], expiresAt, slid };
 }
 
 const touchMember = (app: App, member: { accountId: string; userId: string }, lastActiveAt: Date) =>
