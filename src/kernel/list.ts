@@ -14,6 +14,8 @@ export interface SortKey {
 /** What a list of one table is made of. */
 export interface ListSpec<S extends string> {
   table: string;
+  /** The column that is a row's id within its account; `id` unless told. */
+  key?: string;
   /** The columns of a row, over the alias `t`. */
   columns: Sql;
   /** Which rows count as live; "not deleted" unless told. */
@@ -70,7 +72,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
     const direction = rawSql(`_sort ${order} ${spec.sorts[sort].nullable ? 'nulls last' : ''}, id ${order}`);
     const rows = sql`select ${spec.columns}, p._key, p._nth
       from (select *, row_number() over (order by ${direction}) as _nth from (${ids}) i) p
-      join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and t.id = p.id`;
+      join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and ${idOf(spec)} = p.id`;
     if (!wantTotal) return sql`${rows} order by p._nth`;
     const total = totalOf(spec, account, where, conditions.length > 0 || spec.counted === false);
     return sql`select r.*, n._total from (select (${total})::bigint as _total) n left join (${rows}) r on true order by r._nth`;
@@ -88,22 +90,25 @@ interface Window {
   where: Sql;
 }
 
+const idOf = (spec: { key?: string }) => rawSql(`t.${spec.key ?? 'id'}`);
+
 /** The ids and sort keys of a page and one row more, read from the index alone. */
 function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const key = spec.sorts[window.sort as S];
   const { order, where } = window;
   const limit = window.size + 1;
+  const itsId = idOf(spec);
   const from = (condition: Sql) =>
-    sql`select t.id, ${rawSql(key.by)} as _sort, (${rawSql(key.by)})::text as _key from ${rawSql(spec.table)} t where ${where} ${condition}`;
-  const by = rawSql(`${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.id ${order}`);
+    sql`select ${itsId} as id, ${rawSql(key.by)} as _sort, (${rawSql(key.by)})::text as _key from ${rawSql(spec.table)} t where ${where} ${condition}`;
+  const by = rawSql(`${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.${spec.key ?? 'id'} ${order}`);
   if (!window.after) return sql`${from(emptySql)} order by ${by} limit ${limit}::int offset ${window.offset}::bigint`;
 
   const { key: value, id } = window.after;
   const beyond = rawSql(order === 'asc' ? '>' : '<');
-  const nulls = sql`${from(sql`and ${rawSql(key.by)} is null ${value === null ? sql`and t.id ${beyond} ${id}::uuid` : emptySql}`)}
-    order by t.id ${rawSql(order)} limit ${limit}::int`;
+  const nulls = sql`${from(sql`and ${rawSql(key.by)} is null ${value === null ? sql`and ${itsId} ${beyond} ${id}::uuid` : emptySql}`)}
+    order by ${itsId} ${rawSql(order)} limit ${limit}::int`;
   if (value === null) return nulls;
-  const seek = sql`${from(sql`and (${rawSql(key.by)}, t.id) ${beyond} (${value}::${rawSql(key.type)}, ${id}::uuid)`)} order by ${by} limit ${limit}::int`;
+  const seek = sql`${from(sql`and (${rawSql(key.by)}, ${itsId}) ${beyond} (${value}::${rawSql(key.type)}, ${id}::uuid)`)} order by ${by} limit ${limit}::int`;
   if (!key.nullable) return seek;
   const together = rawSql(`_sort ${order} nulls last, id ${order}`);
   return sql`select * from ((${seek}) union all (${nulls})) u order by ${together} limit ${limit}::int`;

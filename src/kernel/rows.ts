@@ -25,6 +25,8 @@ export interface RawReply {
 export interface RowOptions {
   /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
   query?: Record<string, string>;
+  /** Other names under which the body's members come: `first_name: 'firstName'`. */
+  body?: Record<string, string>;
   /** More of the record than its own fields, as a selection: `'stage { id name }'`. */
   with?: string;
   /** Replaces the record's own fields altogether. */

@@ -2,11 +2,16 @@ import { type GraphQLInputObjectType, type GraphQLInputType, getNullableType, is
 import { badRequest } from '../kernel/errors.js';
 
 /** A JSON body as an operation's input: members that the input does not know are left out and named. */
-export function adaptBody(type: GraphQLInputObjectType, body: unknown): { input: Record<string, unknown>; ignored: string[] } {
+export function adaptBody(
+  type: GraphQLInputObjectType,
+  body: unknown,
+  aliases: Record<string, string> = {},
+): { input: Record<string, unknown>; ignored: string[] } {
   const given = body ?? {};
   if (typeof given !== 'object' || Array.isArray(given)) throw badRequest('The body must be a JSON object');
   const ignored: string[] = [];
-  return { input: known(type, given as Record<string, unknown>, '', ignored), ignored };
+  const named = Object.entries(given).map(([name, value]) => [Object.hasOwn(aliases, name) ? aliases[name] : name, value]);
+  return { input: known(type, Object.fromEntries(named), '', ignored), ignored };
 }
 
 function known(type: GraphQLInputObjectType, given: Record<string, unknown>, prefix: string, ignored: string[]) {

@@ -31,7 +31,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   }
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');
   if (inputArg) {
-    const body = adaptBody(getNamedType(inputArg.type) as GraphQLInputObjectType, request.body);
+    const body = adaptBody(getNamedType(inputArg.type) as GraphQLInputObjectType, request.body, mounted.row.body);
     variables.input = body.input;
     ignored = body.ignored;
   } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {

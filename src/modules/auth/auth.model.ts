@@ -1,4 +1,4 @@
-import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, Text } from '../../kernel/fields.js';
+import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, Text, Texts } from '../../kernel/fields.js';
 
 @Entity('A person')
 export class Person {
@@ -102,4 +102,62 @@ export class LoginInput {
   @Text(254, 'E-mail address', { required: true }) email: string;
   @Secret(0, 'Password') password: string;
   @Ref('The account to enter; the first one unless told') accountId?: string | null;
+}
+
+@Input('The old and the new password')
+export class ChangePasswordInput {
+  @Secret(0, 'The current password') currentPassword: string;
+  @Secret(8, 'The new password, at least 8 characters') newPassword: string;
+}
+
+@Input('Whose password is forgotten')
+export class ForgotPasswordInput {
+  @Email('E-mail address', { required: true }) email: string;
+}
+
+@Input('A token from the mail, and the new password')
+export class ResetPasswordInput {
+  @Text(200, 'The token', { required: true }) token: string;
+  @Secret(8, 'The new password, at least 8 characters') password: string;
+}
+
+@Input('Where to go on')
+export class SwitchAccountInput {
+  @Ref('The account to enter', { required: true }) accountId: string;
+}
+
+@Input('A token from the invitation; a new password, or the current one of an existing person')
+export class AcceptInviteInput {
+  @Text(200, 'The token', { required: true }) token: string;
+  @Secret(8, 'Password, at least 8 characters') password: string;
+  @Text(100, 'Given name') firstName?: string | null;
+  @Text(100, 'Family name') lastName?: string | null;
+}
+
+@Entity('What an authenticator app needs')
+export class MfaSetup {
+  @Text(100, 'The secret, base32', { required: true }) secret: string;
+  @Text(500, 'The same as a URL for a QR code', { required: true }) otpauthUrl: string;
+}
+
+@Entity('Codes that stand in for a lost authenticator, once each')
+export class RecoveryCodes {
+  @Texts(10, 20, 'The codes; they are shown only here', { required: true }) recoveryCodes: string[];
+}
+
+@Input('A code of the authenticator app')
+export class MfaEnableInput {
+  @Text(6, 'Six digits', { required: true }) code: string;
+}
+
+@Input('Proof of who is asking')
+export class MfaDisableInput {
+  @Secret(0, 'The password') password: string;
+}
+
+@Input('The second step of a login')
+export class MfaVerifyInput {
+  @Text(200, 'The token from the first step', { required: true }) mfaToken: string;
+  @Text(6, 'Six digits') code?: string | null;
+  @Text(30, 'A recovery code, in place of the six digits') recoveryCode?: string | null;
 }

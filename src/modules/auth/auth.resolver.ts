@@ -4,7 +4,25 @@ import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { Limited } from '../../kernel/limits.js';
 import { Detached } from '../../kernel/operation.js';
-import { AuthResult, CurrentUser, Done, LoginInput, RegisterInput } from './auth.model.js';
+import { disableMfa, enableMfa, setUpMfa, verifyMfa } from './auth.mfa.js';
+import {
+  AcceptInviteInput,
+  AuthResult,
+  ChangePasswordInput,
+  CurrentUser,
+  Done,
+  ForgotPasswordInput,
+  LoginInput,
+  MfaDisableInput,
+  MfaEnableInput,
+  MfaSetup,
+  MfaVerifyInput,
+  RecoveryCodes,
+  RegisterInput,
+  ResetPasswordInput,
+  SwitchAccountInput,
+} from './auth.model.js';
+import { acceptInvite, changePassword, forgotPassword, resetPassword } from './auth.password.js';
 import * as auth from './auth.service.js';
 
 @Resolver()
@@ -35,5 +53,70 @@ export class AuthResolver {
   @Query(() => CurrentUser, { description: 'Who is calling, and in which workspace' })
   me(@Ctx() ctx: Context) {
     return auth.me(ctx);
+  }
+
+  @Mutation(() => Done, { description: 'Changes the password; the other sessions end' })
+  @Access({ session: true })
+  @Detached()
+  changePassword(@Ctx() ctx: Context, @In() input: ChangePasswordInput) {
+    return changePassword(ctx, input);
+  }
+
+  @Mutation(() => Done, { description: 'Sends a reset link, if the address is known; the answer is the same either way' })
+  @Public()
+  @Limited('security')
+  @Detached()
+  forgotPassword(@Ctx() ctx: Context, @In() input: ForgotPasswordInput) {
+    return forgotPassword(ctx, input);
+  }
+
+  @Mutation(() => Done, { description: 'Sets a new password by the token of a reset link; every session ends' })
+  @Public()
+  @Limited('security')
+  @Detached()
+  resetPassword(@Ctx() ctx: Context, @In() input: ResetPasswordInput) {
+    return resetPassword(ctx, input);
+  }
+
+  @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })
+  @Access({ session: true })
+  switchAccount(@Ctx() ctx: Context, @In() input: SwitchAccountInput) {
+    return auth.switchAccount(ctx, input);
+  }
+
+  @Mutation(() => AuthResult, { description: 'Accepts an invitation and logs in' })
+  @Public()
+  @Limited('security')
+  @Detached()
+  acceptInvite(@Ctx() ctx: Context, @In() input: AcceptInviteInput) {
+    return acceptInvite(ctx, input);
+  }
+
+  @Mutation(() => MfaSetup, { description: 'Begins to set up a second factor' })
+  @Access({ session: true })
+  setUpMfa(@Ctx() ctx: Context) {
+    return setUpMfa(ctx);
+  }
+
+  @Mutation(() => RecoveryCodes, { description: 'Turns the second factor on, by a first code' })
+  @Access({ session: true })
+  @Limited('security')
+  enableMfa(@Ctx() ctx: Context, @In() input: MfaEnableInput) {
+    return enableMfa(ctx, input);
+  }
+
+  @Mutation(() => Done, { description: 'Turns the second factor off' })
+  @Access({ session: true })
+  @Detached()
+  disableMfa(@Ctx() ctx: Context, @In() input: MfaDisableInput) {
+    return disableMfa(ctx, input);
+  }
+
+  @Mutation(() => AuthResult, { description: 'The second step of a login' })
+  @Public()
+  @Limited('security')
+  @Detached()
+  verifyMfa(@Ctx() ctx: Context, @In() input: MfaVerifyInput) {
+    return verifyMfa(ctx, input);
   }
 }

@@ -1,19 +1,14 @@
 import type { Context } from '../../kernel/context.js';
-import { check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
+import { check, denied, found, invalidField, unauthenticated } from '../../kernel/errors.js';
 import { limited } from '../../kernel/limits.js';
 import { plans } from '../../kernel/plans.js';
 import { forgetCallers } from './auth.identify.js';
-import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput } from './auth.model.js';
+import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput, type SwitchAccountInput } from './auth.model.js';
 import { hashPassword, verifyPassword } from './auth.secrets.js';
-import { openSession } from './auth.session.js';
+import { displayName, findUser, openSession, placesOf } from './auth.session.js';
+import { issueToken } from './auth.tokens.js';
 
 const dayLength = 24 * 60 * 60 * 1000;
-
-/** The name to show of a person: first and last name, else the address. */
-export const displayName = (person: { email: string; firstName?: string | null; lastName?: string | null }) =>
-  [person.firstName, person.lastName].filter(Boolean).join(' ') || person.email;
-
-export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
 
 /** Contract POST /auth/register: a new account, its owner, and a session. */
 export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
@@ -39,14 +34,6 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
   });
 }
 
-/** A person's active places, the oldest first. */
-const placesOf = (ctx: Context, userId: string) =>
-  ctx.global.membership.findMany({
-    where: { userId, status: 'active', account: { suspendedAt: null } },
-    include: { account: true },
-    orderBy: [{ createdAt: 'asc' }],
-  });
-
 /** Contract POST /auth/login. 401 in the same words and time whether or not the address is known. */
 export async function login(ctx: Context, { email, password, accountId }: LoginInput): Promise<AuthResult> {
   const user = await findUser(ctx, email);
@@ -58,6 +45,30 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   const places = await placesOf(ctx, user.id);
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
+  if (user.mfaEnabledAt) return secondStep(await issueToken(ctx, 'mfa', user.id, place.account.id));
+  return openSession(ctx, user, place, places);
+}
+
+/** A login that waits for its second factor: no session yet. */
+const secondStep = (mfaToken: string): AuthResult => ({
+  user: null,
+  account: null,
+  role: null,
+  accounts: null,
+  mfaSetupRequired: false,
+  mfaRequired: true,
+  mfaToken,
+});
+
+/** Contract POST /auth/switch-account: 403 where the person is no active member; the old session ends. */
+export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {
+  const { caller } = ctx;
+  const user = found(await ctx.global.user.findUnique({ where: { id: caller.userId } }), 'User');
+  const places = await placesOf(ctx, user.id);
+  const place = places.find(({ account }) => account.id === accountId);
+  check(place, () => denied('The person is no active member of that account'));
+  await ctx.global.session.update({ where: { id: caller.id }, data: { revokedAt: ctx.now() } });
+  forgetCallers(ctx.app);
   return openSession(ctx, user, place, places);
 }
 

@@ -48,3 +48,25 @@ export const accountInfo = (account: AccountInfo & Record<string, unknown>): Acc
   const { id, name, plan, timezone, defaultCountry, trialEndsAt } = account;
   return { id, name, plan, timezone, defaultCountry, trialEndsAt };
 };
+
+/** The name to show of a person: first and last name, else the address. */
+export const displayName = (person: { email: string; firstName?: string | null; lastName?: string | null }) =>
+  [person.firstName, person.lastName].filter(Boolean).join(' ') || person.email;
+
+export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
+
+/** A person's active places, the oldest first. */
+export const placesOf = (ctx: Context, userId: string) =>
+  ctx.global.membership.findMany({
+    where: { userId, status: 'active', account: { suspendedAt: null } },
+    include: { account: true },
+    orderBy: [{ createdAt: 'asc' }],
+  });
+
+/** Ends a person's sessions, all or all but one. */
+export async function revokeSessions(ctx: Context, userId: string, { except }: { except?: string } = {}): Promise<void> {
+  await ctx.global.session.updateMany({
+    where: { userId, revokedAt: null, ...(except && { id: { not: except } }) },
+    data: { revokedAt: ctx.now() },
+  });
+}

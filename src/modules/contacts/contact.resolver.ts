@@ -5,6 +5,7 @@ import { In, OfRecord } from '../../kernel/fields.js';
 import { Limited } from '../../kernel/limits.js';
 import { Deleted, IdArg, Listing } from '../../kernel/page.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
+import { User } from '../users/user.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
 import { mergeContacts, restoreContact, upsertContact } from './contact.merge.js';
 import {
@@ -99,5 +100,10 @@ export class ContactResolver {
   @OfRecord('id', 'name')
   tags(@Ctx() ctx: Context, @Root() contact: contacts.ContactRow) {
     return contact.tags ?? ctx.load.tagsOfContact.load(contact.id);
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: 'The user who looks after the contact' })
+  assignedUser(@Ctx() ctx: Context, @Root() contact: Contact) {
+    return ctx.load.user.maybe(contact.assignedTo);
   }
 }

@@ -1,0 +1,117 @@
+import { Secret, TOTP } from 'otpauth';
+import type { Context } from '../../kernel/context.js';
+import { seal, sign, unseal } from '../../kernel/crypto.js';
+import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
+import {
+  type AuthResult,
+  done,
+  type MfaDisableInput,
+  type MfaEnableInput,
+  type MfaSetup,
+  type MfaVerifyInput,
+  type RecoveryCodes,
+} from './auth.model.js';
+import { verifyPassword } from './auth.secrets.js';
+import { openSession, placesOf } from './auth.session.js';
+import { findToken, useToken } from './auth.tokens.js';
+
+const period = 30;
+const tries = 5;
+const place = (userId: string) => `users.mfa_secret.${userId}`;
+
+const authenticator = (secret: string, label: string) =>
+  new TOTP({ issuer: 'CRM', label, algorithm: 'SHA1', digits: 6, period, secret: Secret.fromBase32(secret) });
+
+const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
+
+/** POST /auth/mfa/setup: a new secret for an authenticator app; nothing is asked for until it is enabled. */
+export async function setUpMfa(ctx: Context): Promise<MfaSetup> {
+  const user = await callingUser(ctx);
+  check(!user.mfaEnabledAt, () => badRequest('A second factor is set up already; disable it first'));
+  const secret = new Secret({ buffer: Uint8Array.from(ctx.app.clock.bytes(20)).buffer }).base32;
+  await ctx.global.user.update({ where: { id: user.id }, data: { mfaSecret: seal(ctx.app, 'mfa', place(user.id), secret) } });
+  return { secret, otpauthUrl: authenticator(secret, user.email).toString() };
+}
+
+type Keeper = { id: string; email: string; mfaSecret: string | null };
+
+/** The time step whose code this is, one step of clock difference allowed; undefined when it is of none. */
+function stepOf(ctx: Context, user: Keeper, code: string): number | undefined {
+  if (!user.mfaSecret || !/^\d{6}$/.test(code)) return undefined;
+  const timestamp = ctx.now().getTime();
+  const totp = authenticator(unseal(ctx.app, 'mfa', place(user.id), user.mfaSecret), user.email);
+  const delta = totp.validate({ token: code, timestamp, window: 1 });
+  return delta === null ? undefined : Math.floor(timestamp / 1000 / period) + delta;
+}
+
+/** Takes a code once: the same or an older step is refused, of many at once one succeeds. */
+async function takeCode(ctx: Context, user: Keeper, code: string): Promise<boolean> {
+  const step = stepOf(ctx, user, code);
+  if (step === undefined) return false;
+  const { count } = await ctx.global.user.updateMany({
+    where: { id: user.id, OR: [{ mfaLastStep: null }, { mfaLastStep: { lt: step } }] },
+    data: { mfaLastStep: step },
+  });
+  return count === 1;
+}
+
+const hashed = (ctx: Context, code: string) => sign(ctx.app, 'recovery', code.toLowerCase().replace(/[^0-9a-f]/g, ''));
+
+/** Takes a recovery code once. */
+async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: string[] }, code: string): Promise<boolean> {
+  const hash = hashed(ctx, code);
+  if (!user.recoveryCodes.includes(hash)) return false;
+  const { count } = await ctx.global.user.updateMany({
+    where: { id: user.id, recoveryCodes: { has: hash } },
+    data: { recoveryCodes: user.recoveryCodes.filter((kept) => kept !== hash) },
+  });
+  return count === 1;
+}
+
+/** POST /auth/mfa/enable: a first code proves the app; the recovery codes are shown in this reply only. */
+export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise<RecoveryCodes> {
+  const user = await callingUser(ctx);
+  check(user.mfaSecret && !user.mfaEnabledAt, () => badRequest('Set a second factor up first'));
+  check(await takeCode(ctx, user, code), () => invalidField('code', 'is wrong'));
+  const codes = Array.from({ length: 10 }, () =>
+    ctx.app.clock
+      .bytes(8)
+      .toString('hex')
+      .replace(/(.{4})(?=.)/g, '$1-'),
+  );
+  const recoveryCodes = codes.map((text) => hashed(ctx, text));
+  await ctx.global.user.update({ where: { id: user.id }, data: { mfaEnabledAt: ctx.now(), recoveryCodes } });
+  return { recoveryCodes: codes };
+}
+
+/** POST /auth/mfa/disable: with the password. */
+export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
+  const user = await callingUser(ctx);
+  check(await verifyPassword(user.passwordHash, password), () => invalidField('password', 'is wrong'));
+  const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
+  await ctx.global.user.update({ where: { id: user.id }, data });
+  return done;
+}
+
+/** POST /auth/mfa/verify: the second step of a login. 401 on a wrong code; a token stands five tries and five minutes. */
+export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: MfaVerifyInput): Promise<AuthResult> {
+  check(code || recoveryCode, () => badRequest('One of code and recoveryCode is required'));
+  const wrong = () => unauthenticated('The code or the token is wrong or expired');
+  const token = await findToken(ctx, 'mfa', mfaToken);
+  check(token?.accountId, wrong);
+  const counted = await ctx.global.token.updateMany({
+    where: { id: token.id, attempts: { lt: tries } },
+    data: { attempts: { increment: 1 } },
+  });
+  check(counted.count === 1, wrong);
+  const user = found(await ctx.global.user.findUnique({ where: { id: token.userId } }), 'User');
+  const taken = code ? await takeCode(ctx, user, code) : await takeRecoveryCode(ctx, user, recoveryCode!);
+  check(taken, wrong);
+  return ctx.transaction(async (inside) => {
+    await useToken(inside, 'mfa', mfaToken);
+    const places = await placesOf(inside, user.id);
+    const entered = places.find(({ account }) => account.id === token.accountId);
+    check(entered, wrong);
+    return openSession(inside, user, entered, places);
+  });
+}

@@ -1,0 +1,84 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
+import { forgetCallers } from './auth.identify.js';
+import { mailInBackground } from './auth.mail.js';
+import {
+  type AcceptInviteInput,
+  type AuthResult,
+  type ChangePasswordInput,
+  done,
+  type ForgotPasswordInput,
+  type ResetPasswordInput,
+} from './auth.model.js';
+import { hashPassword, verifyPassword } from './auth.secrets.js';
+import { displayName, findUser, openSession, placesOf, revokeSessions } from './auth.session.js';
+import { findToken, issueToken, useToken } from './auth.tokens.js';
+
+/** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
+export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
+  const { userId, id } = ctx.caller;
+  const user = found(await ctx.global.user.findUnique({ where: { id: userId } }), 'User');
+  check(await verifyPassword(user.passwordHash, currentPassword), () => invalidField('currentPassword', 'is wrong'));
+  const passwordHash = await hashPassword(newPassword);
+  await ctx.transaction(async (inside) => {
+    await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
+    await revokeSessions(inside, userId, { except: id });
+  });
+  forgetCallers(ctx.app);
+  return done;
+}
+
+/** Contract POST /auth/forgot-password: 200 and as fast whether or not the address is known. */
+export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInput) {
+  mailInBackground(ctx, async () => {
+    const user = await findUser(ctx, email);
+    if (!user?.passwordHash) return undefined;
+    const token = await issueToken(ctx, 'reset', user.id);
+    const link = `${ctx.app.config.publicUrl}/reset-password?token=${token}`;
+    const text = `Somebody asked to reset the password of ${user.email}.\n\nTo choose a new one, open this link within an hour:\n${link}\n\nIf it was not you, do nothing.`;
+    return { to: user.email, subject: 'Reset your password', text };
+  });
+  return done;
+}
+
+/** Contract POST /auth/reset-password: the token works once; every session of the person ends. */
+export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
+  check(await findToken(ctx, 'reset', token), () => badRequest('token is wrong, used or expired'));
+  const passwordHash = await hashPassword(password);
+  await ctx.transaction(async (inside) => {
+    const { userId } = await useToken(inside, 'reset', token);
+    await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
+    await revokeSessions(inside, userId);
+  });
+  forgetCallers(ctx.app);
+  return done;
+}
+
+/** Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then a session. */
+export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Promise<AuthResult> {
+  const wrong = () => badRequest('token is wrong, used or expired');
+  const invite = await findToken(ctx, 'invite', input.token);
+  check(invite?.accountId, wrong);
+  const user = found(await ctx.global.user.findUnique({ where: { id: invite.userId } }), 'User');
+  const isNew = user.passwordHash === null;
+  if (!isNew)
+    check(await verifyPassword(user.passwordHash, input.password), () => invalidField('password', 'is not your current password'));
+  const passwordHash = isNew ? await hashPassword(input.password) : user.passwordHash;
+  const key = { accountId: invite.accountId, userId: user.id };
+  return ctx.transaction(async (inside) => {
+    await useToken(inside, 'invite', input.token);
+    const names = isNew ? { firstName: input.firstName ?? user.firstName, lastName: input.lastName ?? user.lastName } : {};
+    const saved = await inside.global.user.update({ where: { id: user.id }, data: { passwordHash, ...names } });
+    const place = await inside.global.membership.updateMany({
+      where: { ...key, status: 'invited' },
+      data: { status: 'active', name: displayName(saved), lastActiveAt: ctx.now() },
+    });
+    check(place.count === 1, wrong);
+    const places = await placesOf(inside, user.id);
+    const joined = found(
+      places.find(({ account }) => account.id === key.accountId),
+      'Account',
+    );
+    return openSession(inside, saved, joined, places);
+  });
+}

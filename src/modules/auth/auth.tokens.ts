@@ -1,0 +1,33 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check } from '../../kernel/errors.js';
+import { digest, randomSecret } from './auth.secrets.js';
+
+type Kind = 'reset' | 'invite' | 'mfa';
+
+const minutes = 60_000;
+const life: Record<Kind, number> = { reset: 60 * minutes, invite: 7 * 24 * 60 * minutes, mfa: 5 * minutes };
+
+/** A new one-time token of a person; the older ones of its kind (and account) end. Kept only as a hash. */
+export async function issueToken(ctx: Context, kind: Kind, userId: string, account: string | null = null): Promise<string> {
+  const token = randomSecret(ctx.app.clock);
+  await ctx.global.token.updateMany({ where: { kind, userId, accountId: account, usedAt: null }, data: { usedAt: ctx.now() } });
+  const expiresAt = new Date(ctx.now().getTime() + life[kind]);
+  await ctx.global.token.create({ data: { kind, hash: digest(token), userId, accountId: account, expiresAt } });
+  return token;
+}
+
+/** The token, if it is still good. */
+export async function findToken(ctx: Context, kind: Kind, token: string) {
+  const found = await ctx.global.token.findUnique({ where: { hash: digest(token) } });
+  return found && found.kind === kind && !found.usedAt && found.expiresAt > ctx.now() ? found : null;
+}
+
+/** Uses a token up: of fifty at once one succeeds. 400 when it is wrong, used or over. */
+export async function useToken(ctx: Context, kind: Kind, token: string) {
+  const found = await findToken(ctx, kind, token);
+  const wrong = () => badRequest('token is wrong, used or expired');
+  check(found, wrong);
+  const { count } = await ctx.global.token.updateMany({ where: { id: found.id, usedAt: null }, data: { usedAt: ctx.now() } });
+  check(count === 1, wrong);
+  return found;
+}

@@ -1,0 +1,53 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/fields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+
+export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
+
+/** Contract "User": a person's place in the workspace. */
+@Entity('A member of the workspace')
+export class User {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+  @Text(254, 'E-mail address', { required: true }) email: string;
+  @Text(20, 'owner, admin or member', { required: true }) role: string;
+  @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
+  @Stamp('When the person last called', {}) lastActiveAt: Date | null;
+  @Stamp('When the person was invited or joined') createdAt: Date;
+}
+
+/** Contract POST /users/invite. The role is checked by the service: any other than member and admin is 422. */
+@Input('Whom to invite')
+export class InviteUserInput {
+  @Email('E-mail address', { required: true }) email: string;
+  @Text(20, 'member (unless told) or admin') role?: string | null;
+  @Text(100, 'Given name') firstName?: string | null;
+  @Text(100, 'Family name') lastName?: string | null;
+  @Text(30, 'Phone number') phone?: string | null;
+  @Text(20, 'Extension') extension?: string | null;
+  @JsonObject(8, 'Rights besides the role') permissions?: object | null;
+}
+
+@Input()
+class UserChanges {
+  @Text(20, 'member or admin', { required: true }) role: string;
+  @Text(200, 'Name', { required: true }) name: string;
+}
+
+@Input('Changes to a member')
+export class UpdateUserInput extends Edit(UserChanges) {}
+
+@Input('Which members')
+export class UserFilter {
+  @Text(200, 'Part of the name or address') search?: string | null;
+  @Text(20, 'Role') role?: string | null;
+  @OneOf(UserStatus, 'Where the person stands; all but removed unless told') status?: keyof typeof UserStatus | null;
+}
+
+export const UserSort = oneOf('UserSort', ['createdAt', 'name'], 'Sort keys of users');
+
+@ArgsType()
+export class UserList extends ListArgsOf(UserFilter, UserSort) {}
+
+@ObjectType({ description: 'A page of users' })
+export class UserConnection extends ConnectionOf(User) {}

@@ -1,0 +1,43 @@
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In } from '../../kernel/fields.js';
+import { Detached } from '../../kernel/operation.js';
+import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
+import * as users from './user.service.js';
+
+const administration = { scope: 'users', role: 'admin', admin: true } as const;
+
+@Resolver(() => User)
+@Access({ scope: 'users' })
+export class UserResolver {
+  @Query(() => UserConnection, { description: 'The members of the workspace, oldest first unless sorted otherwise' })
+  users(@Ctx() ctx: Context, @Listing() args: UserList) {
+    return users.listUsers(ctx, args);
+  }
+
+  @Query(() => User, { nullable: true, description: 'One member' })
+  user(@Ctx() ctx: Context, @IdArg() id: string) {
+    return users.getUser(ctx, id);
+  }
+
+  @Mutation(() => User, { description: 'Invites a person by mail' })
+  @Access(administration)
+  @Detached()
+  inviteUser(@Ctx() ctx: Context, @In() input: InviteUserInput) {
+    return users.inviteUser(ctx, input);
+  }
+
+  @Mutation(() => User, { description: 'Changes the role or the name of a member' })
+  @Access(administration)
+  updateUser(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateUserInput) {
+    return users.updateUser(ctx, id, input);
+  }
+
+  @Mutation(() => Deleted, { description: 'Removes a member; what they were assigned to is unassigned' })
+  @Access(administration)
+  deleteUser(@Ctx() ctx: Context, @IdArg() id: string) {
+    return users.removeUser(ctx, id);
+  }
+}

@@ -1,0 +1,119 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { check, conflict, denied, found, unprocessable } from '../../kernel/errors.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { deleted } from '../../kernel/page.js';
+import { checkPlan } from '../../kernel/plans.js';
+import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import { forgetCallers } from '../auth/auth.identify.js';
+import { mailInBackground } from '../auth/auth.mail.js';
+import { displayName, findUser } from '../auth/auth.session.js';
+import { issueToken } from '../auth/auth.tokens.js';
+import type { InviteUserInput, UpdateUserInput, User, UserList, UserSort } from './user.model.js';
+
+const columns = sql`t.user_id as id, ${selectList('Membership', 't', ['permissions', 'userId'])},
+  (select u.email from users u where u.id = t.user_id) as email`;
+
+const listing: ListSpec<keyof typeof UserSort> = {
+  table: 'memberships',
+  key: 'user_id',
+  columns,
+  live: sql`true`,
+  counted: false,
+  sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'asc'],
+};
+
+export function listUsers(ctx: Context, { filter, ...args }: UserList) {
+  const conditions: Sql[] = [filter?.status ? sql`t.status = ${filter.status}` : sql`t.status <> 'removed'`];
+  if (filter?.role) conditions.push(sql`t.role = ${filter.role}`);
+  if (filter?.search) {
+    const text = filter.search.toLowerCase();
+    conditions.push(sql`(strpos(lower(t.name collate "und-x-icu"), ${text}) > 0
+      or exists (select 1 from users u where u.id = t.user_id and strpos(u.email_lower, ${text}) > 0))`);
+  }
+  return listRows<User, keyof typeof UserSort>(ctx, listing, args, conditions);
+}
+
+const byIds = statement<User, [readonly string[]]>(
+  (account, ids) => sql`select ${columns} from memberships t where t.account_id = ${account}::uuid and t.user_id = any(${ids}::uuid[])`,
+);
+
+/** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */
+export const usersById: Batch<User | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+/** One member; a removed one is not found. */
+export async function getUser(ctx: Context, id: string): Promise<User> {
+  const user = await ctx.load.user.load(validId(id, 'User'));
+  return found(user?.status === 'removed' ? null : user, 'User');
+}
+
+function checkRole(role: string): asserts role is 'member' | 'admin' {
+  check(role === 'member' || role === 'admin', () => unprocessable('role', 'must be member or admin'));
+}
+
+/** Contract POST /users/invite: 201 with the user, status invited, and a mail whose link accepts. Inviting again sends a new link. */
+export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<User> {
+  const { email, firstName, lastName, phone, extension } = input;
+  const role = input.role ?? 'member';
+  checkRole(role);
+  const token = await ctx.transaction(async (inside) => {
+    const person = (await findUser(inside, email)) ?? (await inside.global.user.create({ data: { email, firstName, lastName } }));
+    const place = await inside.db.membership.findFirst({ where: { userId: person.id } });
+    check(!place || ['invited', 'removed'].includes(place.status), () => conflict('email belongs to a member already', 'email'));
+    if (place?.status !== 'invited') await checkPlan(inside, 'users');
+    const permissions = (input.permissions ?? {}) as never;
+    const data = { role, phone, extension, permissions, status: 'invited', invitedBy: inside.caller.userId, invitedAt: inside.now() };
+    const name = displayName({ email, firstName: firstName ?? person.firstName, lastName: lastName ?? person.lastName });
+    if (place) await inside.db.membership.updateMany({ where: { userId: person.id }, data: { ...data, removedAt: null } });
+    else await inside.db.membership.create({ data: { ...data, userId: person.id, name } });
+    return { userId: person.id, text: await issueToken(inside, 'invite', person.id, inside.caller.account.id) };
+  });
+  mailInBackground(ctx, async () => invitation(ctx, email, token.text));
+  return getUser(ctx, token.userId);
+}
+
+function invitation(ctx: Context, to: string, token: string) {
+  const { account, userName } = ctx.caller;
+  const link = `${ctx.app.config.publicUrl}/accept-invite?token=${token}`;
+  const text = `${userName} invites you to ${account.name}.\n\nTo accept, open this link within seven days:\n${link}`;
+  return { to, subject: `Invitation to ${account.name}`.replace(/[\r\n]+/g, ' '), text };
+}
+
+/** Contract PATCH /users/{id}: nobody changes the owner, nobody promotes themselves. */
+export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
+  const user = await getUser(ctx, id);
+  if (role !== undefined) checkRole(role);
+  if (role !== undefined && role !== user.role) {
+    check(user.role !== 'owner', () => denied('The owner keeps the role'));
+    check(user.id !== ctx.caller.userId, () => denied('Nobody changes their own role'));
+  }
+  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
+  forgetCallers(ctx.app);
+  ctx.load.user.clear(user.id);
+  return getUser(ctx, user.id);
+}
+
+/** What a person is assigned to or owns, by table and column; what they wrote keeps their name. */
+const assignments = [
+  ...[['contacts', 'assigned_to'] as const, ['deals', 'assigned_to'] as const, ['tasks', 'assigned_to'] as const],
+  ...[['companies', 'owner_id'] as const, ['appointments', 'assigned_to'] as const],
+];
+
+const unassign = statement<never, [string, string, string]>(
+  (account, table, column, user) =>
+    sql`update ${rawSql(table)} set ${rawSql(column)} = null where account_id = ${account}::uuid and ${rawSql(column)} = ${user}::uuid`,
+);
+
+/** Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step. */
+export async function removeUser(ctx: Context, id: string) {
+  const user = await getUser(ctx, id);
+  check(user.role !== 'owner', () => denied('The owner cannot be removed'));
+  check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
+  for (const [table, column] of assignments) await ctx.query(unassign, table, column, user.id);
+  await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
+  await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
+  await ctx.db.apiKey.updateMany({ where: { createdBy: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
+  forgetCallers(ctx.app);
+  return deleted(user.id);
+}

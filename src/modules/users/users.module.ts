@@ -1,0 +1,25 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { User } from './user.model.js';
+import { UserResolver } from './user.resolver.js';
+import { usersById } from './user.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    user: Loader<User | null>;
+  }
+}
+
+export default defineModule({
+  name: 'users',
+  resolvers: [UserResolver],
+  loaders: { user: usersById },
+  routes: [
+    list('GET /users', 'users', { as: 'page' }),
+    make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 409, 422] }),
+    read('GET /users/{id}', 'user'),
+    edit('PATCH /users/{id}', 'updateUser', { also: [422] }),
+    drop('DELETE /users/{id}', 'deleteUser'),
+  ],
+});
