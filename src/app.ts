@@ -14,6 +14,7 @@ import type { App } from './kernel/context.js';
 import { openDatabase } from './kernel/database/index.js';
 import { Limiter } from './kernel/limits.js';
 import { registryOf } from './kernel/module.js';
+import { secretKeyOf } from './kernel/secretFile.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
@@ -64,9 +65,10 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     log,
   });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
+  const clock = overrides.clock ?? systemClock;
   const app: App = {
-    config,
-    clock: overrides.clock ?? systemClock,
+    config: { ...config, secretKey: secretKeyOf(config, clock) },
+    clock,
     log,
     database,
     registry: registryOf(modules, () => schema),
@@ -83,6 +85,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
 
   const close = async () => {
     app.ready = false;
+    app.stopping = true;
     await http.close();
     await apollo.stop();
     redis?.disconnect();

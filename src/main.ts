@@ -1,9 +1,71 @@
-import { createServer } from './app.js';
+import type { Server } from './app.js';
 import { readConfig } from './kernel/config.js';
 
+// graphql decides while it is loaded how much it checks, and static imports run before any statement of this file: so
+// what loads graphql is imported below.
 process.env.NODE_ENV ??= 'production';
 
-const config = readConfig();
-const server = await createServer(config);
-await server.http.listen({ port: config.port, host: config.host });
-server.app.log.info(`listening on http://${config.host}:${config.port}`);
+/** How long a stopping server goes on answering while readiness already says no, so that nobody sends to a closed port. */
+const drainMs = 1000;
+/** When connections that still have not ended are cut. */
+const patienceMs = 10_000;
+/** When the process ends even though something refuses to close. */
+const deadlineMs = 14_000;
+
+const wait = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms));
+
+async function start(): Promise<void> {
+  const config = readConfig();
+  const { createServer } = await import('./app.js');
+  const { demoAccount } = await import('./demo/demo.js');
+  const { banner } = await import('./banner.js');
+  const server = await createServer(config);
+  endOnFault(server);
+  stopOnSignal(server);
+  const demo = await demoAccount(server.app);
+  const address = await server.http.listen({ port: config.port, host: config.host });
+  server.app.log.info({ address, database: server.app.database.kind, role: config.role }, 'listening');
+  process.stdout.write(banner(server.app, address, demo));
+}
+
+/** After an error that nobody caught the state of the process is unknown: what is committed is safe, the rest must not go on. */
+function endOnFault({ app }: Server): void {
+  process.on('uncaughtException', (error, origin) => {
+    app.log.fatal({ err: error, origin }, 'uncaught error, the process ends');
+    process.exit(1);
+  });
+}
+
+/** The first signal stops in good order, a second one at once. Ctrl-C in a terminal does not wait for a load balancer. */
+function stopOnSignal(server: Server): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      server.app.log.info({ signal }, 'stopping');
+      void stop(server, signal === 'SIGTERM' ? drainMs : 0);
+    });
+  }
+}
+
+async function stop({ app, http, close }: Server, drain: number): Promise<void> {
+  setTimeout(() => process.exit(1), deadlineMs).unref();
+  setTimeout(() => http.server.closeAllConnections(), patienceMs).unref();
+  app.ready = false;
+  await wait(drain);
+  try {
+    await close();
+    app.log.info('stopped');
+    process.exit(0);
+  } catch (error) {
+    app.log.error({ err: error }, 'could not stop in good order');
+    process.exit(1);
+  }
+}
+
+start().catch((error: Error & { code?: string }) => {
+  console.error(`The server cannot start. ${error.message || error.code || error}`);
+  if (process.env.NODE_ENV !== 'production') console.error(error.stack);
+  process.exit(1);
+});

@@ -96,6 +96,8 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
   });
   server.addHook('onSend', async (request, reply) => {
     if (!request.routeOptions.config.bare) reply.headers(request.gate.headers());
+    // a stopping server lets its clients go one by one, before it closes what is left
+    if (!app.ready) reply.header('Connection', 'close');
     const session = request.ctx.request.session;
     if (session !== undefined) setSessionCookie(app, reply, session);
   });

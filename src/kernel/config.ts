@@ -1,11 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
-const flag = (fallback: boolean) =>
-  z
-    .enum(['0', '1', 'true', 'false'])
-    .transform((text) => text === '1' || text === 'true')
-    .default(fallback);
+const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '1' || text === 'true');
+const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 
 /** Every environment variable the server reads, with its default; README's "Configuration" explains them. */
@@ -24,7 +21,7 @@ const environment = z.object({
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
   SECRET_KEY: z.string().min(32).optional(),
   PUBLIC_URL: z.url().optional(),
-  SEED_DEMO: flag(true).optional(),
+  SEED_DEMO: given.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RATE_LIMIT_ENABLED: flag(true),
   RATE_LIMIT_GENERAL: count(100),
@@ -72,8 +69,8 @@ export interface Config {
 
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environment.safeParse(given);
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(set);
   if (!parsed.success) {
     throw new Error(`Configuration: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
   }

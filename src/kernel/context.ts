@@ -40,7 +40,7 @@ export interface Principal {
 
 /** What lives as long as the server. */
 export interface App {
-  config: Config;
+  config: Config & { secretKey: string };
   clock: Clock;
   log: Logger;
   database: Database;

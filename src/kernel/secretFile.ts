@@ -27,7 +27,8 @@ export function secretKeyOf(config: Config, clock: Clock): string {
   if (config.dataDir === ':memory:') return random();
   const kept = readSecret(config.dataDir, 'secret.key');
   if (kept && kept.length >= 32) return kept;
-  if (kept !== undefined) throw new Error(`${join(config.dataDir, 'secret.key')} is damaged: restore it, what it encrypted is lost without it`);
+  if (kept !== undefined)
+    throw new Error(`${join(config.dataDir, 'secret.key')} is damaged: restore it, what it encrypted is lost without it`);
   const made = random();
   writeSecret(config.dataDir, 'secret.key', made);
   return made;

@@ -1,0 +1,35 @@
+import { relative } from 'node:path';
+import type { DemoLogin } from './demo/demo.js';
+import type { App } from './kernel/context.js';
+
+/** What a person at the terminal wants to know of a server that has just begun to listen. */
+export function banner({ config, database }: App, address: string, demo: DemoLogin | undefined): string {
+  const place = database.kind === 'postgres' ? 'PostgreSQL' : `embedded database in ${shortened(config.dataDir)}`;
+  const lines = [
+    `CRM server ready: ${place}`,
+    '',
+    `  REST      ${address}/api/v1`,
+    `  GraphQL   ${address}/graphql`,
+    `  Health    ${address}/healthz`,
+    ...(demo ? demoLines(demo, address, config.dataDir) : []),
+  ];
+  return `\n${lines.join('\n')}\n\n`;
+}
+
+function demoLines({ email, password, key }: DemoLogin, address: string, dataDir: string): string[] {
+  const file = `${shortened(dataDir)}/demo.key`;
+  const shown = dataDir === ':memory:' ? key : `$(cat ${file})`;
+  const call = `curl -H "Authorization: Bearer ${shown}" "${address}/api/v1/contacts?per_page=3"`;
+  return [
+    '',
+    `  Demo login  ${email}, password ${password ?? '(not kept here)'}`,
+    ...(key ? [`  Demo key    ${dataDir === ':memory:' ? key : file}`, `  Try it      ${call}`] : []),
+  ];
+}
+
+/** A path as it is typed from here, when it lies below. */
+function shortened(path: string): string {
+  if (path === ':memory:') return 'memory (nothing is kept)';
+  const below = relative(process.cwd(), path);
+  return below.startsWith('..') ? path : below;
+}
