@@ -9,6 +9,7 @@ export default {
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/test/soak/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/\\.'],
   globalSetup: '<rootDir>/test/support/globalSetup.mjs',
   globalTeardown: '<rootDir>/test/support/globalTeardown.mjs',
   maxWorkers: 2,

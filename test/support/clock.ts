@@ -5,6 +5,12 @@ import type { Clock } from '../../src/kernel/clock.js';
 /** A clock that goes like the machine's until it is moved. */
 export class MovableClock implements Clock {
   #offset = 0;
+  readonly #watchers: (() => void)[] = [];
+
+  /** Calls `watcher` whenever the clock is moved: what was cached for a second of the machine's time is old then. */
+  onMove(watcher: () => void): void {
+    this.#watchers.push(watcher);
+  }
 
   now(): Date {
     return new Date(Date.now() + this.#offset);
@@ -20,17 +26,22 @@ export class MovableClock implements Clock {
 
   /** Moves on (or, below zero, back) by milliseconds. */
   advance(ms: number): void {
-    this.#offset += ms;
+    this.#move(this.#offset + ms);
   }
 
   /** Goes on from the given moment. */
   set(moment: Date | string): void {
-    this.#offset = new Date(moment).getTime() - Date.now();
+    this.#move(new Date(moment).getTime() - Date.now());
   }
 
   /** Shows the machine's time again. */
   reset(): void {
-    this.#offset = 0;
+    this.#move(0);
+  }
+
+  #move(offset: number) {
+    this.#offset = offset;
+    for (const watcher of this.#watchers) watcher();
   }
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { createServer, type Server } from '../../src/app.js';
 import { type Config, type RateLimits, readConfig } from '../../src/kernel/config.js';
+import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import { Client, type Wire } from './client.js';
 import { MovableClock } from './clock.js';
 import { freshPlace, type Place } from './database.js';
@@ -62,6 +63,7 @@ export async function server(options: Options = {}): Promise<TestServer> {
   const logs: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
   const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image });
+  clock.onMove(() => forgetCallers(inner.app));
   await inner.http.listen({ port: 0, host: '127.0.0.1' });
   const agent = new Agent({ keepAlive: true });
   const wire = { port: (inner.http.server.address() as AddressInfo).port, agent, logs };
