@@ -37,8 +37,13 @@ export class RateGate {
 
   async #spend(bucket: Bucket, key: string, limit?: number): Promise<void> {
     const spent = await this.limiter.spend(bucket, key, limit);
-    if (spent.refused || !this.#shown || spent.remaining < this.#shown.remaining) this.#shown = spent;
+    this.show(spent);
     if (spent.refused) throw limited(spent);
+  }
+
+  /** Notes what a bucket has left, for the headers. */
+  show(spent: Spent): void {
+    if (spent.refused || !this.#shown || spent.remaining < this.#shown.remaining) this.#shown = spent;
   }
 
   /** The contract's rate headers; a request that reached no bucket shows the general one untouched. */

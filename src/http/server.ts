@@ -5,6 +5,7 @@ import type { App, Principal, RequestInfo } from '../kernel/context.js';
 import { Context } from '../kernel/context.js';
 import { fromDatabase } from '../kernel/dberrors.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
+import { RateLimited } from '../kernel/limits.js';
 import { errorBody } from './errors.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
@@ -147,6 +148,7 @@ export function asAppError(error: unknown): AppError | undefined {
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = asAppError(error);
   if (!known) request.ctx.app.log.error({ err: error, requestId: request.id }, 'unhandled error');
+  if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   return reply.status(answer.status).type('application/json; charset=utf-8').send(errorBody(answer, request.id));

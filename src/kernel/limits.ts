@@ -89,7 +89,10 @@ function asResult(error: unknown): RateLimiterRes {
 }
 
 /** The 429 of a refused bucket: `retryAfter` is its reset in seconds. */
-export function limited(spent: Spent): AppError {
-  const retryAfter = Math.max(1, Math.ceil((spent.resetAt.getTime() - Date.now()) / 1000));
-  return new AppError('rate_limited', 'Too many requests', { retryAfter });
+export class RateLimited extends AppError {
+  constructor(readonly spent: Spent) {
+    super('rate_limited', 'Too many requests', { retryAfter: Math.max(1, Math.ceil((spent.resetAt.getTime() - Date.now()) / 1000)) });
+  }
 }
+
+export const limited = (spent: Spent): AppError => new RateLimited(spent);
