@@ -93,6 +93,12 @@ module.exports = {
         pathNot: [layer('kernel'), layer('vendors'), layer('workers'), '^src/modules/[^/]+/(?!.*\\.(resolver|module)\\.ts$)'],
       },
     ),
+    forbid(
+      'demo-uses-services',
+      'The demo account is filled as a caller would fill it.',
+      { path: layer('demo') },
+      { path: '^src/', pathNot: [layer('kernel'), layer('demo'), '^src/modules/[^/]+/(?!.*\\.(resolver|module)\\.ts$)'] },
+    ),
     forbid('nobody-above-app', 'The composition root is imported by the start alone.', { path: '^src/.+/' }, { path: '^src/[^/]+\\.ts$' }),
     forbid(
       'no-tests',

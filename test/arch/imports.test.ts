@@ -6,13 +6,14 @@ import { type Cruised, cruise } from './cruise.js';
 /** A tree that breaks every rule once: file → what it imports. */
 const offences: Record<string, string[]> = {
   'src/main.ts': ['./app.js', './nowhere.js'],
-  'src/app.ts': ['./modules/dogs/dogs.module.js', './workers/walk.js', './rest/rows.js', './vendors/sms/live.js', 'jest'],
+  'src/app.ts': ['./modules/dogs/dogs.module.js', './workers/walk.js', './rest/rows.js', './vendors/sms/live.js', './demo/fill.js', 'jest'],
   'src/dead.ts': [],
   'src/kernel/clock.ts': ['../http/server.js'],
   'src/http/server.ts': ['../graphql/apollo.js', '../app.js'],
   'src/graphql/apollo.ts': ['../rest/rows.js'],
   'src/rest/rows.ts': ['../modules/dogs/dog.model.js'],
   'src/vendors/sms/live.ts': ['../../modules/dogs/dog.service.js'],
+  'src/demo/fill.ts': ['../modules/dogs/dog.resolver.js'],
   'src/workers/walk.ts': ['../modules/dogs/dog.resolver.js'],
   'src/modules/cats/cat.resolver.ts': [],
   'src/modules/dogs/dog.model.ts': ['./dog.service.js'],

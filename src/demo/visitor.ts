@@ -1,0 +1,12 @@
+import { type App, Context } from '../kernel/context.js';
+import { identify } from '../modules/auth/auth.identify.js';
+
+/** Somebody without credentials, as a door would present them. */
+export const visitorOf = (app: App) => new Context(app, { id: 'demo', ip: '127.0.0.1' }, null);
+
+/** The same person after a login that left a session with the request. */
+export async function loggedIn(app: App, { request }: Context): Promise<Context> {
+  const { principal, refusal } = await identify(app, { cookie: request.session?.token, ip: request.ip });
+  if (!principal) throw refusal ?? new Error('The demo account cannot log in');
+  return new Context(app, { id: request.id, ip: request.ip }, principal);
+}
