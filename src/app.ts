@@ -16,11 +16,14 @@ import { Limiter } from './kernel/limits.js';
 import { registryOf } from './kernel/module.js';
 import { secretKeyOf } from './kernel/secretFile.js';
 import { identify } from './modules/auth/auth.identify.js';
+import { mailsSent } from './modules/auth/auth.mail.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
 import { basePath, mountRest } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
 import { bindRows, type MountedRow } from './rest/table.js';
+import { vendorsFor } from './vendors/index.js';
+import { Background } from './workers/background.js';
 
 /** What tests may put in the place of the real thing. */
 export interface Overrides {
@@ -66,6 +69,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
   const clock = overrides.clock ?? systemClock;
+  const background = new Background(config, database, redis, log);
   const app: App = {
     config: { ...config, secretKey: secretKeyOf(config, clock) },
     clock,
@@ -73,6 +77,10 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     database,
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
+    channel: background.channel,
+    jobs: background.jobs,
+    eventsWritten: background.eventsWritten,
+    vendors: vendorsFor(config, clock),
     ready: true,
     stopping: false,
   };
@@ -82,12 +90,16 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   mountGraphQL(http, apollo);
   mountRest(http, rows);
   await http.ready();
+  await background.start(app);
 
   const close = async () => {
     app.ready = false;
     app.stopping = true;
     await http.close();
     await apollo.stop();
+    await background.stop();
+    await mailsSent();
+    app.vendors.email.close();
     redis?.disconnect();
     await database.close();
   };

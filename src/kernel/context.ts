@@ -1,9 +1,11 @@
 import type { Logger } from 'pino';
 import type { Role, Tier } from './access.js';
+import type { Channel } from './channel.js';
 import type { Clock } from './clock.js';
 import type { Config } from './config.js';
 import type { Database } from './database/index.js';
 import { type AppError, notFound } from './errors.js';
+import type { JobOptions, Jobs } from './jobs.js';
 import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
@@ -11,6 +13,7 @@ import { type Fact, Outbox } from './outbox.js';
 import type { Statement } from './sql.js';
 import { globalModels, type Models, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { isUuid } from './values.js';
+import type { Vendors } from './vendors.js';
 
 /** What the server knows of the caller's account (workspace) without asking again. */
 export interface AccountInfo {
@@ -24,8 +27,8 @@ export interface AccountInfo {
 
 /** Who is calling. */
 export interface Principal {
-  kind: 'session' | 'key';
-  /** The session's or the key's id. */
+  kind: 'session' | 'key' | 'job';
+  /** The session's, the key's or the job's id. */
   id: string;
   userId: string;
   userName: string;
@@ -46,6 +49,11 @@ export interface App {
   database: Database;
   registry: Registry;
   limiter: Limiter;
+  vendors: Vendors;
+  channel: Channel;
+  jobs: Jobs;
+  /** Called after a commit that wrote events: they wait for their places in the feed. */
+  eventsWritten(): void;
   /** Whether requests are taken: the migrations are done, and no stop has begun. */
   ready: boolean;
   stopping: boolean;
@@ -58,6 +66,9 @@ export interface RequestInfo {
   userAgent?: string;
   /** Why the credentials that came with the request were not taken, for operations that need some. */
   refusal?: AppError;
+  /** The client's key for a safe retry, and whether a kept outcome answered it. */
+  idempotencyKey?: string;
+  replayed?: boolean;
   /** Set by an operation: a session to hand to the browser, or null to end it. */
   session?: { token: string; expiresAt: Date } | null;
 }
@@ -68,6 +79,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #outbox?: Outbox;
+  /** The queues that this transaction put jobs into. */
+  readonly #queues = new Set<string>();
 
   constructor(
     readonly app: App,
@@ -124,9 +137,25 @@ export class Context {
     return this.#outbox.add(fact);
   }
 
+  /**
+   * Leaves something to be done later, by the module's job of this name on behalf of the caller. It is part of this
+   * transaction: a rollback takes it back.
+   */
+  async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
+    await this.app.jobs.add(this.connection, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
+    if (this.connection === this.app.database.prisma) this.app.jobs.wake(queue);
+    else this.#queues.add(queue);
+  }
+
   /** Writes what was emitted; the operation calls it last before it commits. */
   async flush(): Promise<void> {
     await this.#outbox?.flush();
+  }
+
+  /** Wakes those who work on what this transaction committed. */
+  #committed(): void {
+    if (this.#outbox?.wrote) this.app.eventsWritten();
+    for (const queue of this.#queues) this.app.jobs.wake(queue);
   }
 
   /** The same request inside a transaction: its own client and its own loaders. */
@@ -135,13 +164,17 @@ export class Context {
   }
 
   /** A transaction of its own, for detached operations; what is emitted inside is written before it commits. */
-  transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    return this.app.database.prisma.$transaction(async (tx) => {
+  async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
+    let context: Context | undefined;
+    const result = await this.app.database.prisma.$transaction(async (tx) => {
       const inside = this.with(tx);
-      const result = await work(inside);
+      context = inside;
+      const done = await work(inside);
       await inside.flush();
-      return result;
+      return done;
     });
+    if (context) context.#committed();
+    return result;
   }
 }
 

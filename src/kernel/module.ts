@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from './context.js';
+import type { JobHandler } from './jobs.js';
 import type { Batch } from './loaders.js';
 import type { Fact } from './outbox.js';
 import type { Row } from './rows.js';
@@ -18,6 +19,8 @@ export interface Module {
   events?: readonly string[];
   /** Reactions to the events of earlier modules. */
   on?: Record<string, Reaction>;
+  /** What is done later, outside any request, by the queue that `ctx.enqueue` names. */
+  jobs?: Record<string, JobHandler>;
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -28,6 +31,9 @@ export const defineModule = (module: Module): Module => module;
 export interface Registry {
   loaders: ReadonlyMap<string, Batch>;
   reactions: ReadonlyMap<string, Reaction[]>;
+  /** Every event of the system, with the scope that a key needs to see it. */
+  events: ReadonlyMap<string, string>;
+  jobs: ReadonlyMap<string, JobHandler>;
   schema(): GraphQLSchema;
 }
 
@@ -35,12 +41,24 @@ export interface Registry {
 export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): Registry {
   const loaders = new Map<string, Batch>();
   const reactions = new Map<string, Reaction[]>();
+  const events = new Map<string, string>();
+  const jobs = new Map<string, JobHandler>();
   for (const module of modules) {
-    for (const [name, batch] of Object.entries(module.loaders ?? {})) {
-      if (loaders.has(name)) throw new Error(`Two loaders are called ${name}`);
-      loaders.set(name, batch as Batch);
-    }
+    for (const [name, batch] of Object.entries(module.loaders ?? {})) addOnce(loaders, name, batch as Batch, 'loaders');
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
+    for (const event of module.events ?? []) events.set(event, scopeOf(schema(), event) ?? module.name);
+    for (const [queue, handler] of Object.entries(module.jobs ?? {})) addOnce(jobs, queue, handler, 'jobs');
   }
-  return { loaders, reactions, schema };
+  return { loaders, reactions, events, jobs, schema };
+}
+
+function addOnce<V>(map: Map<string, V>, name: string, value: V, what: string) {
+  if (map.has(name)) throw new Error(`Two ${what} are called ${name}`);
+  map.set(name, value);
+}
+
+/** The scope of the record type that an event is about: "deal.won" → Deal → deals. */
+function scopeOf(schema: GraphQLSchema, event: string): string | undefined {
+  const noun = event.split('.')[0]!;
+  return schema.getType(noun.charAt(0).toUpperCase() + noun.slice(1))?.extensions.scope as string | undefined;
 }

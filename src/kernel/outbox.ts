@@ -29,6 +29,8 @@ const titleOf = (name: string) => {
 /** The facts of one operation: an event row and a log entry each, written together and last. */
 export class Outbox {
   readonly #facts: Fact[] = [];
+  /** Whether event rows were written. */
+  wrote = false;
 
   constructor(private readonly ctx: Context) {}
 
@@ -40,6 +42,7 @@ export class Outbox {
   async flush(): Promise<void> {
     const facts = this.#facts.splice(0);
     if (facts.length === 0) return;
+    this.wrote = true;
     await this.ctx.db.activity.createMany({ data: facts.map((fact) => this.#logEntry(fact)) });
     await this.ctx.db.outboxEvent.createMany({ data: facts.map((fact) => this.#event(fact)) });
   }

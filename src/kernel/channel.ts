@@ -1,0 +1,104 @@
+import { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+
+/** What a listener gets: a short text, or '' when messages may have been lost and it should look for itself. */
+export type Listener = (payload: string) => void;
+
+/**
+ * Wakes across processes. A message may be lost or come twice, so it never carries what must arrive: who is woken looks
+ * in the database.
+ */
+export interface Channel {
+  publish(name: string, payload: string): void;
+  /** Returns the way to stop. */
+  subscribe(name: string, listener: Listener): () => void;
+  /** Whether what other processes publish arrives here. While it does not, listeners look for themselves now and then. */
+  readonly connected: boolean;
+  close(): void;
+}
+
+/** A channel within this process. */
+export class MemoryChannel implements Channel {
+  /** @param connected true where there can be no other process */
+  constructor(readonly connected: boolean) {}
+
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  get names(): string[] {
+    return [...this.#listeners.keys()];
+  }
+
+  publish(name: string, payload: string): void {
+    for (const listener of [...(this.#listeners.get(name) ?? [])]) listener(payload);
+  }
+
+  subscribe(name: string, listener: Listener): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(name) === listeners) this.#listeners.delete(name);
+    };
+  }
+
+  close(): void {
+    this.#listeners.clear();
+  }
+}
+
+const prefix = 'crm:wake:';
+
+/** A channel through Redis. This process hears itself at once and does not need Redis for it. */
+export class RedisChannel implements Channel {
+  readonly #local = new MemoryChannel(true);
+  readonly #subscriber: Redis;
+
+  /** @param redis fails at once while Redis is gone; a connection of its own is made for listening */
+  constructor(
+    private readonly redis: Redis,
+    private readonly log: Logger,
+  ) {
+    const subscriber = new Redis({
+      ...redis.options,
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: null,
+      commandTimeout: undefined,
+      retryStrategy: (attempt) => Math.min(50 * attempt, 1000),
+    });
+    subscriber.on('error', (error: Error) => log.debug({ err: error.message }, 'the channel has lost Redis'));
+    subscriber.on('message', (name: string, payload: string) => this.#local.publish(name.slice(prefix.length), payload));
+    // What was published while we were away is lost: everybody looks for himself.
+    subscriber.on('ready', () => {
+      for (const name of this.#local.names) this.#local.publish(name, '');
+    });
+    this.#subscriber = subscriber;
+  }
+
+  get connected(): boolean {
+    return this.#subscriber.status === 'ready' && this.redis.status === 'ready';
+  }
+
+  publish(name: string, payload: string): void {
+    this.#local.publish(name, payload);
+    this.redis.publish(prefix + name, payload).catch((error: Error) => this.log.debug({ err: error.message }, 'a wake was not published'));
+  }
+
+  subscribe(name: string, listener: Listener): () => void {
+    const isFirst = !this.#local.names.includes(name);
+    const leave = this.#local.subscribe(name, listener);
+    if (isFirst) this.#send('subscribe', name);
+    return () => {
+      leave();
+      if (!this.#local.names.includes(name)) this.#send('unsubscribe', name);
+    };
+  }
+
+  #send(command: 'subscribe' | 'unsubscribe', name: string) {
+    this.#subscriber[command](prefix + name).catch((error: Error) => this.log.debug({ err: error.message }, `could not ${command}`));
+  }
+
+  close(): void {
+    this.#local.close();
+    this.#subscriber.disconnect();
+  }
+}

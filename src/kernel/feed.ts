@@ -1,0 +1,164 @@
+import { Extensions, Subscription } from 'type-graphql';
+import type { Context, Principal } from './context.js';
+import type { Database } from './database/index.js';
+import { AppError, check, denied, invalidField } from './errors.js';
+import type { Changes } from './outbox.js';
+
+/**
+ * The ordered feed of an account: its events, numbered without gaps by the relay in the order in which they were
+ * committed. The number is the event's position; who remembers the last one he saw misses nothing.
+ */
+
+/** An event as the feed gives it. */
+export interface FeedEvent {
+  /** The position, a decimal string. */
+  id: string;
+  /** The event's own id, which webhooks carry. */
+  eventId: string;
+  name: string;
+  createdAt: Date;
+  /** "contact" */
+  entityType: string;
+  entityId: string;
+  changes: Changes | null;
+  /** The record as it was then. */
+  data: Record<string, unknown>;
+}
+
+/** Which events of the account are wanted. */
+export interface Wanted {
+  /** Only events of these names; null for all. */
+  names: string[] | null;
+  /** And of those, which. */
+  matches?: (event: FeedEvent) => boolean;
+}
+
+/** How long the feed keeps an event. */
+export const keptDays = 30;
+const keptMs = keptDays * 24 * 60 * 60 * 1000;
+
+/** The moment before which events are no longer kept. */
+export const keptSince = (now: Date) => new Date(now.getTime() - keptMs);
+
+/** Where an account's feed begins and ends. */
+export interface Extent {
+  /** The position before the first event that is kept. */
+  floor: bigint;
+  /** The position of the last event; 0 before the first. */
+  head: bigint;
+}
+
+/** Where the feed of the account begins and ends now. */
+export async function extentOf(database: Database, account: string, now: Date): Promise<Extent> {
+  const { rows } = await database.execute(
+    `select coalesce(h.pos, 0)::text as head,
+       greatest(
+         coalesce((select min(pos) - 1 from outbox_events where account_id = $1::uuid), h.pos, 0),
+         coalesce((select max(pos) from outbox_events where account_id = $1::uuid and created_at < $2::timestamptz), 0)
+       )::text as floor
+     from (select 1) one left join feed_heads h on h.account_id = $1::uuid`,
+    [account, keptSince(now).toISOString()],
+  );
+  const [extent] = rows as { head: string; floor: string }[];
+  return { head: BigInt(extent!.head), floor: BigInt(extent!.floor) };
+}
+
+const position = /^\d{1,18}$/;
+
+/** A position as a caller gave it. Throws 400 when it is none. */
+export function positionOf(after: string): bigint {
+  check(position.test(after), () => invalidField('after', 'must be a position of the feed: a decimal number'));
+  return BigInt(after);
+}
+
+/**
+ * The position to go on after: "0" is all that is kept. Throws 400 beyond the end of the feed, and 410 for one whose
+ * successors are no longer all kept.
+ */
+export function startAfter(after: bigint, { floor, head }: Extent): bigint {
+  check(after <= head, () => invalidField('after', 'is beyond the end of the feed'));
+  check(after === 0n || after >= floor, () => new AppError('gone', `after is older than the ${keptDays} days that are kept; start again`));
+  return after > floor ? after : floor;
+}
+
+/** A stretch of the feed: after one position, up to another. */
+export interface Stretch {
+  after: bigint;
+  upTo: bigint;
+  names: string[] | null;
+  limit: number;
+}
+
+/** The events of a stretch, the oldest first. */
+export async function readFeed(database: Database, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
+  const { rows } = await database.execute(
+    `select pos::text as id, id as "eventId", name, created_at as "createdAt", entity_type as "entityType", entity_id as "entityId", changes, data
+     from outbox_events
+     where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and ($4::text[] is null or name = any($4::text[]))
+     order by pos limit $5::int`,
+    [account, after.toString(), upTo.toString(), names, limit],
+  );
+  return rows as FeedEvent[];
+}
+
+/** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */
+export async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
+  if (!names) return Number(head - floor);
+  const { rows } = await database.execute(
+    'select count(*)::int as n from outbox_events where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and name = any($4::text[])',
+    [account, floor.toString(), head.toString(), names],
+  );
+  return (rows as { n: number }[])[0]!.n;
+}
+
+/**
+ * The names of the events that the caller gets: those asked for, which must exist and lie in the key's scopes (400, 403),
+ * else all that lie in them. Null for every event there is.
+ */
+export function visibleNames(ctx: Context, asked: readonly string[] | null | undefined): string[] | null {
+  const { events } = ctx.app.registry;
+  const { scopes } = ctx.caller;
+  const may = (name: string) => !scopes || scopes.includes(events.get(name) ?? '');
+  if (!asked) return scopes ? [...events.keys()].filter(may) : null;
+  check(asked.length > 0, () => invalidField('names', 'must name at least one event'));
+  for (const name of asked) {
+    check(events.has(name), () => invalidField('names', `names no event: ${name.slice(0, 100)}`));
+    check(may(name), () => denied(`This API key lacks the scope ${events.get(name)} for ${name}`));
+  }
+  return [...new Set(asked)];
+}
+
+/** The events of one type of record that the caller gets. */
+export function visibleOf(ctx: Context, entityType: string): string[] {
+  const names = [...ctx.app.registry.events.keys()].filter((name) => name.startsWith(`${entityType}.`));
+  return visibleNames(ctx, names) ?? names;
+}
+
+/** What decides which events a caller sees, and what a document shows him of them. */
+export function rightsOf({ account, kind, role, tier, scopes }: Principal): string {
+  return JSON.stringify([account.id, kind, role, tier, scopes && [...scopes].sort()]);
+}
+
+type Choose = (ctx: Context, args: Record<string, unknown>) => Wanted;
+
+interface FeedOptions {
+  description: string;
+  wanted: Choose;
+}
+
+type ReturnTypeFunc = Extract<Parameters<typeof Subscription>[0], (...args: never[]) => unknown>;
+
+/** A subscription over the feed: `wanted` says which events its arguments ask for; its method gets one event and answers it. */
+export function FeedOf(type: () => unknown, { description, wanted }: FeedOptions): MethodDecorator {
+  // Whoever executes the schema without a door has no feed: the doors read it once for all subscribers (graphql/live.ts).
+  const subscribe = () => {
+    throw new Error('Subscriptions are served over WebSocket and Server-Sent Events');
+  };
+  return (target: object, method: string | symbol, descriptor: PropertyDescriptor) => {
+    Subscription(type as ReturnTypeFunc, { description, subscribe })(target, method, descriptor);
+    Extensions({ wanted })(target, method as string);
+  };
+}
+
+/** How a subscription's root field chooses its events. */
+export const wantedBy = (field: { extensions: Readonly<Record<string, unknown>> }) => field.extensions.wanted as Choose | undefined;

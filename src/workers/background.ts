@@ -1,0 +1,40 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { type Channel, MemoryChannel, RedisChannel } from '../kernel/channel.js';
+import type { Config } from '../kernel/config.js';
+import type { App } from '../kernel/context.js';
+import type { Database } from '../kernel/database/index.js';
+import { JobQueue } from './jobs.js';
+import { outboxWake, Relay } from './relay.js';
+
+/** What goes on beside the requests: the relay and the jobs, in every process that is not for the API alone. */
+export class Background {
+  readonly channel: Channel;
+  readonly jobs: JobQueue;
+  readonly #relay?: Relay;
+
+  constructor({ role }: Config, database: Database, redis: Redis | undefined, log: Logger) {
+    const works = role !== 'api';
+    // One process at most uses the embedded database, so that within it nobody is out of reach.
+    this.channel = redis ? new RedisChannel(redis, log) : new MemoryChannel(database.kind === 'pglite');
+    this.jobs = new JobQueue({ database, channel: this.channel, log }, works);
+    if (works) this.#relay = new Relay(database, this.channel, log);
+  }
+
+  /** Called after a commit that wrote events. */
+  readonly eventsWritten = (): void => {
+    if (this.#relay) this.#relay.wake();
+    else this.channel.publish(outboxWake, '');
+  };
+
+  async start(app: App): Promise<void> {
+    await this.jobs.start(app);
+    this.#relay?.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.jobs.stop();
+    await this.#relay?.stop();
+    this.channel.close();
+  }
+}

@@ -1,0 +1,103 @@
+import type { Logger } from 'pino';
+import type { Channel } from '../kernel/channel.js';
+import type { Database } from '../kernel/database/index.js';
+
+/** At most this many events get their places in one step. */
+const batch = 1000;
+/** Between two looks where nobody may have told us of a commit, and between two where everybody does. */
+const pollMs = 250;
+const safetyMs = 5000;
+/** When another relay is at work: it may have looked before our events were committed. */
+const busyMs = 5;
+
+/** The wake that processes without a relay send after a commit that wrote events. */
+export const outboxWake = 'outbox';
+/** The wake that tells an account's readers of the end of its feed. */
+export const feedWake = (account: string) => `feed:${account}`;
+
+interface Placed {
+  account_id: string | null;
+  head: string;
+  placed: string;
+}
+
+/**
+ * Gives committed events their places in the feeds and wakes the readers. Any number may run against one database: the
+ * database lets one place events at a time. An event is never lost, since it waits in its table until it has a place.
+ */
+export class Relay {
+  #running?: Promise<void>;
+  #again = false;
+  #stopped = false;
+  #looked = 0;
+  #timer?: NodeJS.Timeout;
+  #leave?: () => void;
+
+  constructor(
+    private readonly database: Database,
+    private readonly channel: Channel,
+    private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    this.#leave = this.channel.subscribe(outboxWake, () => this.wake());
+    this.#timer = setInterval(() => this.#poll(), pollMs).unref();
+    this.wake();
+  }
+
+  /** There may be events without a place. */
+  wake(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Ends after the step that is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+    this.#leave?.();
+    await this.#running;
+  }
+
+  #poll() {
+    const rest = this.channel.connected ? safetyMs : pollMs;
+    if (!this.#running && Date.now() - this.#looked >= rest) this.wake();
+  }
+
+  async #work(): Promise<void> {
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      try {
+        this.#again = (await this.#step()) || this.#again;
+      } catch (error) {
+        // Looked at again by the next poll: the database is away, or away from us.
+        this.log.warn({ err: error }, 'the relay could not place events');
+      }
+    }
+  }
+
+  /** One step. Answers whether there may be more to do. */
+  async #step(): Promise<boolean> {
+    const { rows } = await this.database.execute('select account_id, head::text, placed::text from place_events($1)', [batch]);
+    this.#looked = Date.now();
+    const placed = rows as Placed[];
+    if (placed[0]?.account_id === null) {
+      await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
+      return true;
+    }
+    for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
+    return placed.reduce((sum, row) => sum + Number(row.placed), 0) === batch;
+  }
+}
+
+/** How many events wait for a place, and for how many seconds the oldest has. */
+export async function waitingEvents(database: Database): Promise<{ count: number; age: number }> {
+  const { rows } = await database.execute(
+    `select count(*)::int as count, coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)::float8 as age
+     from outbox_events where pos is null`,
+  );
+  return (rows as { count: number; age: number }[])[0]!;
+}

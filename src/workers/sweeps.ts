@@ -1,0 +1,49 @@
+import type { App } from '../kernel/context.js';
+import { keptSince } from '../kernel/feed.js';
+
+const batch = 5000;
+const hourMs = 60 * 60 * 1000;
+
+/** Ended sessions and used tokens are kept a day longer, so that what is asked about them can be answered. */
+const graceMs = 24 * hourMs;
+
+/** What is deleted once its time is over: the statement, and the moment of its `$1`. `$2` is how many rows at a time. */
+const overdue: { sql: string; before: (now: Date) => Date }[] = [
+  {
+    // By account, since the index begins with it. Events without a place are never deleted.
+    sql: `delete from outbox_events o using (
+        select e.account_id, e.id from feed_heads h cross join lateral (
+          select account_id, id from outbox_events
+          where account_id = h.account_id and created_at < $1::timestamptz and pos is not null order by created_at limit $2::int
+        ) e limit $2::int
+      ) old where o.account_id = old.account_id and o.id = old.id returning 1`,
+    before: keptSince,
+  },
+  {
+    sql: `delete from sessions where id in (
+        select id from sessions where expires_at < $1::timestamptz or revoked_at < $1::timestamptz limit $2::int
+      ) returning 1`,
+    before: (now) => new Date(now.getTime() - graceMs),
+  },
+  {
+    sql: `delete from tokens where id in (select id from tokens where expires_at < $1::timestamptz limit $2::int) returning 1`,
+    before: (now) => new Date(now.getTime() - graceMs),
+  },
+  {
+    sql: `delete from idempotency_keys k using (
+        select account_id, principal, key from idempotency_keys where expires_at < $1::timestamptz limit $2::int
+      ) old where k.account_id = old.account_id and k.principal = old.principal and k.key = old.key returning 1`,
+    before: (now) => now,
+  },
+];
+
+/** Deletes what nobody may ask for any more: events past their 30 days, ended sessions, tokens and idempotency keys. */
+export async function sweep({ database, clock }: App): Promise<void> {
+  for (const { sql, before } of overdue) {
+    const moment = before(clock.now()).toISOString();
+    for (;;) {
+      const { rows } = await database.execute(sql, [moment, batch]);
+      if (rows.length < batch) break;
+    }
+  }
+}
