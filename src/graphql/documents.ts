@@ -16,7 +16,7 @@ export class Documents {
       .digest('base64');
     const known = this.#cache.get(hash);
     if (known) return known;
-    const operation = compile(this.schema, document, operationName);
+    const operation = compile(this.schema, document, operationName, hash);
     this.#cache.set(hash, operation);
     return operation;
   }

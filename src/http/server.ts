@@ -67,6 +67,8 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
   return server;
 }
 
+const single = (header: string | string[] | undefined) => (Array.isArray(header) ? header.join() : header);
+
 const sane = (id: string | string[] | undefined) => (typeof id === 'string' && saneId.test(id) ? id : undefined);
 
 /** JSON only, whatever its charset says; anything else is 400 on a route that takes a body. */
@@ -85,6 +87,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     reply.header('X-Content-Type-Options', 'nosniff');
     reply.header('Cache-Control', 'no-store');
     const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
+    if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
     request.ctx = new Context(app, info, null);
     request.gate = new RateGate(app.limiter);
     const { bare, buckets, graphql } = request.routeOptions.config;
@@ -99,6 +102,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     if (!request.routeOptions.config.bare) reply.headers(request.gate.headers());
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');
+    if (request.ctx.request.replayed) reply.header('Idempotent-Replayed', 'true');
     const session = request.ctx.request.session;
     if (session !== undefined) setSessionCookie(app, reply, session);
   });

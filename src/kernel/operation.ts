@@ -8,6 +8,7 @@ import {
   getOperationAST,
   Kind,
   OperationTypeNode,
+  print,
   typeFromAST,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
@@ -17,6 +18,7 @@ import { coercionMessage } from './coercion.js';
 import type { Context } from './context.js';
 import { fromDatabase, isRetryable } from './dberrors.js';
 import { badRequest, type Detail, invalid } from './errors.js';
+import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
 export const Detached = () => Extensions({ detached: true });
@@ -25,17 +27,20 @@ type Variables = Record<string, unknown>;
 
 /** A document made ready to run: what it needs, and its compiled form. */
 export interface Operation {
+  /** The same for the same document. */
+  id: string;
   kind: OperationTypeNode;
   needs: Needs;
   detached: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
   coerce(variables: Variables): void;
-  execute(ctx: Context, variables: Variables): Promise<ExecutionResult> | ExecutionResult;
+  /** `root` is what a subscription's root field answers from: its event. */
+  execute(ctx: Context, variables: Variables, root?: unknown): Promise<ExecutionResult> | ExecutionResult;
 }
 
 /** Compiles one operation of a validated document. Throws what the document itself is to blame for. */
-export function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Operation {
+export function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null, id = print(document)): Operation {
   const definition = getOperationAST(document, operationName);
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const compiled = compileQuery(schema, document, operationName ?? undefined);
@@ -49,12 +54,13 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     type: typeFromAST(schema, v.type as never) as GraphQLInputType,
   }));
   return {
+    id,
     kind: definition.operation,
     needs: needsOf(schema, document),
     detached,
     fields,
     coerce: (variables) => coerce(schema, types, variables),
-    execute: (ctx, variables) => (compiled as CompiledQuery).query(undefined, ctx, variables),
+    execute: (ctx, variables, root) => (compiled as CompiledQuery).query(root, ctx, variables),
   };
 }
 
@@ -95,25 +101,36 @@ const attempts = 3;
 export async function run(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
   allow(ctx, operation.needs);
   operation.coerce(variables);
-  if (operation.kind !== OperationTypeNode.MUTATION || operation.detached) return operation.execute(ctx, variables);
+  if (operation.kind === OperationTypeNode.SUBSCRIPTION)
+    throw badRequest('Subscribe over WebSocket at /graphql, or over SSE at /graphql/stream');
+  if (operation.kind !== OperationTypeNode.MUTATION) return operation.execute(ctx, variables);
+  const claim = claimOf(ctx, operation.id, variables);
+  if (operation.detached)
+    return claim ? once(ctx, claim, async () => operation.execute(ctx, variables)) : operation.execute(ctx, variables);
+  return mutate(operation, ctx, variables, claim);
+}
+
+/** Tried again while the database says that only the moment was wrong. */
+async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(operation, ctx, variables);
+      return await inTransaction(operation, ctx, variables, claim);
     } catch (error) {
-      if (error instanceof Rollback) {
-        if (attempt < attempts && error.result.errors?.some((e) => isRetryable(e.originalError))) continue;
-        return error.result;
-      }
-      if (attempt < attempts && isRetryable(error)) continue;
+      const faults = error instanceof Rollback ? error.result.errors?.map((e) => e.originalError) : [error];
+      if (attempt < attempts && faults?.some(isRetryable)) continue;
+      if (error instanceof Rollback) return error.result;
       throw fromDatabase(error) ?? error;
     }
   }
 }
 
-function inTransaction(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
+function inTransaction(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
   return ctx.transaction(async (inside) => {
+    const replay = claim && (await replayOf(inside, claim));
+    if (replay) return replay;
     const result = await operation.execute(inside, variables);
     if (result.errors?.length) throw new Rollback(result);
+    if (claim) await keep(inside, claim, result);
     return result;
   });
 }

@@ -48,7 +48,7 @@ export const Listing = (): ParameterDecorator =>
     const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
       clean((type as { filterType: Class }).filterType, args.filter, data.context as Context);
       checkPaging(args);
-      Object.defineProperty(args, 'selection', { value: selectionOf(data.info), enumerable: false });
+      args.selection = selectionOf(data.info);
     };
     Args({ validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;

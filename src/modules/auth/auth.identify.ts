@@ -132,12 +132,19 @@ const principalOf = (kind: Principal['kind'], id: string, member: Member, rights
   account: accountInfo(member.account),
 });
 
-/** Whether an address is in one of the ranges; an IPv4 address in IPv6 clothes counts as itself. */
+function plainRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  const [base, bits] = ipaddr.parseCIDR(range);
+  const isMapped = base instanceof ipaddr.IPv6 && base.isIPv4MappedAddress() && bits >= 96;
+  return isMapped ? [base.toIPv4Address(), bits - 96] : [base, bits];
+}
+
+/** Whether an address is in one of the ranges; IPv4 in IPv6 clothes counts as itself, what is no address as outside. */
 function isAllowedFrom(ranges: string[], ip: string): boolean {
   if (ranges.length === 0) return true;
+  if (!ipaddr.isValid(ip)) return false;
   const address = ipaddr.process(ip);
   return ranges.some((range) => {
-    const [base, bits] = ipaddr.parseCIDR(range);
+    const [base, bits] = plainRange(range);
     return address.kind() === base.kind() && address.match([base, bits] as never);
   });
 }
