@@ -64,6 +64,8 @@ export function graphqlServer(schema: GraphQLSchema, documents: Documents): Apol
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     includeStacktraceInErrorResponses: false,
+    // the start of the process does, and in order: Apollo would send the signal a second time
+    stopOnTerminationSignals: false,
     parseOptions: { maxTokens: 5000 },
     formatError,
     plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), compiledExecution(schema, documents)],

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { jest } from '@jest/globals';
+import { ServerProcess } from '../support/process.js';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'crm-start-'));
+const file = (name: string) => join(dataDir, name);
+const secret = (name: string) => readFileSync(file(name), 'utf8').trim();
+const running: ServerProcess[] = [];
+
+function start(): ServerProcess {
+  const made = new ServerProcess({ DATA_DIR: dataDir });
+  running.push(made);
+  return made;
+}
+
+afterAll(async () => {
+  for (const one of running) await one.kill();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function get(url: string, key?: string): Promise<{ status: number; body: string }> {
+  const outgoing = request(url, { headers: key ? { authorization: `Bearer ${key}` } : {} });
+  outgoing.end();
+  return reply(outgoing);
+}
+
+async function reply(outgoing: ClientRequest) {
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  let body = '';
+  for await (const chunk of incoming) body += chunk;
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body };
+}
+
+/** A request that the server is busy with: its body is not complete before `finish` is called. */
+async function begun(url: string, key: string) {
+  const body = JSON.stringify({ firstName: 'Last', lastName: 'Minute' });
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+    expect: '100-continue',
+  };
+  const outgoing = request(url, { method: 'POST', headers });
+  outgoing.flushHeaders();
+  await once(outgoing, 'continue');
+  const answered = reply(outgoing);
+  return { finish: () => outgoing.end(body), answered };
+}
+
+jest.setTimeout(180_000);
+
+/** What readiness says once it no longer says yes. */
+async function readinessAfter(address: string): Promise<number> {
+  for (;;) {
+    const { status } = await get(`${address}/healthz`);
+    if (status !== 200) return status;
+  }
+}
+
+describe('the server as a process', () => {
+  let server: ServerProcess;
+  let address: string;
+
+  it('fills a demo account on its first start and tells how to call it', async () => {
+    server = start();
+    address = await server.address();
+    const { body } = await get(`${address}/api/v1/contacts?per_page=1`, secret('demo.key'));
+    expect(JSON.parse(body).data.meta.total).toBe(60);
+    expect(server.output).toContain(`demo@example.com, password ${secret('demo.password')}`);
+    expect(server.output).toContain(`$(cat ${file('demo.key')})`);
+  });
+
+  it('keeps its secrets for its own eyes', () => {
+    for (const name of ['demo.key', 'demo.password', 'secret.key']) expect(statSync(file(name)).mode & 0o777).toBe(0o600);
+    expect(server.output).not.toContain(secret('secret.key'));
+    expect(server.output).not.toContain(secret('demo.key'));
+  });
+
+  it('says at SIGTERM that it is not ready, ends what it has begun and exits with 0', async () => {
+    const { finish, answered } = await begun(`${address}/api/v1/contacts`, secret('demo.key'));
+    server.signal('SIGTERM');
+    expect(await readinessAfter(address)).toBe(503);
+    finish();
+    const { status, headers } = await answered;
+    expect(status).toBe(201);
+    expect(headers.connection).toBe('close');
+    expect(await server.ended()).toBe(0);
+    expect(existsSync(file('database.lock'))).toBe(false);
+  });
+
+  it('finds the demo account again on the next start, with what was written last', async () => {
+    const before = [secret('demo.key'), secret('demo.password'), secret('secret.key')];
+    server = start();
+    address = await server.address();
+    expect([secret('demo.key'), secret('demo.password'), secret('secret.key')]).toEqual(before);
+    expect(server.output).toContain(secret('demo.password'));
+    const { body } = await get(`${address}/api/v1/contacts?search=Minute`, secret('demo.key'));
+    expect(JSON.parse(body).data.meta.total).toBe(1);
+  });
+
+  it('refuses to share the embedded database, in words', async () => {
+    const second = start();
+    expect(await second.ended()).toBe(1);
+    expect(second.output).toMatch(/^The server cannot start\. The embedded database in .+ is in use by another process/m);
+  });
+
+  it('ends at once at a second signal', async () => {
+    const { answered } = await begun(`${address}/api/v1/contacts`, secret('demo.key'));
+    server.signal('SIGTERM');
+    expect(await readinessAfter(address)).toBe(503);
+    server.signal('SIGTERM');
+    await expect(answered).rejects.toThrow();
+    expect(await server.ended()).toBe(1);
+  });
+});

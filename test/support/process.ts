@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+/** The built server as a process of its own, as `npm start` runs it. */
+export class ServerProcess {
+  output = '';
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<number | null>;
+
+  constructor(env: Record<string, string>) {
+    const { PATH = '' } = process.env;
+    this.#child = spawn(process.execPath, ['--no-warnings', resolve('dist/src/main.js')], {
+      env: { PATH, PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.output += chunk.toString();
+      });
+    }
+    this.#exit = once(this.#child, 'exit').then(([code]) => code as number | null);
+  }
+
+  /** The address that it listens on, once the banner is printed. */
+  async address(): Promise<string> {
+    for (;;) {
+      const found = /^ {2}REST +(http\S+)\/api\/v1$/m.exec(this.output)?.[1];
+      if (found) return found;
+      const ended = await Promise.race([this.#exit, once(this.#child.stdout!, 'data').then(() => 'more' as const)]);
+      if (ended !== 'more') throw new Error(`The server ended with ${ended}: ${this.output}`);
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Its exit code, once it has ended; null when a signal ended it. */
+  ended(): Promise<number | null> {
+    return this.#exit;
+  }
+
+  /** Ends it whatever it does. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exit;
+  }
+}
