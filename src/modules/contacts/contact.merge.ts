@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context.js';
 import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
 import { changesBetween } from '../../kernel/outbox.js';
+import { checkPlan } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
@@ -75,6 +76,7 @@ export async function restoreContact(ctx: Context, id: string) {
   const before = found(await ctx.db.withDeleted.contact.findUnique({ where }), 'Contact');
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return withTags(ctx, asRow(before));
+  await checkPlan(ctx, 'contacts');
   const saved = asRow(await ctx.db.withDeleted.contact.update({ where, data: { deletedAt: null } }));
   const contact = await withTags(ctx, saved);
   await emitContact(ctx, 'contact.updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
