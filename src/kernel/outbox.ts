@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { Context } from './context.js';
 import { recordOf } from './record.js';
@@ -88,7 +89,8 @@ export function changesBetween(before: object, after: object, fields: readonly s
   const [old, fresh] = [before as Record<string, unknown>, after as Record<string, unknown>];
   const changes: Changes = {};
   const note = (field: string, from: unknown, to: unknown) => {
-    if (JSON.stringify(from) !== JSON.stringify(to)) changes[field] = { from, to };
+    // Not as text: jsonb answers the keys of an object in an order of its own.
+    if (!isDeepStrictEqual(from, to)) changes[field] = { from, to };
   };
   for (const field of fields) {
     if (field === 'customFields') {

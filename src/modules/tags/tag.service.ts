@@ -82,7 +82,8 @@ export const findByNames = (ctx: Context, names: string[]) =>
 
 /** The tags of these names; what is missing is made. */
 export async function findOrCreateTags(ctx: Context, names: string[]): Promise<Tag[]> {
-  const wanted = [...new Map(names.map((name) => [name.toLowerCase(), name])).entries()];
+  // Of several spellings of one name the first counts.
+  const wanted = [...new Map([...names].reverse().map((name) => [name.toLowerCase(), name])).entries()];
   const known = new Map((await findByNames(ctx, names)).map((tag) => [tag.name.toLowerCase(), tag]));
   const missing = wanted.filter(([key]) => !known.has(key)).map(([, name]) => ({ name }));
   // Sorted, so that two writers of the same new names wait for each other in one order.
