@@ -23,7 +23,7 @@ const entrySchema = {
 const fullSchema = {
   operationId: { type: 'string', description: 'The id in the OpenAPI document' },
   operation: { type: ['string', 'null'], description: 'The GraphQL root field that does the same' },
-  parameters: { ...words, description: 'Names in the path and the query string' },
+  parameters: { ...words, description: 'Names in the path, the query string and the headers' },
 };
 
 const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });

@@ -28,10 +28,15 @@ export function errorStatuses({ row, needs, sources }: MountedRow): number[] {
   if (takesBody) statuses.add(413);
   if (!needs.public) statuses.add(401).add(403);
   if (row.path.includes('{')) statuses.add(404);
+  if (isRepeatable({ row, needs })) statuses.add(409);
   if (row.invalid === 422) statuses.add(422);
   if (row.status === 410) statuses.add(410);
   return [...statuses].filter((status) => status >= 400).sort((a, b) => a - b);
 }
+
+/** Whether the row honours an Idempotency-Key. */
+export const isRepeatable = ({ row, needs }: Pick<MountedRow, 'row' | 'needs'>) =>
+  row.method === 'POST' && row.operation !== undefined && !needs.public;
 
 /** Every success status that a row can answer; none for a retired row. */
 export const successStatuses = ({ row }: MountedRow) =>
@@ -69,6 +74,7 @@ const headers: Record<string, Schema> = {
   'X-RateLimit-Reset': number('When the bucket is full again, a Unix timestamp'),
   'Retry-After': number('Seconds until a retry makes sense'),
   'X-Ignored-Fields': text('Members of the body that the operation does not know, percent-encoded and comma-separated'),
+  'Idempotent-Replayed': text('true where the answer is the stored one of the first request with this Idempotency-Key'),
   'X-Total-Count': number('How many records there are in all'),
   'X-Page': number('The page number'),
   'X-Per-Page': number('The page size'),
@@ -113,7 +119,11 @@ export function responsesOf(mounted: MountedRow, schemas: Schemas): Record<strin
   const { row, field } = mounted;
   const responses: Record<string, Schema> = {};
   const takesInput = field?.args.some((a) => a.name === 'input');
-  const extra = [...(takesInput ? ['X-Ignored-Fields'] : []), ...(row.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : [])];
+  const extra = [
+    ...(isRepeatable(mounted) ? ['Idempotent-Replayed'] : []),
+    ...(takesInput ? ['X-Ignored-Fields'] : []),
+    ...(row.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : []),
+  ];
   for (const status of successStatuses(mounted)) {
     responses[status] = {
       description: successWords[status] ?? 'Done',

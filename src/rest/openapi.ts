@@ -1,5 +1,5 @@
 import { type GraphQLInputObjectType, type GraphQLSchema, getNamedType } from 'graphql';
-import { pagingParameters, parametersOf, pathNames } from './openapi.parameters.js';
+import { parametersOf, pathNames, sharedParameters } from './openapi.parameters.js';
 import { responsesOf, sharedComponents } from './openapi.responses.js';
 import { type Schema, Schemas } from './openapi.schemas.js';
 import type { MountedRow } from './table.js';
@@ -52,7 +52,7 @@ export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key (svc_…); its roles here are its tier and its scopes' },
         session: { type: 'apiKey', in: 'cookie', name: 'service_session', description: 'The HttpOnly cookie that a login sets' },
       },
-      parameters: pagingParameters,
+      parameters: sharedParameters,
       headers: sharedComponents.headers,
       responses: sharedComponents.responses,
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -75,12 +75,17 @@ function operation(mounted: MountedRow, operationId: string, parameters: Schema[
   };
 }
 
-function requestBody({ field }: MountedRow, schemas: Schemas): Schema {
+function requestBody({ row, field }: MountedRow, schemas: Schemas): Schema {
   const arg = field?.args.find((a) => a.name === 'input');
   if (!arg) return {};
   const type = getNamedType(arg.type) as GraphQLInputObjectType;
-  const schema = schemas.input(type);
+  const own = schemas.input(type);
   const required = 'required' in schemas.components[type.name]!;
+  const aliases = Object.entries(row.body ?? {}).map(([alias, name]) => {
+    const member = schemas.argument(type.getFields()[name]!);
+    return [alias, { ...member, description: `Another name for ${name}` }];
+  });
+  const schema = aliases.length > 0 ? { allOf: [own, { type: 'object', properties: Object.fromEntries(aliases) }] } : own;
   return { requestBody: { required, content: { 'application/json': { schema } } } };
 }
 

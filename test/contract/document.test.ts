@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { operationIds } from '../../src/rest/openapi.js';
+import { type Account, expectRefusal, server, type TestServer } from '../support/index.js';
+import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
+
+const committed = (name: string) => readFileSync(join(process.cwd(), 'schema', name), 'utf8');
+const addresses = published.rows.map(({ address }) => address).sort();
+
+let running: TestServer;
+let account: Account;
+beforeAll(async () => {
+  running = await server();
+  account = await running.seed.account();
+});
+afterAll(() => running.close());
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(published.openapi));
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+    expect(published.openapi).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+  });
+
+  it('is served without credentials, and is the one that is committed', async () => {
+    const reply = await running.anybody().get('/openapi.json');
+    expect(reply.status).toBe(200);
+    expect(`${JSON.stringify(reply.body, null, 2)}\n`).toBe(committed('openapi.json'));
+  });
+
+  it('names exactly the rows that are served', () => {
+    const named = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(named.sort()).toEqual(addresses);
+  });
+
+  it('gives every operation an id of its own, a summary and its errors', () => {
+    expect(new Set(operationIds(published.rows).values()).size).toBe(published.rows.length);
+    for (const { address, needs, row } of published.rows) {
+      const { summary, responses, security } = operationAt(address);
+      expect(summary.length).toBeGreaterThan(5);
+      expect(Object.keys(responses)).toEqual(expect.arrayContaining(['429', '500', '503', ...(needs.public ? [] : ['401', '403'])]));
+      expect(security).toHaveLength(needs.public ? 0 : needs.session ? 1 : 2);
+      if (row.path.includes('{')) expect(Object.keys(responses)).toContain('404');
+    }
+  });
+
+  it('refers to nothing that it does not hold', () => {
+    const text = JSON.stringify(document);
+    const references = new Set([...text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)].map(([, kind, name]) => `${kind}/${name}`));
+    const components = document.components as unknown as Record<string, Record<string, unknown>>;
+    const missing = [...references].filter((reference) => !components[reference.split('/')[0]!]?.[reference.split('/')[1]!]);
+    expect(missing).toEqual([]);
+  });
+
+  it('carries the limits of the fields, inherited ones too', () => {
+    expect(faultsOf('CreateContactInput', { firstName: 'x'.repeat(101) })).toContain('must NOT have more than 100 characters');
+    expect(faultsOf('CreateContactInput', { tags: Array(101).fill('a') })).toContain('must NOT have more than 100 items');
+    expect(faultsOf('CreateContactInput', { masterStatus: null })).toContain('must be string');
+    expect(faultsOf('CreateTagInput', { color: '#12' })).toContain("must have required property 'name'");
+    expect(faultsOf('UpdateTagInput', { color: '#12' })).toContain('must match pattern');
+    expect(faultsOf('CreateContactInput', { firstName: null, nonsense: 1 })).toBeUndefined();
+  });
+
+  it('tells a record with a field too many or too few from a whole one', async () => {
+    const contact = await account.contact();
+    expect(faultsOf('Contact', contact)).toBeUndefined();
+    expect(faultsOf('Contact', { ...contact, secret: 1 })).toContain('must NOT have additional properties');
+    expect(faultsOf('Contact', { ...contact, leadScore: undefined })).toContain('leadScore');
+    expect(faultsOf('Contact', { ...contact, createdAt: 'yesterday' })).toContain('date-time');
+  });
+
+  it('documents the query parameters of lists by their REST names', () => {
+    const parameters = operationAt('GET /contacts').parameters!.map((p) => p.name ?? p.$ref!.split('/').at(-1));
+    const expected = ['search', 'tags', 'company_id', 'assigned_to', 'min_score', 'sort', 'order', 'page', 'per_page', 'limit', 'cursor'];
+    expect(parameters).toEqual(expect.arrayContaining(expected));
+    expect(parameters).toHaveLength(new Set(parameters).size);
+    expect(parameters).not.toContain('first');
+  });
+});
+
+describe('the published GraphQL schema', () => {
+  it('is the one that is committed', () => {
+    expect(`${printSchema(lexicographicSortSchema(published.schema))}\n`).toBe(committed('schema.graphql'));
+  });
+});
+
+describe('GET /schema/public and GET /schema/api-catalog', () => {
+  type Entry = Record<string, unknown> & { method: string; path: string; statuses: number[]; rateLimits: string[] };
+  const addressesOf = (entries: Entry[]) => entries.map(({ method, path }) => `${method} ${path}`).sort();
+  const entryOf = (entries: Entry[], address: string) => entries.find(({ method, path }) => `${method} ${path}` === address);
+
+  it('list exactly the rows that are served, themselves among them', async () => {
+    const open = await running.anybody().get('/schema/public');
+    expectPublished('GET /schema/public', open);
+    expect(addressesOf(open.body.data)).toEqual(addresses);
+    const full = await account.owner.get('/schema/api-catalog');
+    expectPublished('GET /schema/api-catalog', full);
+    expect(addressesOf(full.body.data)).toEqual(addresses);
+    expect(addresses).toEqual(expect.arrayContaining(['GET /schema/public', 'GET /schema/api-catalog', 'GET /openapi.json']));
+    expectRefusal(await running.anybody().get('/schema/api-catalog'), 401);
+  });
+
+  it('tell what a row asks of its caller, and the statuses of the document', async () => {
+    const { body } = await (await account.key({ permission: 'read' })).get('/schema/api-catalog');
+    expect(entryOf(body.data, 'POST /contacts')).toMatchObject({
+      ...{ module: 'contacts', scope: ['contacts'], tier: 'read-write', role: 'member', sessionOnly: false, public: false },
+      ...{ rateLimits: ['create', 'key'], operationId: 'createContact', operation: 'createContact', parameters: ['Idempotency-Key'] },
+    });
+    expect(entryOf(body.data, 'POST /api-keys')).toMatchObject({ tier: null, role: 'admin', sessionOnly: true, rateLimits: ['general'] });
+    expect(entryOf(body.data, 'POST /auth/login')).toMatchObject({
+      public: true,
+      tier: null,
+      role: null,
+      rateLimits: ['login', 'security'],
+    });
+    expect(entryOf(body.data, 'GET /contacts')?.parameters).toEqual(expect.arrayContaining(['assigned_to', 'per_page', 'cursor']));
+    for (const entry of body.data as Entry[]) {
+      const statuses = Object.keys(operationAt(`${entry.method} ${entry.path}`).responses).map(Number);
+      expect([...entry.statuses].sort()).toEqual(statuses.sort());
+    }
+  });
+});

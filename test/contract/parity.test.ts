@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type GraphQLInputObjectType, getNamedType, getNullableType, isInputObjectType, isLeafType, isListType, print } from 'graphql';
+import { v4 } from 'uuid';
+import { adaptQuery } from '../../src/rest/query.js';
+import type { MountedRow } from '../../src/rest/table.js';
+import { type Account, type Client, type GraphQLReply, type Loose, type Reply, server, type TestServer } from '../support/index.js';
+import { published } from './published.js';
+import { pathOf, type Sample, sampleOf } from './samples.js';
+
+let running: TestServer;
+/** Two accounts that get the same data in the same order: one is called through REST, the other through GraphQL. */
+let left: Account;
+let right: Account;
+/** For what is refused, so that the other two stay alike. */
+let spare: Account;
+let keys: Map<Account, Client>;
+
+beforeAll(async () => {
+  running = await server();
+  left = await running.seed.account({ name: 'Same' });
+  right = await running.seed.account({ name: 'Same' });
+  spare = await running.seed.account({ name: 'Same' });
+  keys = new Map([
+    [spare, await spare.key()],
+    [left, await left.key()],
+    [right, await right.key()],
+  ]);
+});
+afterAll(() => running.close());
+
+const caller = ({ needs }: MountedRow, account: Account, sample: Sample) =>
+  sample.as ?? (needs.public ? running.anybody() : needs.session ? account.owner : keys.get(account)!);
+
+const overRest = ({ row }: MountedRow, client: Client, sample: Sample) =>
+  client.send(row.method, pathOf(row.path, sample), row.method === 'GET' ? undefined : sample.body);
+
+/** The row's own document with the same arguments. */
+function overGraphQL({ row, document, sources, field }: MountedRow, client: Client, { params, query, body }: Sample) {
+  const listed = row.list ? adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables : {};
+  const input = field?.args.some((a) => a.name === 'input') ? { input: inOwnNames(row.body, body ?? {}) } : {};
+  return client.gql(print(document!), { ...listed, ...params, ...input });
+}
+
+const inOwnNames = (aliases: Record<string, string> = {}, body: object) =>
+  Object.fromEntries(Object.entries(body).map(([name, value]) => [aliases[name] ?? name, value]));
+
+/** What REST answered, in the shape of the operation's result. */
+function unwrapped({ row }: MountedRow, { body }: Reply): Loose {
+  const { data, ...beside } = body;
+  if (row.as === 'page') return { nodes: data.data, totalCount: data.meta.total };
+  if (row.as === 'flatPage' || row.as === 'camelPage') return { nodes: data, totalCount: body.meta.total };
+  return row.as === 'beside' ? { [row.data!]: data, ...beside } : data;
+}
+
+function resultOf({ row }: MountedRow, { data, errors }: GraphQLReply): Loose {
+  if (errors) throw new Error(JSON.stringify(errors));
+  const result = data[row.operation!];
+  if (row.as === 'bare' && result.nodes) return result.nodes;
+  return result.nodes && result.pageInfo ? { nodes: result.nodes, totalCount: result.totalCount } : result;
+}
+
+const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const time = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
+const random = /svc_\w+|\b(?:[0-9a-f]{4}-){3}[0-9a-f]{4}\b|[A-Z2-7]{32}|^[\w-]{43}$/g;
+const person = /\b(?:owner|member|admin)\d+(?=%40|@)/g;
+
+/** The same with everything that differs between two accounts, or two moments, replaced by its kind. */
+function normal(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return time.test(value) ? '<time>' : value.replace(uuid, '<id>').replace(random, '<random>').replace(person, '<person>');
+  }
+  if (Array.isArray(value)) return value.map(normal);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, normal(member)]));
+}
+
+interface Fault {
+  code: string;
+  status: number;
+  field?: string;
+  message: string;
+}
+
+/** What REST says is wrong, but for the status that its row alone gives invalid input (422 where GraphQL says 400). */
+function restFault({ row }: MountedRow, { status, body }: Reply): Fault {
+  const mild = row.invalid === 422 && body.code === 'validation_failed';
+  const field = body.details?.[0]?.field;
+  return { code: mild ? 'invalid_request' : body.code, status: mild ? 400 : status, ...(field && { field }), message: body.error };
+}
+
+function graphqlFault({ errors }: GraphQLReply): Fault {
+  const { message, extensions } = errors?.[0] ?? { message: 'no error at all', extensions: {} };
+  const { code, status, field } = extensions;
+  return { code, status, ...(field && { field }), message };
+}
+
+const operations = published.rows.filter(({ row }) => row.operation);
+
+describe.each(operations.map((mounted) => [mounted.address, mounted] as const))('%s', (address, mounted) => {
+  it('answers the same record through both doors', async () => {
+    const [ours, theirs] = [await sampleOf(address, left), await sampleOf(address, right)];
+    const rest = await overRest(mounted, caller(mounted, left, ours), ours);
+    if (rest.status >= 300) throw new Error(rest.text);
+    const graphql = await overGraphQL(mounted, caller(mounted, right, theirs), theirs);
+    expect(normal(unwrapped(mounted, rest))).toEqual(normal(resultOf(mounted, graphql)));
+  });
+
+  if (!mounted.needs.public) {
+    it('refuses a stranger in the same words', async () => {
+      const sample = { params: paramsOf(mounted), body: {} };
+      const graphql = await overGraphQL(mounted, running.anybody(), sample);
+      expect(graphql.status).toBe(401);
+      expect(restFault(mounted, await overRest(mounted, running.anybody(), sample))).toEqual(graphqlFault(graphql));
+    });
+  }
+
+  if (mounted.row.path.includes('{')) {
+    it('misses an unknown record in the same words', async () => {
+      const sample = { ...(await sampleOf(address, spare)), params: paramsOf(mounted) };
+      const client = caller(mounted, spare, sample);
+      const fault = restFault(mounted, await overRest(mounted, client, sample));
+      expect(fault).toMatchObject({ status: 404 });
+      expect(graphqlFault(await overGraphQL(mounted, client, sample))).toEqual(fault);
+    });
+  }
+
+  const wrong = wrongBodies(mounted);
+  if (wrong.length > 0) {
+    it('finds the same fault in the same field', async () => {
+      const sample = await sampleOf(address, spare);
+      const client = caller(mounted, spare, sample);
+      for (const [name, value] of wrong) {
+        const bad = { ...sample, body: { ...inOwnNames(mounted.row.body, sample.body ?? {}), [name]: value } };
+        const fault = restFault(mounted, await overRest(mounted, client, bad));
+        expect(fault).toMatchObject({ status: 400, code: 'invalid_request' });
+        expect(fault.field?.split('.')[0]).toBe(name);
+        expect(graphqlFault(await overGraphQL(mounted, client, bad))).toEqual(fault);
+      }
+    });
+  }
+});
+
+const paramsOf = ({ row }: MountedRow) => Object.fromEntries([...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()]));
+
+/** For each member of the body a value that cannot be one. */
+function wrongBodies({ field }: MountedRow): [string, unknown][] {
+  const arg = field?.args.find((a) => a.name === 'input');
+  if (!arg) return [];
+  return Object.values((getNamedType(arg.type) as GraphQLInputObjectType).getFields()).flatMap((member): [string, unknown][] => {
+    const type = getNullableType(member.type);
+    if (isListType(type)) return [[member.name, [{ not: 'an item' }].concat(isInputObjectType(getNamedType(type)) ? ['x' as never] : [])]];
+    if (isInputObjectType(type) || getNamedType(type).name.startsWith('JSONObject')) return [[member.name, 'not an object']];
+    return isLeafType(type) && type.name !== 'JSON' ? [[member.name, { not: 'a value' }]] : [];
+  });
+}
