@@ -1,8 +1,8 @@
-import apiKeys from './modules/apiKeys/apiKeys.module.js';
-import auth from './modules/auth/auth.module.js';
-import contacts from './modules/contacts/contacts.module.js';
-import tags from './modules/tags/tags.module.js';
-import users from './modules/users/users.module.js';
-
-/** Every module of the product, in the order in which they may build on each other. */
-export const modules = [auth, users, apiKeys, tags, contacts];
+/** Every module of the product, one line each, in the order in which they may build on each other. */
+export const modules = [
+  (await import('./modules/auth/auth.module.js')).default,
+  (await import('./modules/users/users.module.js')).default,
+  (await import('./modules/apiKeys/apiKeys.module.js')).default,
+  (await import('./modules/tags/tags.module.js')).default,
+  (await import('./modules/contacts/contacts.module.js')).default,
+];
