@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { App, Principal, RequestInfo } from '../kernel/context.js';
 import { Context } from '../kernel/context.js';
 import { fromDatabase } from '../kernel/dberrors.js';
@@ -45,7 +45,7 @@ const saneId = /^[\w.:-]{1,100}$/;
 export async function httpServer(app: App, identify: Identify, metrics: Metrics): Promise<FastifyInstance> {
   const server = Fastify({
     loggerInstance: app.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     trustProxy: app.config.trustProxy ?? false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
