@@ -42,7 +42,8 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   const saved = asRow(await ctx.db.contact.update({ where: ctx.at(primaryId), data: united(primary, secondary) as never }));
   ctx.load.tagsOfContact.clear(primaryId);
   const merged = await withTags(ctx, saved);
-  await emitContact(ctx, 'contact.updated', merged, changesBetween(named(primary), named(merged), [...fieldNames, 'tags']));
+  const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
+  if (Object.keys(changes).length > 0) await emitContact(ctx, 'contact.updated', merged, changes);
   await emitContact(ctx, 'contact.deleted', secondary);
   return merged;
 }
