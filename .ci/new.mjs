@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** `npm run new <noun> [plural]`: a new entity in the house shape, with one line in src/modules.ts. */
+const [noun, given] = process.argv.slice(2);
+const word = /^[a-z][a-zA-Z]*$/;
+if (!word.test(noun ?? '') || (given && !word.test(given))) fail('usage: npm run new <noun> [plural]   (camelCase: "npm run new product")');
+
+const plural = given ?? (noun.endsWith('y') && !/[aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const split = (text, by) => text.replace(/[A-Z]/g, (letter) => `${by}${letter.toLowerCase()}`);
+const names = {
+  noun,
+  plural,
+  Noun: upper(noun),
+  Plural: upper(plural),
+  table: split(plural, '_'),
+  path: split(plural, '-'),
+  event: split(noun, '_'),
+  words: split(plural, ' '),
+  Words: upper(split(plural, ' ')),
+  aWord: `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${split(noun, ' ')}`,
+  Word: upper(split(noun, ' ')),
+};
+
+/** Fills `<name>` in a template. */
+const filled = (template) => template.replace(/<(\w+)>/g, (all, name) => names[name] ?? all);
+
+const templates = join(import.meta.dirname, 'new');
+const target = {
+  'schema.prisma': `prisma/schema/${split(noun, '_')}.prisma`,
+  'model.ts': `src/modules/${plural}/${noun}.model.ts`,
+  'service.ts': `src/modules/${plural}/${noun}.service.ts`,
+  'resolver.ts': `src/modules/${plural}/${noun}.resolver.ts`,
+  'module.ts': `src/modules/${plural}/${plural}.module.ts`,
+  'test.ts': `test/contract/${plural}.test.ts`,
+};
+
+const taken = Object.values(target).filter((file) => existsSync(file));
+if (taken.length > 0) fail(`There is ${taken.join(', ')} already`);
+
+mkdirSync(`src/modules/${plural}`, { recursive: true });
+for (const [template, file] of Object.entries(target)) {
+  writeFileSync(file, filled(readFileSync(join(templates, `${template}.txt`), 'utf8')));
+  console.log(`wrote    ${file}`);
+}
+
+const registry = readFileSync('src/modules.ts', 'utf8');
+const line = `  (await import('./modules/${plural}/${plural}.module.js')).default,\n`;
+writeFileSync('src/modules.ts', registry.replace(/\];\n$/, `${line}];\n`));
+console.log('one line src/modules.ts');
+console.log(`
+Next: make ${target['schema.prisma']} and ${target['model.ts']} say what ${names.aWord} is, then
+  npm run migrate:new ${names.table}    writes the migration: read it before you keep it
+  npm run schema                 writes the published contract
+  npm run check && npm test`);
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
