@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const read = async (id: string) => dataOf(await acme.owner.get(`/contacts/${id}`));
+const tagNames = (contact: Loose) => contact.tags.map((tag: Loose) => tag.name);
+
+describe('POST /contacts/{id}/tags', () => {
+  it('takes tagIds or tagId, is idempotent, and answers all tags of the contact', async () => {
+    const { id } = await acme.contact({ firstName: 'Ada', tags: ['first'] });
+    const [a, b] = [await acme.tag('a'), await acme.tag('b')];
+    const reply = await acme.owner.post(`/contacts/${id}/tags`, { tagIds: [b.id, a.id, a.id] });
+    expect(reply.status).toBe(201);
+    const [first] = dataOf(await acme.owner.get('/tags?search=first'));
+    expect(reply.body.data).toEqual([a, b, first].map(({ id, name, color }: Loose) => ({ id, name, color })));
+    const again = await acme.owner.post(`/contacts/${id}/tags`, { tagId: a.id.toUpperCase() });
+    expect([again.status, again.body]).toEqual([201, reply.body]);
+    expect(tagNames(await read(id))).toEqual(['a', 'b', 'first']);
+  });
+
+  it('makes no tag, and puts none on where one of them is unknown', async () => {
+    const { id } = await acme.contact();
+    const tag = await acme.tag();
+    const post = (body: object) => acme.owner.post(`/contacts/${id}/tags`, body);
+    await expectNothingWritten(api, async () => {
+      for (const body of [{}, { tagIds: [] }, { tagIds: null }]) expectRefusal(await post(body), 400);
+      expectRefusal(await post({ tagIds: [tag.id, crypto.randomUUID()] }), 400);
+      expectRefusal(await post({ tagIds: ['a new one'] }), 400, 'tagIds.0');
+      expectRefusal(await acme.owner.post(`/contacts/${crypto.randomUUID()}/tags`, { tagId: tag.id }), 404);
+    });
+  });
+});
+
+describe('DELETE /contacts/{id}/tags/{tagId}', () => {
+  it('takes the tag off and answers those that are left', async () => {
+    const { id, tags } = await acme.contact({ firstName: 'Ada', tags: ['left', 'taken'] });
+    const taken = tags.find((tag: Loose) => tag.name === 'taken');
+    const reply = await acme.owner.del(`/contacts/${id}/tags/${taken.id}`);
+    expect([reply.status, reply.body.data.map((tag: Loose) => tag.name)]).toEqual([200, ['left']]);
+    expectRefusal(await acme.owner.del(`/contacts/${id}/tags/${taken.id}`), 404);
+    expectRefusal(await acme.owner.del(`/contacts/${id}/tags/x`), 404);
+    expect((await acme.owner.get(`/tags/${taken.id}`)).status).toBe(200);
+  });
+});
+
+describe('POST /contacts/merge', () => {
+  const merge = (primaryId: unknown, secondaryId: unknown) => acme.owner.post('/contacts/merge', { primaryId, secondaryId });
+
+  it('keeps the primary, fills its gaps from the secondary and deletes that', async () => {
+    const primary = await acme.contact({ firstName: 'Ada', city: 'London', customFields: { a: 1, both: 'kept' }, tags: ['x', 'y'] });
+    const fields = {
+      firstName: 'A.',
+      lastName: 'Lovelace',
+      email: 'ada@example.com',
+      doNotContact: true,
+      customFields: { b: 2, both: 'lost' },
+    };
+    const secondary = await acme.contact({ ...fields, tags: ['y', 'z'] });
+    const reply = await merge(primary.id, secondary.id);
+    expect(reply.status).toBe(200);
+    expect(reply.body.data).toMatchObject({
+      id: primary.id,
+      ...{ firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', city: 'London', doNotContact: true },
+      customFields: { a: 1, b: 2, both: 'kept' },
+    });
+    expect(tagNames(reply.body.data)).toEqual(['x', 'y', 'z']);
+    expect(await read(primary.id)).toEqual(reply.body.data);
+    expectRefusal(await acme.owner.get(`/contacts/${secondary.id}`), 404);
+    expectRefusal(await acme.owner.post(`/contacts/${secondary.id}/restore`), 400);
+  });
+
+  it('refuses one id twice, and an id that nobody has', async () => {
+    const { id } = await acme.contact();
+    const nobody = crypto.randomUUID();
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await merge(id, id), 400, 'secondaryId');
+      expectRefusal(await merge(id, id.toUpperCase()), 400, 'secondaryId');
+      expectRefusal(await merge(id, nobody), 404);
+      expectRefusal(await merge(nobody, id), 404);
+      expectRefusal(await merge(id, undefined), 400, 'secondaryId');
+      expectRefusal(await merge(null, id), 400, 'primaryId');
+    });
+  });
+});
+
+describe('GET /contacts/duplicates', () => {
+  it('groups contacts by e-mail address, phone number, and name with company', async () => {
+    const other = await api.seed.account();
+    const make = (fields: Record<string, unknown>) => other.contact(fields);
+    await make({ email: 'Same@example.com' });
+    await make({ email: 'same@EXAMPLE.com', phone: '(415) 555-0199' });
+    await make({ firstName: 'P', phone: '+14155550199' });
+    await make({ firstName: 'Ada', lastName: 'King', company: 'Acme' });
+    await make({ firstName: 'ADA', lastName: 'king', company: 'ACME' });
+    await make({ firstName: 'Ada', lastName: 'King' });
+    const groups = dataOf(await other.owner.get('/contacts/duplicates'));
+    expect(groups.map(({ matchOn, value, count }: Loose) => [matchOn, value, count])).toEqual([
+      ['email', 'same@example.com', 2],
+      ['name_company', 'ada king @ acme', 2],
+      ['phone', '+14155550199', 2],
+    ]);
+    expect(groups[0].contacts).toHaveLength(2);
+  });
+});
+
+describe('POST /contact', () => {
+  it('makes a contact where none has the address, with 201', async () => {
+    const reply = await acme.owner.post('/contact', { firstName: 'New', email: 'new@example.com' });
+    expect([reply.status, reply.body.created, reply.body.data.email]).toEqual([201, true, 'new@example.com']);
+  });
+
+  it('updates the contact of the e-mail address before that of the phone number, with 200', async () => {
+    const byEmail = await acme.contact({ firstName: 'E', email: 'Up@Example.com' });
+    const byPhone = await acme.contact({ firstName: 'P', phone: '+14155550177' });
+    const both = await acme.owner.post('/contact', { email: 'up@example.com', phone: '(415) 555-0177', city: 'Rome' });
+    expect([both.status, both.body.created, both.body.data.id, both.body.data.city]).toEqual([200, false, byEmail.id, 'Rome']);
+    const phone = await acme.owner.post('/contact', { email: 'other@example.com', phone: '+14155550177', lastName: 'Q' });
+    expect([phone.status, phone.body.data.id === byPhone.id || phone.body.data.id === byEmail.id]).toEqual([200, true]);
+  });
+
+  it('needs what a creation needs', async () => {
+    await expectNothingWritten(api, async () => expectRefusal(await acme.owner.post('/contact', { city: 'Rome' }), 400));
+  });
+});
+
+describe('GET /contacts/{id}/score', () => {
+  it('tells the score and what it is made of', async () => {
+    const { id } = await acme.contact();
+    const score = dataOf(await acme.owner.get(`/contacts/${id}/score`));
+    expect(score).toMatchObject({ contactId: id, score: 0, maxScore: 100, updatedAt: expect.any(String) });
+    for (const factor of score.factors) expect(Object.keys(factor).sort()).toEqual(['detail', 'key', 'label', 'points']);
+  });
+});
+
+describe('the CSV', () => {
+  it('of the export is streamed with the template’s columns, filters honoured and formulas disarmed', async () => {
+    const other = await api.seed.account();
+    await other.contact({ firstName: '=1+1', lastName: '@SUM(A1)', company: 'a "quoted", company', city: '-2', tags: ['x', 'y'] });
+    await other.contact({ firstName: 'Left out', source: 'elsewhere' });
+    const reply = await other.owner.get('/contacts/export?tag=x');
+    expect(reply.status).toBe(200);
+    expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(reply.headers['content-disposition']).toMatch(/^attachment; filename="/);
+    const [header, row, ...rest] = reply.text.trimEnd().split('\r\n');
+    expect(row).toMatch(/^'=1\+1,'@SUM\(A1\),,,"a ""quoted"", company",.*'-2/);
+    expect(row).toContain('"x, y"');
+    expect(rest).toEqual([]);
+    const template = await other.owner.get('/contacts/import/template');
+    expect(template.text.split('\r\n')[0]).toBe(header);
+  });
+
+  it('of an import is no longer taken here', async () => {
+    const reply = await acme.owner.post('/contacts/import', {});
+    expectRefusal(reply, 410);
+    expect(reply.body.error).toContain('POST /imports');
+  });
+});
