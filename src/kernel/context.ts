@@ -9,9 +9,10 @@ import type { JobOptions, Jobs } from './jobs.js';
 import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
-import { type Fact, Outbox } from './outbox.js';
-import type { Statement } from './sql.js';
-import { globalModels, type Models, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
+import { type Fact, rowsOf } from './outbox.js';
+import { type Statement, tableName } from './sql.js';
+import { globalModels, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
+import { Unit } from './unit.js';
 import { isUuid } from './values.js';
 import type { Vendors } from './vendors.js';
 
@@ -78,17 +79,19 @@ export class Context {
   #db?: ScopedModels;
   #global?: Models;
   #load?: Loaders;
-  #outbox?: Outbox;
-  /** The queues that this transaction put jobs into. */
+  #emitted = false;
+  /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 
   constructor(
     readonly app: App,
     readonly request: RequestInfo,
     readonly principal: Principal | null,
-    /** The operation's transaction, or the plain client. */
-    private readonly connection: Transaction = app.database.prisma,
+    /** The operation's unit of work; none where nothing is changed. */
+    private readonly unit?: Unit,
   ) {}
+
+  readonly #connect = () => this.unit?.connection() ?? this.app.database.prisma;
 
   get account(): AccountInfo | undefined {
     return this.principal?.account;
@@ -102,13 +105,13 @@ export class Context {
 
   /** Prisma, held to the caller's account; inside an operation it is the operation's transaction. */
   get db(): ScopedModels {
-    this.#db ??= scopedModels(this.connection, this.caller.account.id, this.app.clock);
+    this.#db ??= scopedModels(this.#connect, this.caller.account.id, this.app.clock);
     return this.#db;
   }
 
   /** Prisma across accounts: only for finding out who is calling (checked by the architecture test). */
   get global(): Models {
-    this.#global ??= globalModels(this.connection, this.app.clock);
+    this.#global ??= globalModels(this.#connect, this.app.clock);
     return this.#global;
   }
 
@@ -127,14 +130,44 @@ export class Context {
   }
 
   /** Runs a hand-written statement on the caller's account. */
-  query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.connection.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  async query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const client = await this.#connect();
+    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
-  /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this transaction. */
-  emit(fact: Fact): Promise<void> {
-    this.#outbox ??= new Outbox(this);
-    return this.#outbox.add(fact);
+  /**
+   * Adds a row to what this unit of work writes, and answers it as it will be kept: whole, so that nothing has to be read
+   * back. It is in the database before the next read, or at the end.
+   */
+  insert<Row extends object>(model: Capitalize<string>, row: Row): Row & { id: string; createdAt: Date; updatedAt: Date } {
+    const name = model.charAt(0).toLowerCase() + model.slice(1);
+    const whole = newRow(name, row as Record<string, unknown>, this.caller.account.id, this.app.clock);
+    this.#changing.insert(tableName(model), whole);
+    return whole as Row & { id: string; createdAt: Date; updatedAt: Date };
+  }
+
+  /** Changes a row that this unit of work has read, and answers it as it will be kept. `undefined` leaves a field as it is. */
+  update<Row extends { id: string }>(model: Capitalize<string>, row: Row, changes: Partial<Record<string, unknown>>): Row {
+    const { id } = row;
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const values = { updatedAt: this.now(), ...given };
+    this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
+    return { ...row, ...values };
+  }
+
+  get #changing(): Unit {
+    if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
+    return this.unit;
+  }
+
+  /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
+  async emit(fact: Fact): Promise<void> {
+    this.#emitted = true;
+    for (const [model, row] of rowsOf(this, fact)) {
+      const name = model.charAt(0).toLowerCase() + model.slice(1);
+      this.#changing.insertLast(tableName(model), newRow(name, row, this.caller.account.id, this.app.clock));
+    }
+    for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
   }
 
   /**
@@ -142,39 +175,31 @@ export class Context {
    * transaction: a rollback takes it back.
    */
   async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
-    await this.app.jobs.add(this.connection, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
-    if (this.connection === this.app.database.prisma) this.app.jobs.wake(queue);
-    else this.#queues.add(queue);
+    const client = await this.#connect();
+    await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
+    if (this.unit) this.#queues.add(queue);
+    else this.app.jobs.wake(queue);
   }
 
-  /** Writes what was emitted; the operation calls it last before it commits. */
-  async flush(): Promise<void> {
-    await this.#outbox?.flush();
-  }
-
-  /** Wakes those who work on what this transaction committed. */
+  /** Wakes those who work on what this unit of work committed. */
   #committed(): void {
-    if (this.#outbox?.wrote) this.app.eventsWritten();
+    if (this.#emitted) this.app.eventsWritten();
     for (const queue of this.#queues) this.app.jobs.wake(queue);
   }
 
-  /** The same request inside a transaction: its own client and its own loaders. */
-  with(tx: Transaction): Context {
-    return new Context(this.app, this.request, this.principal, tx);
-  }
-
-  /** A transaction of its own, for detached operations; what is emitted inside is written before it commits. */
+  /** Does something all or not at all, with loaders of its own; what is emitted inside is written last. */
   async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    let context: Context | undefined;
-    const result = await this.app.database.prisma.$transaction(async (tx) => {
-      const inside = this.with(tx);
-      context = inside;
+    const unit = new Unit(this.app.database.prisma);
+    const inside = new Context(this.app, this.request, this.principal, unit);
+    try {
       const done = await work(inside);
-      await inside.flush();
+      await unit.commit();
+      inside.#committed();
       return done;
-    });
-    if (context) context.#committed();
-    return result;
+    } catch (error) {
+      await unit.abandon();
+      throw error;
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Prisma } from '../generated/prisma/client.js';
 import type { Context } from './context.js';
 import { recordOf } from './record.js';
 
@@ -27,56 +26,26 @@ const titleOf = (name: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** The facts of one operation: an event row and a log entry each, written together and last. */
-export class Outbox {
-  readonly #facts: Fact[] = [];
-  /** Whether event rows were written. */
-  wrote = false;
-
-  constructor(private readonly ctx: Context) {}
-
-  async add(fact: Fact): Promise<void> {
-    this.#facts.push(fact);
-    for (const reaction of this.ctx.app.registry.reactions.get(fact.name) ?? []) await reaction(this.ctx, fact);
-  }
-
-  async flush(): Promise<void> {
-    const facts = this.#facts.splice(0);
-    if (facts.length === 0) return;
-    this.wrote = true;
-    await this.ctx.db.activity.createMany({ data: facts.map((fact) => this.#logEntry(fact)) });
-    await this.ctx.db.outboxEvent.createMany({ data: facts.map((fact) => this.#event(fact)) });
-  }
-
-  #logEntry(fact: Fact) {
-    const { userId, userName } = this.ctx.caller;
-    return {
-      type: fact.name,
-      title: titleOf(fact.name),
-      entityType: fact.type.toLowerCase(),
-      entityId: fact.record.id,
-      action: actions[fact.name.split('.')[1] ?? ''] ?? 'updated',
-      changes: fact.changes as Prisma.InputJsonValue | undefined,
-      contactId: fact.contactId,
-      dealId: fact.dealId,
-      userId,
-      userName,
-    };
-  }
-
-  #event(fact: Fact) {
-    const { userId, userName } = this.ctx.caller;
-    return {
-      name: fact.name,
-      entityType: fact.type.toLowerCase(),
-      entityId: fact.record.id,
-      data: recordOf(this.ctx.app.registry.schema(), fact.type, fact.record) as Prisma.InputJsonObject,
-      changes: fact.changes as Prisma.InputJsonValue | undefined,
-      actorId: userId,
-      actorName: userName,
-      requestId: this.ctx.request.id,
-    };
-  }
+/** A fact as the rows that keep it: its entry in the log, and its event. */
+export function rowsOf(ctx: Context, fact: Fact): [model: 'Activity' | 'OutboxEvent', row: Record<string, unknown>][] {
+  const { userId, userName } = ctx.caller;
+  const entity = { entityType: fact.type.toLowerCase(), entityId: fact.record.id, changes: fact.changes };
+  const entry = {
+    type: fact.name,
+    title: titleOf(fact.name),
+    ...entity,
+    action: actions[fact.name.split('.')[1] ?? ''] ?? 'updated',
+    contactId: fact.contactId,
+    dealId: fact.dealId,
+    userId,
+    userName,
+  };
+  const data = recordOf(ctx.app.registry.schema(), fact.type, fact.record);
+  const event = { name: fact.name, ...entity, data, actorId: userId, actorName: userName, requestId: ctx.request.id };
+  return [
+    ['Activity', entry],
+    ['OutboxEvent', event],
+  ];
 }
 
 const plain = (value: unknown): unknown => {

@@ -40,10 +40,10 @@ class Scope {
   ) {}
 
   apply(shape: Shape, operation: string, args: Args = {}): Args {
-    if (operation.startsWith('create')) return { ...args, data: this.#created(shape, args.data) };
+    if (operation.startsWith('create')) return { ...args, data: this.#writes(shape, args.data) };
     const scoped: Args = { ...args, where: this.#where(shape, args.where) };
     if (operation === 'upsert') {
-      scoped.create = this.#created(shape, args.create) as object;
+      scoped.create = this.created(shape, args.create);
       scoped.update = this.#updated(shape, args.update);
     } else if (operation.startsWith('update')) scoped.data = this.#updated(shape, args.data as object);
     return scoped;
@@ -56,8 +56,11 @@ class Scope {
     return scoped;
   }
 
-  #created(shape: Shape, data: unknown): unknown {
-    if (Array.isArray(data)) return data.map((row) => this.#created(shape, row));
+  #writes(shape: Shape, data: unknown): unknown {
+    return Array.isArray(data) ? data.map((row) => this.created(shape, row)) : this.created(shape, data);
+  }
+
+  created(shape: Shape, data: unknown): Record<string, unknown> {
     const now = this.clock.now();
     const filled: Record<string, unknown> = {};
     for (const stamp of shape.stamps) filled[stamp] = stamp === 'id' ? this.clock.id() : now;
@@ -70,33 +73,49 @@ class Scope {
   }
 }
 
-function modelsIn(client: Transaction, scope: Scope): Models {
+/** The client of the moment: the plain one, or the transaction of a unit of work, which begins when it is first asked for. */
+export type Connect = () => Transaction | Promise<Transaction>;
+
+function modelsIn(connect: Connect, scope: Scope): Models {
   const delegates = new Map<string, object>();
-  return new Proxy(client, {
-    get(target, name) {
+  return new Proxy({} as Models, {
+    get(_target, name) {
       if (typeof name !== 'string') return undefined;
       const known = delegates.get(name);
       if (known) return known;
-      if (name === 'withDeleted') return modelsIn(client, new Scope(scope.accountId, scope.clock, true));
+      if (name === 'withDeleted') return modelsIn(connect, new Scope(scope.accountId, scope.clock, true));
       const shape = shapeOf(name);
       if (!shape) return undefined;
-      const delegate = scopedDelegate((target as unknown as Record<string, object>)[name] as Delegate, shape, scope);
+      const delegate = scopedDelegate(connect, name, shape, scope);
       delegates.set(name, delegate);
       return delegate;
     },
   });
 }
 
-type Delegate = Record<string, (args: Args) => unknown>;
+type Delegates = Record<string, Record<string, (args: Args) => unknown>>;
 
-const scopedDelegate = (delegate: Delegate, shape: Shape, scope: Scope) =>
-  new Proxy(delegate, {
-    get: (target, operation) => (args?: Args) => target[operation as string]?.(scope.apply(shape, operation as string, args)),
-  });
+const scopedDelegate = (connect: Connect, model: string, shape: Shape, scope: Scope) =>
+  new Proxy(
+    {},
+    {
+      get: (_target, operation: string) => async (args?: Args) => {
+        const client = (await connect()) as unknown as Delegates;
+        return client[model]?.[operation]?.(scope.apply(shape, operation, args));
+      },
+    },
+  );
 
 /** Prisma held to one account: the wall between tenants above the one that the composite keys make. */
-export const scopedModels = (client: Transaction, accountId: string, clock: Clock) =>
-  modelsIn(client, new Scope(accountId, clock, false)) as ScopedModels;
+export const scopedModels = (connect: Connect, accountId: string, clock: Clock) =>
+  modelsIn(connect, new Scope(accountId, clock, false)) as ScopedModels;
+
+/** A new row of a model as it will be kept: with the account, an id and its times. */
+export function newRow(model: string, row: Record<string, unknown>, accountId: string, clock: Clock): Record<string, unknown> {
+  const shape = shapeOf(model);
+  if (!shape) throw new Error(`No model is called ${model}`);
+  return new Scope(accountId, clock, false).created(shape, row);
+}
 
 /** Prisma across accounts, for what is looked up before an account is known (users, sessions, keys by hash). */
-export const globalModels = (client: Transaction, clock: Clock) => modelsIn(client, new Scope(null, clock, false));
+export const globalModels = (connect: Connect, clock: Clock) => modelsIn(connect, new Scope(null, clock, false));

@@ -10,6 +10,13 @@ import { smartView } from './contact.views.js';
 /** The columns of a contact's record, over the alias `t`. */
 export const contactColumns = selectList('Contact', 't', ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt']);
 
+/** The same with the contact's tags, by name. */
+export const contactWithTags = sql`${contactColumns}, coalesce((
+  select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'createdAt', g.created_at, 'updatedAt', g.updated_at)
+    order by g.name, g.id)
+  from contact_tags ct join tags g on g.account_id = ct.account_id and g.id = ct.tag_id
+  where ct.account_id = t.account_id and ct.contact_id = t.id), '[]') as tags`;
+
 export const contactListing: ListSpec<keyof typeof ContactSort> = {
   table: 'contacts',
   columns: contactColumns,

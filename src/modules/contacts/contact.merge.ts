@@ -35,11 +35,11 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   check(primaryId !== secondaryId, () => invalidField('secondaryId', 'must differ from primaryId'));
   // Locked in one order, so that two merges of the same pair wait for each other instead of for ever.
   for (const id of [primaryId, secondaryId].sort()) await lockContact(ctx, id);
-  const primary = await withTags(ctx, await lockContact(ctx, primaryId));
-  const secondary = await withTags(ctx, await lockContact(ctx, secondaryId));
+  const primary = await lockContact(ctx, primaryId);
+  const secondary = await lockContact(ctx, secondaryId);
   await repointChildren(ctx, secondaryId, primaryId);
-  await ctx.db.contact.update({ where: ctx.at(secondaryId), data: { deletedAt: ctx.now(), mergedIntoId: primaryId } });
-  const saved = asRow(await ctx.db.contact.update({ where: ctx.at(primaryId), data: united(primary, secondary) as never }));
+  ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
+  const saved = ctx.update('Contact', primary, united(primary, secondary));
   ctx.load.tagsOfContact.clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
@@ -78,8 +78,7 @@ export async function restoreContact(ctx: Context, id: string) {
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return withTags(ctx, asRow(before));
   await checkPlan(ctx, 'contacts');
-  const saved = asRow(await ctx.db.withDeleted.contact.update({ where, data: { deletedAt: null } }));
-  const contact = await withTags(ctx, saved);
+  const contact = await withTags(ctx, ctx.update('Contact', asRow(before), { deletedAt: null }));
   await emitContact(ctx, 'contact.updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
   return contact;
 }

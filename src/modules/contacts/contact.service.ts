@@ -1,15 +1,15 @@
-import type { Context } from '../../kernel/context.js';
+import { type Context, validId } from '../../kernel/context.js';
 import { badRequest, check, found, tooLarge } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
 import { type Batch, grouped, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { emptySql, sql, statement } from '../../kernel/sql.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { findOrCreateTags, getTag } from '../tags/tag.service.js';
 import { cancelPending } from './contact.children.js';
-import { contactConditions, contactListing } from './contact.filter.js';
+import { contactColumns, contactConditions, contactListing, contactWithTags } from './contact.filter.js';
 import type { Contact, ContactList, ContactSort, CreateContactInput, UpdateContactInput } from './contact.model.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
@@ -17,12 +17,31 @@ export type ContactRow = Contact & { tags?: Tag[]; scoredAt?: Date | null };
 
 export const asRow = (row: object) => row as ContactRow;
 
+const tagsSelected = ['nodes.tags', 'edges.node.tags'];
+
+/** Contract GET /contacts: a page in one statement, tags and exact total included where they are asked for. */
 export function listContacts(ctx: Context, args: ContactList) {
-  return listRows<ContactRow, keyof typeof ContactSort>(ctx, contactListing, args, contactConditions(ctx, args.filter));
+  const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
+  return listRows<ContactRow, keyof typeof ContactSort>(ctx, { ...contactListing, columns }, args, contactConditions(ctx, args.filter));
 }
 
-export const getContact = async (ctx: Context, id: string) =>
-  asRow(found(await ctx.db.contact.findUnique({ where: ctx.at(id, 'Contact') }), 'Contact'));
+const byId = statement<ContactRow, [id: string, lock: boolean]>(
+  (account, id, lock) => sql`
+    select ${contactWithTags} from contacts t
+    where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null ${lock ? sql`for update of t` : emptySql}`,
+);
+
+/** One contact with its tags. */
+export async function getContact(ctx: Context, id: string): Promise<ContactRow> {
+  const [contact] = await ctx.query(byId, validId(id, 'Contact'), false);
+  return found(contact, 'Contact');
+}
+
+/** One contact with its tags, held against other writers until this unit of work ends. */
+export async function lockContact(ctx: Context, id: string): Promise<ContactRow> {
+  const [contact] = await ctx.query(byId, validId(id, 'Contact'), true);
+  return found(contact, 'Contact');
+}
 
 /** Contacts by id, for many keys in one statement; null for one that is gone. */
 export const contactsById: Batch<ContactRow | null> = async (ctx, ids) =>
@@ -48,52 +67,59 @@ export const withTags = async (ctx: Context, contact: ContactRow): Promise<Conta
   tags: await ctx.load.tagsOfContact.load(contact.id),
 });
 
-/** Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit. */
-export async function createContact(ctx: Context, { tags, ...input }: CreateContactInput) {
-  check(input.firstName || input.lastName || input.email || input.phone, () =>
-    badRequest('One of firstName, lastName, email, phone is required'),
-  );
-  await checkPlan(ctx, 'contacts');
-  const contact = asRow(await ctx.db.contact.create({ data: { ...input, attribution: input.attribution ?? undefined } as never }));
-  contact.tags = tags ? await setTags(ctx, contact.id, tags) : [];
-  await emitContact(ctx, 'contact.created', contact);
-  return contact;
-}
-
 /** What a caller may change, and so what a merge fills and an audit row compares. */
 export const fieldNames = [
   ...['firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
   ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'externalBackend', 'language', 'doNotContact'],
   ...['doNotContactReason', 'optedOutSms', 'optedOutEmail', 'assignedTo', 'customFields', 'attribution'],
 ];
+
+/** A contact of which nothing is known. */
+const blank = {
+  ...Object.fromEntries(fieldNames.map((name) => [name, null])),
+  masterStatus: 'lead',
+  doNotContact: false,
+  customFields: {},
+  optedOutSms: false,
+  optedOutEmail: false,
+  leadScore: 0,
+  lastActivityAt: null,
+  lastContactedAt: null,
+};
+
+const byName = (tags: Tag[]) => tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+
+const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+/** Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit. */
+export async function createContact(ctx: Context, { tags, ...input }: CreateContactInput) {
+  check(input.firstName || input.lastName || input.email || input.phone, () =>
+    badRequest('One of firstName, lastName, email, phone is required'),
+  );
+  await checkPlan(ctx, 'contacts');
+  const contact: ContactRow = asRow(
+    ctx.insert('Contact', { ...blank, ...defined(input), customFields: mergeCustomFields({}, input.customFields) ?? {} }),
+  );
+  contact.tags = tags?.length ? await setTags(ctx, contact.id, tags) : [];
+  await emitContact(ctx, 'contact.created', contact);
+  return contact;
+}
+
 const tracked = [...fieldNames, 'tags'];
 
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
-  const before = await withTags(ctx, await lockContact(ctx, id));
-  const data = { ...input, customFields: mergeCustomFields(before.customFields, input.customFields) };
-  const after = asRow({ ...before, ...data, customFields: data.customFields ?? before.customFields });
-  if (tags !== undefined) after.tags = await setTags(ctx, before.id, tags ?? []);
-  const changes = changesBetween(named(before), named(after), tracked);
+  const before = await lockContact(ctx, id);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, input.customFields) });
+  const carried = tags === undefined ? before.tags : await setTags(ctx, before.id, tags ?? []);
+  const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
-  const saved = asRow(await ctx.db.contact.update({ where: ctx.at(id), data: data as never }));
-  saved.tags = after.tags;
+  const saved = { ...ctx.update('Contact', before, given), tags: carried };
   await emitContact(ctx, 'contact.updated', saved, changes);
   return saved;
 }
 
 export const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?.map((tag) => tag.name).sort() });
-
-const locked = statement<{ id: string }, [string]>(
-  (account, id) => sql`select id from contacts where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null for update`,
-);
-
-/** The contact, held against other writers until this transaction ends. */
-export async function lockContact(ctx: Context, id: string) {
-  const { key } = ctx.at(id, 'Contact');
-  await ctx.query(locked, key.id);
-  return getContact(ctx, id);
-}
 
 const customFieldsCap = 64 * 1024;
 
@@ -107,8 +133,8 @@ function mergeCustomFields(before: object, given: object | undefined): object | 
 
 /** Contract DELETE /contacts/{id}: soft; notes, tasks and conversations stay. */
 export async function deleteContact(ctx: Context, id: string) {
-  const contact = await withTags(ctx, await lockContact(ctx, id));
-  await ctx.db.contact.update({ where: ctx.at(id), data: { deletedAt: ctx.now() } });
+  const contact = await lockContact(ctx, id);
+  ctx.update('Contact', contact, { deletedAt: ctx.now() });
   await cancelPending(ctx, contact.id);
   await emitContact(ctx, 'contact.deleted', contact);
   return deleted(contact.id);
@@ -125,14 +151,14 @@ async function setTags(ctx: Context, contactId: string, names: string[]): Promis
   if (tags.length > 0)
     await ctx.db.contactTag.createMany({ data: tags.map((tag) => ({ contactId, tagId: tag.id })), skipDuplicates: true });
   ctx.load.tagsOfContact.clear(contactId);
-  return tags.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return byName(tags);
 }
 
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
 export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput) {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
   check(wanted.length > 0, () => badRequest('tagIds must name at least one tag'));
-  const before = await withTags(ctx, await lockContact(ctx, id));
+  const before = await lockContact(ctx, id);
   const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
   check(known.length === wanted.length, () => badRequest('tagIds names a tag that does not exist in this workspace'));
   await ctx.db.contactTag.createMany({ data: wanted.map((tag) => ({ contactId: before.id, tagId: tag })), skipDuplicates: true });
@@ -141,7 +167,7 @@ export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTa
 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
 export async function removeTag(ctx: Context, id: string, tagId: string) {
-  const before = await withTags(ctx, await lockContact(ctx, id));
+  const before = await lockContact(ctx, id);
   const tag = await getTag(ctx, tagId);
   const { count } = await ctx.db.contactTag.deleteMany({ where: { contactId: before.id, tagId: tag.id } });
   found(count || null, 'Tag');
@@ -153,8 +179,7 @@ async function afterRetagging(ctx: Context, before: ContactRow): Promise<Tag[]> 
   const after = await withTags(ctx, before);
   const changes = changesBetween(named(before), named(after), ['tags']);
   if (Object.keys(changes).length > 0) {
-    const saved = asRow(await ctx.db.contact.update({ where: ctx.at(before.id), data: {} }));
-    await emitContact(ctx, 'contact.updated', { ...saved, tags: after.tags }, changes);
+    await emitContact(ctx, 'contact.updated', ctx.update('Contact', after, {}), changes);
   }
   return after.tags ?? [];
 }

@@ -1,0 +1,135 @@
+import type { PrismaClient } from '../generated/prisma/client.js';
+import { columnName, joinSql, rawSql, type Sql, sql } from './sql.js';
+import type { Transaction } from './tenancy.js';
+
+/** Rows of one table that name the same columns: they are written by one clause. */
+interface Batch {
+  kind: 'insert' | 'update';
+  table: string;
+  fields: string[];
+  rows: Record<string, unknown>[];
+}
+
+class Abandoned extends Error {}
+
+/**
+ * A unit of work: all or nothing. Its transaction begins when something is first read or changed; rows that are only
+ * inserted wait, and are written in one statement before the next read or at the end. So a creation that needs nothing but
+ * its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
+ */
+export class Unit {
+  #batches: Batch[] = [];
+  #facts: Batch[] = [];
+  #transaction?: Promise<Transaction>;
+  #finished?: Promise<void>;
+  #settle?: { commit(): void; abandon(reason: Error): void };
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly prisma: PrismaClient) {}
+
+  /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */
+  insert(table: string, row: Record<string, unknown>): void {
+    keep(this.#batches, 'insert', table, row);
+  }
+
+  /** Keeps new values of a row, found by its account and id, for the next write. */
+  update(table: string, row: Record<string, unknown> & { accountId: string; id: string }): void {
+    keep(this.#batches, 'update', table, row);
+  }
+
+  /** Keeps a row that is written last of all. */
+  insertLast(table: string, row: Record<string, unknown>): void {
+    keep(this.#facts, 'insert', table, row);
+  }
+
+  /** The transaction, begun if it was not yet; what waits is in it. */
+  async connection(): Promise<Transaction> {
+    const tx = await this.#begin();
+    this.#writing = this.#writing.then(() => write(tx, this.#batches.splice(0)));
+    await this.#writing;
+    return tx;
+  }
+
+  /** Makes everything final. */
+  async commit(): Promise<void> {
+    const rest = [...this.#batches.splice(0), ...this.#facts.splice(0)];
+    if (!this.#transaction) return write(this.prisma, rest);
+    await write(await this.#transaction, rest);
+    this.#settle?.commit();
+    await this.#finished;
+  }
+
+  /** Takes everything back. */
+  async abandon(): Promise<void> {
+    await this.#transaction?.catch(() => undefined);
+    this.#settle?.abandon(new Abandoned());
+    await this.#finished?.catch(() => undefined);
+  }
+
+  #begin(): Promise<Transaction> {
+    this.#transaction ??= new Promise((begun, refused) => {
+      this.#finished = this.prisma.$transaction(
+        (tx) =>
+          new Promise<void>((commit, abandon) => {
+            this.#settle = { commit, abandon };
+            begun(tx);
+          }),
+      );
+      this.#finished.catch(refused);
+    });
+    return this.#transaction;
+  }
+}
+
+function keep(batches: Batch[], kind: Batch['kind'], table: string, row: Record<string, unknown>) {
+  const fields = Object.keys(row).filter((field) => row[field] !== undefined);
+  const last = batches.at(-1);
+  const fits =
+    last?.kind === kind && last.table === table && last.fields.length === fields.length && last.fields.every((f, i) => f === fields[i]);
+  // Two changes of one row must follow each other; a single clause would make only one of them.
+  if (fits && kind === 'insert') last.rows.push(row);
+  else batches.push({ kind, table, fields, rows: [row] });
+}
+
+async function write(connection: Transaction, batches: Batch[]): Promise<void> {
+  for (const together of statementsOf(batches)) await connection.$queryRaw(statementOf(together));
+}
+
+/** One statement for all batches, but for a second change of the same table, which must see the first. */
+function statementsOf(batches: Batch[]): Batch[][] {
+  const statements: Batch[][] = [];
+  let tables = new Set<string>();
+  for (const batch of batches) {
+    const isFirst = !tables.has(batch.table);
+    if (statements.length === 0 || !isFirst) {
+      statements.push([]);
+      tables = new Set();
+    }
+    statements.at(-1)!.push(batch);
+    tables.add(batch.table);
+  }
+  return statements;
+}
+
+/** Every batch as one clause of one statement: foreign keys between them are checked at its end. */
+function statementOf(batches: Batch[]): Sql {
+  const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
+  return sql`with ${joinSql(clauses, ', ')} select 1 as written`;
+}
+
+// json keeps the order of an object's members, jsonb would not.
+const asJson = ({ fields, rows }: Batch) =>
+  JSON.stringify(rows.map((row) => Object.fromEntries(fields.map((field) => [columnName(field), row[field]]))));
+
+function insertion(batch: Batch): Sql {
+  const { table, fields } = batch;
+  const columns = fields.map(columnName).join(', ');
+  return sql`${rawSql(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, `)}${asJson(batch)}::json)`;
+}
+
+function change(batch: Batch): Sql {
+  const { table, fields } = batch;
+  const set = fields.filter((f) => f !== 'accountId' && f !== 'id').map((f) => `${columnName(f)} = v.${columnName(f)}`);
+  return sql`${rawSql(`update ${table} t set ${set.join(', ')} from json_populate_recordset(null::${table}, `)}${asJson(batch)}::json) v
+    where t.account_id = v.account_id and t.id = v.id`;
+}
