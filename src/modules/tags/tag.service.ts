@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context.js';
 import { check, found, invalidField } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
@@ -38,7 +39,8 @@ export async function createTag(ctx: Context, input: CreateTagInput) {
 
 export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {
   const where = ctx.at(id, 'Tag');
-  found(await ctx.db.tag.findUnique({ where }), 'Tag');
+  const before = found(await ctx.db.tag.findUnique({ where }), 'Tag');
+  if (Object.keys(changesBetween(before, { ...before, ...input }, Object.keys(input))).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
   return ctx.db.tag.update({ where, data: input });
 }
