@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -49,6 +50,11 @@ const registry = readFileSync('src/modules.ts', 'utf8');
 const line = `  (await import('./modules/${plural}/${plural}.module.js')).default,\n`;
 writeFileSync('src/modules.ts', registry.replace(/\];\n$/, `${line}];\n`));
 console.log('one line src/modules.ts');
+
+const code = Object.values(target).filter((file) => file.endsWith('.ts'));
+const { status, stderr } = spawnSync('node_modules/.bin/biome', ['check', '--write', ...code], { encoding: 'utf8' });
+if (status !== 0) fail(stderr);
+
 console.log(`
 Next: make ${target['schema.prisma']} and ${target['model.ts']} say what ${names.aWord} is, then
   npm run migrate:new ${names.table}    writes the migration: read it before you keep it
