@@ -3,9 +3,9 @@ import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { compile, type Operation } from '../kernel/operation.js';
 
-/** Compiled documents, the most used ones kept: compiling costs more than running. */
+/** Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory with large ones. */
 export class Documents {
-  readonly #cache = new LRUCache<string, Operation>({ max: 1000 });
+  readonly #cache = new LRUCache<string, Operation>({ max: 1000, maxSize: 2_000_000, maxEntrySize: 20_000 });
 
   constructor(private readonly schema: GraphQLSchema) {}
 
@@ -17,7 +17,7 @@ export class Documents {
     const known = this.#cache.get(hash);
     if (known) return known;
     const operation = compile(this.schema, document, operationName, hash);
-    this.#cache.set(hash, operation);
+    this.#cache.set(hash, operation, { size: key.length + 1 });
     return operation;
   }
 }

@@ -35,6 +35,7 @@ const requestErrors = new Set([
   'BAD_USER_INPUT',
   'BAD_REQUEST',
   'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
 /** Apollo's own errors (parse, validation, guards) in our codes. */

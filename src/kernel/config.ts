@@ -32,6 +32,15 @@ const environment = z.object({
   RATE_LIMIT_SECURITY: count(5),
   RATE_LIMIT_GRAPHQL: count(600),
   RATE_LIMIT_FORM: count(30),
+  RATE_LIMIT_SOCKETS: count(50),
+  RATE_LIMIT_KEY_SOCKETS: count(1000),
+  GRAPHQL_MAX_TOKENS: count(5000),
+  GRAPHQL_MAX_DEPTH: count(10),
+  GRAPHQL_MAX_FIELDS: count(1000),
+  GRAPHQL_MAX_ROOT_FIELDS: count(20),
+  GRAPHQL_MAX_ALIASES: count(30),
+  GRAPHQL_MAX_DIRECTIVES: count(50),
+  GRAPHQL_MAX_COST: count(10_000),
 });
 
 export interface RateLimits {
@@ -44,6 +53,24 @@ export interface RateLimits {
   security: number;
   graphql: number;
   form: number;
+  /** WebSockets and event streams that one person may hold open at a time, and one API key. */
+  sockets: number;
+  keySockets: number;
+}
+
+/** What one GraphQL document may ask for at most (src/graphql/guards.ts). */
+export interface GraphQLLimits {
+  /** Words and signs of its text. */
+  tokens: number;
+  /** Fields inside fields. */
+  depth: number;
+  /** Fields in all, fragments written out. */
+  fields: number;
+  rootFields: number;
+  aliases: number;
+  directives: number;
+  /** Records read at most, by the sizes of its pages. */
+  cost: number;
 }
 
 export interface Config {
@@ -65,6 +92,7 @@ export interface Config {
   seedDemo: boolean;
   logLevel: string;
   limits: RateLimits;
+  graphql: GraphQLLimits;
 }
 
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
@@ -106,6 +134,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       security: e.RATE_LIMIT_SECURITY,
       graphql: e.RATE_LIMIT_GRAPHQL,
       form: e.RATE_LIMIT_FORM,
+      sockets: e.RATE_LIMIT_SOCKETS,
+      keySockets: e.RATE_LIMIT_KEY_SOCKETS,
+    },
+    graphql: {
+      tokens: e.GRAPHQL_MAX_TOKENS,
+      depth: e.GRAPHQL_MAX_DEPTH,
+      fields: e.GRAPHQL_MAX_FIELDS,
+      rootFields: e.GRAPHQL_MAX_ROOT_FIELDS,
+      aliases: e.GRAPHQL_MAX_ALIASES,
+      directives: e.GRAPHQL_MAX_DIRECTIVES,
+      cost: e.GRAPHQL_MAX_COST,
     },
   };
 }

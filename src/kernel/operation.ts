@@ -9,6 +9,7 @@ import {
   Kind,
   OperationTypeNode,
   print,
+  type SelectionSetNode,
   typeFromAST,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
@@ -46,7 +47,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
   const compiled = compileQuery(schema, document, operationName ?? undefined);
   if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
   const root = schema.getRootType(definition.operation)!.getFields();
-  const fields = definition.selectionSet.selections.flatMap((s) => (s.kind === Kind.FIELD ? [s.name.value] : []));
+  const fields = fieldsOf(document, definition.selectionSet);
   const detached = fields.some((name) => root[name]?.extensions.detached);
   if (detached && fields.length > 1) throw badRequest('A mutation that talks to a vendor stands alone in its document');
   const types = (definition.variableDefinitions ?? []).map((v) => ({
@@ -62,6 +63,16 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, root) => (compiled as CompiledQuery).query(root, ctx, variables),
   };
+}
+
+/** The names of the fields of a selection in order, those in fragments included. */
+function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): string[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD) return [selection.name.value];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);
+    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === selection.name.value);
+    return fragment && 'selectionSet' in fragment && fragment.selectionSet ? fieldsOf(document, fragment.selectionSet) : [];
+  });
 }
 
 /** All type faults of the variables in one pass, each with the name of its field. */

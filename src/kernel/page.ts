@@ -5,7 +5,7 @@ import { badRequest, invalidField } from './errors.js';
 import { clean, Entity, Flag, Id, oneOf } from './fields.js';
 
 export const maxPageSize = 200;
-const defaultPageSize = 50;
+export const defaultPageSize = 50;
 
 export const SortOrder = oneOf('SortOrder', ['asc', 'desc'], 'The direction of a sort; nulls come last either way');
 export type SortOrder = keyof typeof SortOrder;

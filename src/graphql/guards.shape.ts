@@ -1,0 +1,121 @@
+import { type DocumentNode, type FieldNode, Kind, Lexer, type SelectionSetNode, Source, TokenKind, type ValueNode } from 'graphql';
+import type { GraphQLLimits } from '../kernel/config.js';
+import { badRequest, check } from '../kernel/errors.js';
+
+/** How large a selection is, its fragments written out. */
+interface Size {
+  depth: number;
+  fields: number;
+  aliases: number;
+}
+
+/** Values nest no deeper than this: arguments, default values. */
+const maxValueDepth = 32;
+
+/** Introspection nests more than records do; graphql-js itself bounds how often its lists may repeat. */
+const introspectionDepth = 20;
+
+/** Brackets within brackets: more than the limits on fields, introspection and values can come to together. */
+const maxBrackets = 120;
+
+const opening = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const closing = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+
+/** Refuses a text that the parser, which calls itself for every bracket, must not be given. */
+export function checkText(text: string, limits: GraphQLLimits): void {
+  const lexer = new Lexer(new Source(text));
+  let brackets = 0;
+  for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++) {
+    const { kind } = lexer.token;
+    if (opening.has(kind)) brackets++;
+    else if (closing.has(kind)) brackets--;
+    within('tokens', tokens + 1, limits.tokens);
+    within('nesting of brackets', brackets, maxBrackets);
+  }
+}
+
+/**
+ * Refuses a parsed document that is larger than the limits, before it costs a validation. Looks at every definition
+ * once, so that neither duplicates nor fragments of fragments make the look itself dear.
+ */
+export function checkShape(document: DocumentNode, limits: GraphQLLimits): void {
+  const shape = new Shape(document);
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
+    const { depth, fields, aliases } = shape.of(definition.selectionSet);
+    within('fields', fields, limits.fields);
+    within('aliases', aliases, limits.aliases);
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    within('nesting', depth, limits.depth);
+    within('root fields', shape.rootFields(definition.selectionSet), limits.rootFields);
+    for (const variable of definition.variableDefinitions ?? []) {
+      shape.directives += variable.directives?.length ?? 0;
+      if (variable.defaultValue) checkValue(variable.defaultValue);
+    }
+    shape.directives += definition.directives?.length ?? 0;
+  }
+  within('directives', shape.directives, limits.directives);
+}
+
+function within(what: string, count: number, most: number): void {
+  check(count <= most, () => badRequest(`The document exceeds the limit of ${most} on ${what}`));
+}
+
+function checkValue(value: ValueNode, depth = 0): void {
+  check(depth <= maxValueDepth, () => badRequest(`The document exceeds the limit of ${maxValueDepth} on the nesting of a value`));
+  if (value.kind === Kind.LIST) for (const item of value.values) checkValue(item, depth + 1);
+  else if (value.kind === Kind.OBJECT) for (const field of value.fields) checkValue(field.value, depth + 1);
+}
+
+class Shape {
+  directives = 0;
+  readonly #fragments = new Map<string, SelectionSetNode>();
+  readonly #sizes = new Map<SelectionSetNode, Size | 'open'>();
+
+  constructor(document: DocumentNode) {
+    for (const definition of document.definitions) {
+      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(definition.name.value, definition.selectionSet);
+    }
+  }
+
+  of(set: SelectionSetNode): Size {
+    const known = this.#sizes.get(set);
+    check(known !== 'open', () => badRequest('A fragment spreads itself'));
+    if (known) return known;
+    this.#sizes.set(set, 'open');
+    const size: Size = { depth: 0, fields: 0, aliases: 0 };
+    for (const selection of set.selections) {
+      this.directives += selection.directives?.length ?? 0;
+      const inner = selection.kind === Kind.FIELD ? this.#field(selection) : this.#spread(selection);
+      size.depth = Math.max(size.depth, inner.depth);
+      size.fields += inner.fields;
+      size.aliases += inner.aliases;
+    }
+    this.#sizes.set(set, size);
+    return size;
+  }
+
+  /** How many root fields a selection runs, those in fragments included; only after `of` has found it free of cycles. */
+  rootFields(set: SelectionSetNode): number {
+    return set.selections.reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return sum + 1;
+      const inner = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
+      return sum + (inner ? this.rootFields(inner) : 0);
+    }, 0);
+  }
+
+  #field({ name, alias, arguments: args, selectionSet }: FieldNode): Size {
+    for (const argument of args ?? []) checkValue(argument.value);
+    const inner = selectionSet ? this.of(selectionSet) : { depth: 0, fields: 0, aliases: 0 };
+    // The name, never the alias: whoever calls contacts "__schema" gains nothing.
+    const isIntrospection = name.value === '__schema' || name.value === '__type';
+    const depth = isIntrospection ? Math.max(1, inner.depth + 1 - introspectionDepth) : inner.depth + 1;
+    return { depth, fields: inner.fields + 1, aliases: inner.aliases + (alias ? 1 : 0) };
+  }
+
+  #spread(selection: Exclude<SelectionSetNode['selections'][number], FieldNode>): Size {
+    const set = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
+    // A fragment that is not there is for the validation to name.
+    return set ? this.of(set) : { depth: 0, fields: 0, aliases: 0 };
+  }
+}
