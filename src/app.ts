@@ -6,6 +6,7 @@ import { Documents } from './graphql/documents.js';
 import { mountGraphQL } from './graphql/mount.js';
 import { buildSchema } from './graphql/schema.js';
 import { graphqlServer } from './graphql/server.js';
+import { mountSubscriptions } from './graphql/subscriptions.mount.js';
 import { Metrics } from './http/metrics.js';
 import { httpServer } from './http/server.js';
 import { type Clock, systemClock } from './kernel/clock.js';
@@ -17,6 +18,7 @@ import { registryOf } from './kernel/module.js';
 import { secretKeyOf } from './kernel/secretFile.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { mailsSent } from './modules/auth/auth.mail.js';
+import { recheck } from './modules/auth/auth.recheck.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
 import { basePath, mountRest } from './rest/mount.js';
@@ -87,10 +89,15 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const http = await httpServer(app, identify, metrics);
   const apollo = graphqlServer(schema, documents);
   await apollo.start();
-  mountGraphQL(http, apollo);
-  mountRest(http, rows);
+  // A worker answers probes and metrics alone.
+  if (config.role !== 'worker') {
+    mountGraphQL(http, apollo);
+    mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
+    mountRest(http, rows);
+  }
   await http.ready();
   await background.start(app);
+  showQueues(metrics, background);
 
   const close = async () => {
     app.ready = false;
@@ -104,6 +111,13 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     await database.close();
   };
   return { app, schema, rows, http, metrics, close };
+}
+
+function showQueues(metrics: Metrics, background: Background) {
+  const waiting = (figure: 'count' | 'age') => async () =>
+    (await background.waiting()).map((queue) => ({ labels: { queue: queue.queue }, value: queue[figure] }));
+  metrics.figures('queue_depth', 'What waits: events for their places in the feed, due jobs for a worker', ['queue'], waiting('count'));
+  metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
 }
 
 /** A command on a dead Redis must fail at once: the limiter goes on in process, the channels by polling. */

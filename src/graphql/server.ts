@@ -1,38 +1,59 @@
-import { ApolloServer, type ApolloServerPlugin, type BaseContext } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, type BaseContext, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import type { GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, OperationTypeNode, parse } from 'graphql';
 import type { RateGate } from '../http/limits.js';
 import type { Context } from '../kernel/context.js';
-import { AppError } from '../kernel/errors.js';
+import { AppError, badRequest } from '../kernel/errors.js';
 import type { Bucket } from '../kernel/limits.js';
 import { type Operation, run } from '../kernel/operation.js';
 import type { Documents } from './documents.js';
 import { formatError, printErrors, toGraphQLError } from './errors.js';
+import { type Admission, admit } from './guards.js';
+import type { Request } from './subscriptions.js';
 
-/** Apollo answers HTTP, parses and validates; the compiled operation does the work. */
+/** Apollo answers HTTP; the guards parse and validate, as for every transport; the compiled operation does the work. */
 export interface GraphQLContext extends BaseContext {
   ctx: Context;
   gate: RateGate;
+  /** Begins a subscription, where the transport can carry one. */
+  subscribe?: (request: Request) => Promise<void>;
+  /** The transport carries nothing else. */
+  subscribesOnly?: boolean;
 }
+
+/** Stands in for a document that was refused. */
+const nothing = parse('{ __typename }');
 
 function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {
+      let admission: Admission;
       return {
+        // A document that is there already is neither parsed nor validated by Apollo.
+        async didResolveSource(incoming) {
+          const { query = '', operationName, variables } = incoming.request;
+          admission = admit(schema, { query, operationName, variables }, incoming.contextValue.ctx);
+          (incoming as { document?: DocumentNode }).document = admission.document ?? nothing;
+        },
         async responseForOperation({ document, operationName, source, request, contextValue, response }) {
-          const { ctx } = contextValue;
           const reply = (singleResult: object) => ({
             http: response.http,
             body: { kind: 'single' as const, singleResult: singleResult as never },
           });
+          if (admission.errors) {
+            response.http.status = Number(admission.errors[0]?.extensions.status);
+            return reply({ errors: admission.errors.map((error) => error.toJSON()) });
+          }
+          const { ctx } = contextValue;
           try {
             const operation = documents.get(document, operationName, source);
             await spendFields(schema, operation, contextValue);
-            return reply(printErrors(await run(operation, ctx, request.variables ?? {}), ctx));
+            const variables = request.variables ?? {};
+            if (await subscribed(contextValue, { operation, document, operationName, variables })) return reply({ data: null });
+            return reply(printErrors(await run(operation, ctx, variables), ctx));
           } catch (error) {
             const refusal = refusalOf(error, ctx);
-            if (refusal.code === 'unauthenticated' || refusal.code === 'rate_limited') response.http.status = refusal.status;
-            if (refusal.retryAfter) response.http.headers.set('retry-after', String(refusal.retryAfter));
+            noteRefusal(response.http, refusal);
             return reply({ errors: [toGraphQLError(refusal, ctx.request.id).toJSON()] });
           }
         },
@@ -41,7 +62,22 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
   };
 }
 
-function refusalOf(error: unknown, ctx: Context): AppError {
+/** What is refused before it runs is 200 as GraphQL has it, but for what every HTTP client must see. */
+function noteRefusal(http: HTTPGraphQLHead, { code, status, retryAfter }: AppError): void {
+  if (code === 'unauthenticated' || code === 'rate_limited') http.status = status;
+  if (retryAfter) http.headers.set('retry-after', String(retryAfter));
+}
+
+/** Whether the operation was a subscription that the transport now carries. */
+async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request: Request): Promise<boolean> {
+  const isSubscription = request.operation.kind === OperationTypeNode.SUBSCRIPTION;
+  if (subscribesOnly && !isSubscription) throw badRequest('Only subscriptions are served here; the rest is at /graphql');
+  if (!isSubscription || !subscribe) return false;
+  await subscribe(request);
+  return true;
+}
+
+export function refusalOf(error: unknown, ctx: Context): AppError {
   if (error instanceof AppError) return error;
   ctx.app.log.error({ err: error, requestId: ctx.request.id }, 'unhandled error in an operation');
   return new AppError('internal_error', 'Internal server error');
@@ -56,17 +92,19 @@ async function spendFields(schema: GraphQLSchema, operation: Operation, { ctx, g
   }
 }
 
-/** Apollo Server over the compiled schema; `introspection` is decided per request by the access of its caller. */
+/** Apollo Server over the compiled schema: no batches, no persisted queries, no mutation by GET, nothing that a form can send. */
 export function graphqlServer(schema: GraphQLSchema, documents: Documents): ApolloServer<GraphQLContext> {
   return new ApolloServer<GraphQLContext>({
     schema,
+    // Decided by the guards, per caller.
     introspection: true,
+    documentStore: null,
+    persistedQueries: false,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     includeStacktraceInErrorResponses: false,
     // the start of the process does, and in order: Apollo would send the signal a second time
     stopOnTerminationSignals: false,
-    parseOptions: { maxTokens: 5000 },
     formatError,
     plugins: [ApolloServerPluginCacheControlDisabled(), ApolloServerPluginLandingPageDisabled(), compiledExecution(schema, documents)],
   });

@@ -1,4 +1,10 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** A figure with its labels. */
+export interface Figure {
+  labels: Record<string, string>;
+  value: number;
+}
 
 /** What `/metrics` tells. One set a server, so that tests can run several. */
 export class Metrics {
@@ -24,5 +30,34 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** A figure that is read when it is asked for. */
+  gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  /** Figures that come from the database: asked for at most once a second, and left out while it is away. */
+  figures(name: string, help: string, labelNames: string[], read: () => Promise<Figure[]>): void {
+    let readAt = 0;
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      async collect() {
+        if (Date.now() - readAt < 1000) return;
+        readAt = Date.now();
+        this.reset();
+        for (const { labels, value } of await read().catch(() => [])) this.set(labels, value);
+      },
+    });
   }
 }

@@ -1,8 +1,10 @@
-import { Extensions, Subscription } from 'type-graphql';
+import { Arg, Extensions, ID, Subscription } from 'type-graphql';
 import type { Context, Principal } from './context.js';
 import type { Database } from './database/index.js';
 import { AppError, check, denied, invalidField } from './errors.js';
 import type { Changes } from './outbox.js';
+import { Page, pageSize } from './page.js';
+import { isUuid } from './values.js';
 
 /**
  * The ordered feed of an account: its events, numbered without gaps by the relay in the order in which they were
@@ -32,6 +34,9 @@ export interface Wanted {
   /** And of those, which. */
   matches?: (event: FeedEvent) => boolean;
 }
+
+/** The wake that tells an account's readers of the end of its feed. */
+export const feedWake = (account: string) => `feed:${account}`;
 
 /** How long the feed keeps an event. */
 export const keptDays = 30;
@@ -101,8 +106,32 @@ export async function readFeed(database: Database, account: string, { after, upT
   return rows as FeedEvent[];
 }
 
+/** What a page of the feed is asked for with. */
+export interface FeedArgs {
+  names?: string[] | null;
+  after?: string | null;
+  first?: number | null;
+  perPage?: number | null;
+  selection: ReadonlySet<string>;
+}
+
+/** A page of the caller's feed, the oldest event first; without `after` from the first that is kept. */
+export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<Page<FeedEvent>> {
+  const { database } = ctx.app;
+  const account = ctx.caller.account.id;
+  const names = visibleNames(ctx, args.names);
+  const after = positionOf(args.after ?? '0');
+  const extent = await extentOf(database, account, ctx.now());
+  const start = startAfter(after, extent);
+  const size = pageSize(args);
+  const events = await readFeed(database, account, { after: start, upTo: extent.head, names, limit: size + 1 });
+  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, names) : null;
+  const more = { next: events.length > size, previous: start > extent.floor };
+  return new Page(events.slice(0, size), (event) => event.id, more, total);
+}
+
 /** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */
-export async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
+async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
   if (!names) return Number(head - floor);
   const { rows } = await database.execute(
     'select count(*)::int as n from outbox_events where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and name = any($4::text[])',
@@ -128,10 +157,23 @@ export function visibleNames(ctx: Context, asked: readonly string[] | null | und
   return [...new Set(asked)];
 }
 
-/** The events of one type of record that the caller gets. */
-export function visibleOf(ctx: Context, entityType: string): string[] {
-  const names = [...ctx.app.registry.events.keys()].filter((name) => name.startsWith(`${entityType}.`));
-  return visibleNames(ctx, names) ?? names;
+/**
+ * Chooses the events about one type of record. `keys` says what an argument is compared with: the record's id
+ * (`entityId`), or a field of the record as it was then.
+ */
+export function about(entityType: string, keys: Record<string, string> = {}): Choose {
+  return (ctx, args) => {
+    const names = [...ctx.app.registry.events.keys()].filter((name) => name.startsWith(`${entityType}.`));
+    const given = Object.entries(keys).filter(([argument]) => args[argument] !== undefined && args[argument] !== null);
+    const wanted = given.map(([argument, field]) => {
+      const id = String(args[argument]);
+      check(isUuid(id), () => invalidField(argument, 'must be a UUID'));
+      return { field, id: id.toLowerCase() };
+    });
+    const matches = (event: FeedEvent) =>
+      wanted.every(({ field, id }) => (field === 'entityId' ? event.entityId : event.data[field]) === id);
+    return { names: visibleNames(ctx, names), matches };
+  };
 }
 
 /** What decides which events a caller sees, and what a document shows him of them. */
@@ -142,6 +184,8 @@ export function rightsOf({ account, kind, role, tier, scopes }: Principal): stri
 type Choose = (ctx: Context, args: Record<string, unknown>) => Wanted;
 
 interface FeedOptions {
+  /** The field's name, where it is not the method's. */
+  name?: string;
   description: string;
   wanted: Choose;
 }
@@ -149,16 +193,23 @@ interface FeedOptions {
 type ReturnTypeFunc = Extract<Parameters<typeof Subscription>[0], (...args: never[]) => unknown>;
 
 /** A subscription over the feed: `wanted` says which events its arguments ask for; its method gets one event and answers it. */
-export function FeedOf(type: () => unknown, { description, wanted }: FeedOptions): MethodDecorator {
-  // Whoever executes the schema without a door has no feed: the doors read it once for all subscribers (graphql/live.ts).
+export function FeedOf(type: () => unknown, { wanted, ...options }: FeedOptions): MethodDecorator {
+  // Whoever executes the schema without a door has no feed: the doors read it once for all subscribers (graphql/subscriptions.ts).
   const subscribe = () => {
     throw new Error('Subscriptions are served over WebSocket and Server-Sent Events');
   };
   return (target: object, method: string | symbol, descriptor: PropertyDescriptor) => {
-    Subscription(type as ReturnTypeFunc, { description, subscribe })(target, method, descriptor);
+    Subscription(type as ReturnTypeFunc, { ...options, subscribe })(target, method, descriptor);
     Extensions({ wanted })(target, method as string);
   };
 }
+
+/** Where a subscription begins: absent only with what is still to come. */
+export const AfterArg = () =>
+  Arg('after', () => ID, {
+    nullable: true,
+    description: `Goes on after this position, then live; "0" is all of the last ${keptDays} days; absent only what is still to come`,
+  });
 
 /** How a subscription's root field chooses its events. */
 export const wantedBy = (field: { extensions: Readonly<Record<string, unknown>> }) => field.extensions.wanted as Choose | undefined;

@@ -175,6 +175,9 @@ function nestedCheck(input: () => Class, max?: number): values.Check {
 
 /** Read-only: the record's id. */
 export const Id = () => field('The id, a UUID', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
+/** Read-only: a position in the account's feed. */
+export const Position = (description: string) =>
+  field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });
 /** Read-only: an instant that the server sets. */
 export const Stamp = (description: string, options: Options = { required: true }) => Instant(description, options);
 

@@ -32,10 +32,11 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
         byPath.set(`filter.${member.name}`, source);
         sources.set(snakeName(member.name), source).set(member.name, source);
       }
-    } else if (!['first', 'after', 'page', 'perPage'].includes(arg.name)) {
+    } else {
       const source = { path: [arg.name], type: arg.type };
       byPath.set(arg.name, source);
-      if (!row.path.includes(`{${arg.name}}`)) sources.set(arg.name, source);
+      const isPaging = ['first', 'after', 'page', 'perPage'].includes(arg.name);
+      if (!isPaging && !row.path.includes(`{${arg.name}}`)) sources.set(arg.name, source);
     }
   }
   for (const [alias, path] of Object.entries(row.query ?? {})) {

@@ -4,8 +4,8 @@ import { type Channel, MemoryChannel, RedisChannel } from '../kernel/channel.js'
 import type { Config } from '../kernel/config.js';
 import type { App } from '../kernel/context.js';
 import type { Database } from '../kernel/database/index.js';
-import { JobQueue } from './jobs.js';
-import { outboxWake, Relay } from './relay.js';
+import { JobQueue, waitingJobs } from './jobs.js';
+import { outboxWake, Relay, waitingEvents } from './relay.js';
 
 /** What goes on beside the requests: the relay and the jobs, in every process that is not for the API alone. */
 export class Background {
@@ -13,7 +13,12 @@ export class Background {
   readonly jobs: JobQueue;
   readonly #relay?: Relay;
 
-  constructor({ role }: Config, database: Database, redis: Redis | undefined, log: Logger) {
+  constructor(
+    { role }: Config,
+    private readonly database: Database,
+    redis: Redis | undefined,
+    log: Logger,
+  ) {
     const works = role !== 'api';
     // One process at most uses the embedded database, so that within it nobody is out of reach.
     this.channel = redis ? new RedisChannel(redis, log) : new MemoryChannel(database.kind === 'pglite');
@@ -26,6 +31,12 @@ export class Background {
     if (this.#relay) this.#relay.wake();
     else this.channel.publish(outboxWake, '');
   };
+
+  /** What waits: events for their places, jobs for a worker; how many, and how many seconds the oldest. */
+  async waiting(): Promise<{ queue: string; count: number; age: number }[]> {
+    const [events, jobs] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database)]);
+    return [{ queue: 'events', ...events }, ...jobs];
+  }
 
   async start(app: App): Promise<void> {
     await this.jobs.start(app);

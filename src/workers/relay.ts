@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Channel } from '../kernel/channel.js';
 import type { Database } from '../kernel/database/index.js';
+import { feedWake } from '../kernel/feed.js';
 
 /** At most this many events get their places in one step. */
 const batch = 1000;
@@ -12,8 +13,6 @@ const busyMs = 5;
 
 /** The wake that processes without a relay send after a commit that wrote events. */
 export const outboxWake = 'outbox';
-/** The wake that tells an account's readers of the end of its feed. */
-export const feedWake = (account: string) => `feed:${account}`;
 
 interface Placed {
   account_id: string | null;

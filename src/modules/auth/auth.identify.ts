@@ -122,7 +122,12 @@ async function findKey(app: App, hash: string): Promise<Known> {
 
 type Member = Awaited<ReturnType<typeof memberOf>>;
 
-const principalOf = (kind: Principal['kind'], id: string, member: Member, rights: Pick<Principal, 'tier' | 'scopes'>): Principal => ({
+export const principalOf = (
+  kind: Principal['kind'],
+  id: string,
+  member: Member,
+  rights: Pick<Principal, 'tier' | 'scopes'>,
+): Principal => ({
   kind,
   id,
   userId: member.userId,
@@ -139,7 +144,7 @@ function plainRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /** Whether an address is in one of the ranges; IPv4 in IPv6 clothes counts as itself, what is no address as outside. */
-function isAllowedFrom(ranges: string[], ip: string): boolean {
+export function isAllowedFrom(ranges: string[], ip: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(ip)) return false;
   const address = ipaddr.process(ip);

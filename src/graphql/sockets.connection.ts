@@ -1,0 +1,182 @@
+import type { WebSocket as ProtocolSocket } from 'graphql-ws';
+import type { RawData, WebSocket } from 'ws';
+import type { Principal } from '../kernel/context.js';
+import type { AppError } from '../kernel/errors.js';
+import type { Callers, Connected } from './subscriptions.callers.js';
+import type { Sink } from './subscriptions.feed.js';
+
+/** Bytes that wait for a reader: from the first a replay waits, at the second the socket is closed. */
+const crowdedBytes = 64 * 1024;
+const fullBytes = 1024 * 1024;
+/** How long a replay waits for a reader who takes nothing. */
+const patienceMs = 30_000;
+/** Messages that a client may send in a second. */
+const messagesPerSecond = 200;
+/** How long a client has to answer a close. */
+const farewellMs = 1000;
+
+/** Close codes of our own; a client comes back after the first with `after`. */
+const slowReader = 4413;
+const tooManyMessages = 4429;
+
+/** Why a socket ends, as a close code. */
+const codes: Partial<Record<AppError['code'], number>> = {
+  unauthenticated: 4401,
+  permission_denied: 4403,
+  rate_limited: 4429,
+  unavailable: 1001,
+};
+
+/** One WebSocket: its caller, its subscriptions, and the limits of what it may send and leave unread. */
+export class Connection implements Connected {
+  /** Known from `connection_init` on. */
+  principal: Principal;
+  #leave = () => {};
+  #isAlive = true;
+  #second = 0;
+  #messages = 0;
+
+  constructor(
+    readonly ws: WebSocket,
+    readonly caller: { authorization?: string; cookie?: string; ip: string; userAgent?: string },
+  ) {
+    ws.on('error', () => ws.terminate());
+    ws.on('pong', () => {
+      this.#isAlive = true;
+    });
+    ws.on('ping', (data) => {
+      if (this.#mayTalk()) ws.pong(data);
+    });
+  }
+
+  get ip(): string {
+    return this.caller.ip;
+  }
+
+  get isOpen(): boolean {
+    return this.ws.readyState === this.ws.OPEN;
+  }
+
+  /** The caller is known, and stays as long as the credentials hold. Throws 429 when there are too many. */
+  admit(callers: Callers, principal: Principal): void {
+    this.principal = principal;
+    this.#leave = callers.add(this);
+  }
+
+  leave(): void {
+    this.#leave();
+  }
+
+  /** What graphql-ws knows of the socket. */
+  adapter(): ProtocolSocket {
+    return {
+      protocol: this.ws.protocol,
+      send: (data) => this.send(data),
+      close: (code, reason) => void this.close(code ?? 1000, reason ?? ''),
+      onMessage: (work) => {
+        this.ws.on('message', (data: RawData) => {
+          if (this.#mayTalk()) work(data.toString()).catch((error: Error) => void this.close(4500, error.message.slice(0, 100)));
+        });
+      },
+    };
+  }
+
+  #mayTalk(): boolean {
+    const second = Math.floor(Date.now() / 1000);
+    this.#messages = second === this.#second ? this.#messages + 1 : 1;
+    this.#second = second;
+    if (this.#messages <= messagesPerSecond) return this.isOpen;
+    void this.close(tooManyMessages, 'Too many messages');
+    return false;
+  }
+
+  /** Sends, unless the reader has left too much unread: then the socket is closed. */
+  send(text: string): void {
+    if (!this.isOpen) return;
+    if (this.ws.bufferedAmount > fullBytes) void this.close(slowReader, 'Too slow: connect again and go on after the last event');
+    else this.ws.send(text);
+  }
+
+  async drained(): Promise<void> {
+    const begun = Date.now();
+    while (this.ws.bufferedAmount > crowdedBytes && this.isOpen) {
+      if (Date.now() - begun > patienceMs) void this.close(slowReader, 'Too slow');
+      await new Promise((resume) => setTimeout(resume, 10));
+    }
+  }
+
+  /** Ends a socket that answered nothing since the last time, and asks the others for an answer. */
+  pulse(): void {
+    if (!this.#isAlive) this.ws.terminate();
+    this.#isAlive = false;
+    if (this.isOpen) this.ws.ping();
+  }
+
+  end(reason: AppError): void {
+    void this.close(codes[reason.code] ?? 4500, reason.message);
+  }
+
+  /** Closes, and cuts the line when the other side does not answer. */
+  close(code: number, reason: string): Promise<void> {
+    if (this.ws.readyState === this.ws.CLOSED) return Promise.resolve();
+    return new Promise((resume) => {
+      const cut = setTimeout(() => this.ws.terminate(), farewellMs);
+      this.ws.once('close', () => {
+        clearTimeout(cut);
+        resume();
+      });
+      this.ws.close(code, Buffer.byteLength(reason) <= 120 ? reason : reason.slice(0, 40));
+    });
+  }
+}
+
+/**
+ * One subscription of a socket. graphql-ws holds a stream without results, which tells it and us when the subscription
+ * ends; the results go straight to the socket, so that what is the same for many is printed once.
+ */
+export class SubscriptionChannel implements Sink {
+  readonly #head: string;
+  #finish = () => {};
+  #stop = () => {};
+  readonly #ended = new Promise<void>((resume) => {
+    this.#finish = resume;
+  });
+
+  constructor(
+    private readonly connection: Connection,
+    id: string,
+  ) {
+    this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+  }
+
+  /** How the subscription is stopped. */
+  begun(stop: () => void): void {
+    this.#stop = stop;
+  }
+
+  send(text: string): void {
+    this.connection.send(`${this.#head}${text}}`);
+  }
+
+  drained(): Promise<void> {
+    return this.connection.drained();
+  }
+
+  /** What graphql-ws iterates: it ends when graphql-ws, the client or the socket ends the subscription. */
+  stream(): AsyncIterator<never, undefined> & AsyncIterable<never> {
+    const over = { done: true as const, value: undefined };
+    const end = async () => {
+      this.#stop();
+      this.#finish();
+      return over;
+    };
+    return {
+      next: () => this.#ended.then(() => over),
+      return: end,
+      throw: end,
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+}

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ApolloServer } from '@apollo/server';
+import { type ExecutionArgs, GraphQLError, type GraphQLFormattedError, parse } from 'graphql';
+import { handleProtocols, makeServer, type Server as Protocol, type SubscribePayload } from 'graphql-ws';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { clientAddress } from '../http/address.js';
+import { RateGate } from '../http/limits.js';
+import { isOwnOrigin } from '../http/origin.js';
+import { type Identify, sessionCookie } from '../http/server.js';
+import { type App, Context, type RequestInfo } from '../kernel/context.js';
+import { AppError, badRequest, unauthenticated } from '../kernel/errors.js';
+import { toGraphQLError } from './errors.js';
+import { type GraphQLContext, refusalOf } from './server.js';
+import { Connection, SubscriptionChannel } from './sockets.connection.js';
+import type { Callers } from './subscriptions.callers.js';
+import type { Subscriptions } from './subscriptions.js';
+
+const path = '/graphql';
+const frameBytes = 64 * 1024;
+/** Operations that one socket may have running at a time. */
+const operationsPerSocket = 50;
+const initWaitMs = 3000;
+const pulseMs = 15_000;
+
+// graphql-ws looks at the document only for its kind: what it executes and subscribes to is ours.
+const aQuery = parse('{ __typename }');
+const aSubscription = parse('subscription { events { id } }');
+
+export interface SocketDoor {
+  app: App;
+  apollo: ApolloServer<GraphQLContext>;
+  identify: Identify;
+  subscriptions: Subscriptions;
+  callers: Callers;
+}
+
+interface Extra {
+  connection: Connection;
+}
+
+/** GraphQL over WebSocket (graphql-transport-ws) at `/graphql`: graphql-ws keeps the protocol, Apollo and `run` the rules. */
+export class Sockets {
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    maxPayload: frameBytes,
+    perMessageDeflate: false,
+    autoPong: false,
+    handleProtocols,
+  });
+  readonly #connections = new Set<Connection>();
+  readonly #protocol: Protocol<Extra>;
+  readonly #pulse: NodeJS.Timeout;
+
+  constructor(
+    private readonly door: SocketDoor,
+    http: Server,
+  ) {
+    this.#protocol = protocolOf(door);
+    http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#pulse = setInterval(() => {
+      for (const connection of this.#connections) connection.pulse();
+    }, pulseMs).unref();
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    const { app } = this.door;
+    socket.on('error', () => socket.destroy());
+    if (request.url?.split('?')[0] !== path) return refuse(socket, 404, 'Not Found');
+    if (!app.ready || app.stopping) return refuse(socket, 503, 'Service Unavailable');
+    const caller = {
+      authorization: request.headers.authorization,
+      cookie: cookieOf(request),
+      ip: clientAddress(request, app.config.trustProxy),
+    };
+    const { origin, host } = request.headers;
+    // A browser sends the cookie whatever page opens the socket: only our own pages may.
+    if (caller.cookie && !caller.authorization && !(origin && isOwnOrigin(origin, host, app.config))) {
+      return refuse(socket, 403, 'Forbidden');
+    }
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, { ...caller, userAgent: request.headers['user-agent'] }));
+  }
+
+  #open(ws: WebSocket, caller: Connection['caller']): void {
+    const connection = new Connection(ws, caller);
+    this.#connections.add(connection);
+    const closed = this.#protocol.opened(connection.adapter(), { connection });
+    ws.once('close', (code, reason) => {
+      this.#connections.delete(connection);
+      connection.leave();
+      void closed(code, reason.toString());
+    });
+  }
+
+  /** Closes every socket as a server does that goes away. */
+  async close(): Promise<void> {
+    clearInterval(this.#pulse);
+    this.#server.close();
+    await Promise.all([...this.#connections].map((connection) => connection.close(1001, 'The server is stopping')));
+  }
+}
+
+function refuse(socket: Duplex, status: number, text: string): void {
+  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+function cookieOf(request: IncomingMessage): string | undefined {
+  for (const part of (request.headers.cookie ?? '').split(';')) {
+    const [name, value] = part.split('=', 2);
+    if (name?.trim() === sessionCookie && value) return value.trim();
+  }
+  return undefined;
+}
+
+function protocolOf(door: SocketDoor): Protocol<Extra> {
+  return makeServer<Record<string, unknown>, Extra>({
+    connectionInitWaitTimeout: initWaitMs,
+    onConnect: ({ connectionParams, extra }) => connect(door, extra.connection, connectionParams),
+    onSubscribe: ({ extra, subscriptions }, id, payload) =>
+      begin(door, extra.connection, { id, payload, running: Object.keys(subscriptions).length }),
+    execute: ({ contextValue }) => (contextValue as { result: object }).result,
+    subscribe: ({ contextValue }) => (contextValue as { stream: AsyncIterable<never> }).stream,
+    // The result as it is: it is printed already.
+    onNext: (_ctx, _id, _payload, { contextValue }) => (contextValue as { result: object }).result as never,
+  });
+}
+
+/** Who connects: by the Authorization of `connection_init` or of the upgrade, else by the session cookie. Else the socket is closed. */
+async function connect(door: SocketDoor, connection: Connection, params: Record<string, unknown> | undefined): Promise<boolean> {
+  const { app, identify, callers } = door;
+  const { caller } = connection;
+  const given = params?.Authorization ?? params?.authorization ?? caller.authorization;
+  const authorization = typeof given === 'string' ? given : undefined;
+  try {
+    if (authorization === undefined && !caller.cookie) throw unauthenticated();
+    const cookie = authorization === undefined ? caller.cookie : undefined;
+    const { principal, refusal } = await identify(app, { authorization, cookie, ip: caller.ip });
+    if (!principal) throw refusal ?? unauthenticated();
+    if (!connection.isOpen) return false;
+    connection.admit(callers, principal);
+    return true;
+  } catch (error) {
+    const known = error instanceof AppError ? error : new AppError('internal_error', 'Internal server error');
+    if (known !== error) app.log.error({ err: error }, 'a socket could not be admitted');
+    connection.end(known);
+    return false;
+  }
+}
+
+interface Begun {
+  id: string;
+  payload: SubscribePayload;
+  running: number;
+}
+
+/** Runs an operation, by the rules of every other door, or begins a subscription. */
+async function begin(
+  door: SocketDoor,
+  connection: Connection,
+  { id, payload, running }: Begun,
+): Promise<ExecutionArgs | readonly GraphQLError[]> {
+  const { app, apollo, subscriptions } = door;
+  const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
+  const ctx = new Context(app, info, connection.principal);
+  const gate = new RateGate(app.limiter);
+  try {
+    if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
+    await gate.enter(ctx, { graphql: true, route: path });
+  } catch (error) {
+    return [toGraphQLError(refusalOf(error, ctx), info.id)];
+  }
+  const channel = new SubscriptionChannel(connection, id);
+  let opened = false;
+  const subscribe: GraphQLContext['subscribe'] = async (asked) => {
+    channel.begun(await subscriptions.open(ctx, asked, channel));
+    opened = true;
+  };
+  const { query, operationName, variables } = payload;
+  const request = { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+  const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
+  const result = body.kind === 'single' ? body.singleResult : {};
+  if (opened) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };
+  if (result.data === undefined || result.data === null) return (result.errors ?? []).map(asError);
+  return { schema: undefined as never, document: aQuery, contextValue: { result } };
+}
+
+const asError = ({ message, extensions, path: at }: GraphQLFormattedError) => new GraphQLError(message, { extensions, path: at });

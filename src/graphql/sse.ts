@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import type { ApolloServer } from '@apollo/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type AppError, badRequest } from '../kernel/errors.js';
+import { toGraphQLError } from './errors.js';
+import type { GraphQLContext } from './server.js';
+import type { Callers } from './subscriptions.callers.js';
+import type { Sink } from './subscriptions.feed.js';
+import type { Subscriptions } from './subscriptions.js';
+
+const keepAliveMs = 12_000;
+/** Bytes that wait for a reader: from the first a replay waits, at the second the stream ends. */
+const crowdedBytes = 64 * 1024;
+const fullBytes = 1024 * 1024;
+/** How long a replay waits for a reader who takes nothing. */
+const patienceMs = 30_000;
+
+/**
+ * One subscription as an event stream (GraphQL over SSE, distinct connections mode). Each result is an event `next` whose
+ * SSE id is its position in the feed, so that a browser's EventSource goes on where it was.
+ */
+class EventStream extends Readable implements Sink {
+  #end?: () => void;
+  readonly #pulse = setInterval(() => this.push(':\n\n'), keepAliveMs).unref();
+
+  /** What ends with the stream. */
+  onEnd(work: () => void): void {
+    if (this.destroyed || this.readableEnded) work();
+    else this.#end = work;
+  }
+
+  override _read(): void {}
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearInterval(this.#pulse);
+    this.#end?.();
+    done(error);
+  }
+
+  send(text: string, position?: string): void {
+    if (this.destroyed || this.readableEnded) return;
+    if (this.readableLength > fullBytes) this.destroy();
+    else this.push(`event: next\n${position === undefined ? '' : `id: ${position}\n`}data: ${text}\n\n`);
+  }
+
+  async drained(): Promise<void> {
+    const begun = Date.now();
+    while (this.readableLength > crowdedBytes && !this.destroyed) {
+      if (Date.now() - begun > patienceMs) this.destroy();
+      await new Promise((resume) => setTimeout(resume, 10));
+    }
+  }
+
+  /** The server ends it. */
+  complete(): void {
+    if (this.destroyed) return;
+    this.#end?.();
+    this.#end = undefined;
+    this.push('event: complete\ndata: \n\n');
+    this.push(null);
+  }
+}
+
+export interface StreamDoor {
+  apollo: ApolloServer<GraphQLContext>;
+  subscriptions: Subscriptions;
+  callers: Callers;
+}
+
+/** Subscriptions over Server-Sent Events at `/graphql/stream`. */
+export function mountStream(server: FastifyInstance, door: StreamDoor): void {
+  server.route({
+    method: ['GET', 'POST'],
+    url: '/graphql/stream',
+    exposeHeadRoute: false,
+    config: { row: '/graphql/stream', graphql: true },
+    handler: (request, reply) => serve(door, request, reply),
+  });
+}
+
+async function serve({ apollo, subscriptions, callers }: StreamDoor, request: FastifyRequest, reply: FastifyReply) {
+  const { ctx, gate } = request;
+  const stream = new EventStream();
+  const resumeAfter = lastEventId(request);
+  let opened = false;
+  const subscribe: GraphQLContext['subscribe'] = async (asked) => {
+    const stop = await subscriptions.open(ctx, { ...asked, resumeAfter }, stream);
+    stream.onEnd(stop);
+    const end = (reason: AppError) => {
+      if (reason.code !== 'unavailable') stream.send(JSON.stringify({ errors: [toGraphQLError(reason, ctx.request.id)] }));
+      stream.complete();
+    };
+    const leave = callers.add({ principal: ctx.caller, ip: ctx.request.ip, end });
+    stream.onEnd(() => {
+      stop();
+      leave();
+    });
+    opened = true;
+  };
+  const { body, http } = await apollo.executeOperation(paramsOf(request), { contextValue: { ctx, gate, subscribe, subscribesOnly: true } });
+  if (!opened) {
+    stream.destroy();
+    const status = http.status ?? 200;
+    const result = body.kind === 'single' ? body.singleResult : {};
+    if (status >= 400) return reply.status(status).headers(Object.fromEntries(http.headers)).send(result);
+    return reply.type(eventStream).send(`event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`);
+  }
+  reply.raw.once('close', () => stream.destroy());
+  stream.push(':\n\n');
+  return reply.type(eventStream).header('X-Accel-Buffering', 'no').send(stream);
+}
+
+const eventStream = 'text/event-stream; charset=utf-8';
+
+/** Where a browser's EventSource was when its connection broke. */
+const lastEventId = (request: FastifyRequest) => {
+  const id = request.headers['last-event-id'];
+  return typeof id === 'string' && id !== '' ? id : undefined;
+};
+
+function paramsOf(request: FastifyRequest) {
+  const given = (request.method === 'GET' ? request.query : request.body) as Record<string, unknown> | null | undefined;
+  const { query, operationName, variables } = given ?? {};
+  if (typeof query !== 'string') throw badRequest('query must be the text of a GraphQL document');
+  if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
+    throw badRequest('operationName must be text');
+  return { query, operationName: operationName ?? undefined, variables: variablesOf(variables) };
+}
+
+function variablesOf(given: unknown): Record<string, unknown> | undefined {
+  if (given === undefined || given === null || given === '') return undefined;
+  const fault = () => badRequest('variables must be a JSON object');
+  let value = given;
+  if (typeof given === 'string') {
+    try {
+      value = JSON.parse(given);
+    } catch {
+      throw fault();
+    }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw fault();
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,82 @@
+import type { App, Principal } from '../kernel/context.js';
+import { AppError, denied } from '../kernel/errors.js';
+import { rightsOf } from '../kernel/feed.js';
+
+/** What `modules/auth` answers of callers who stay connected: each one's principal as it is now, or why it has ended. */
+export type Recheck = (app: App, connected: readonly { principal: Principal; ip: string }[]) => Promise<(Principal | AppError)[]>;
+
+/** Somebody who stays connected: a socket or a stream. */
+export interface Connected {
+  principal: Principal;
+  ip: string;
+  /** Ends it. */
+  end(reason: AppError): void;
+}
+
+/** How often the credentials of those who are connected are looked at again. */
+const recheckMs = 1000;
+
+/** Who is connected, so that nobody stays longer than his credentials hold. */
+export class Callers {
+  readonly #connected = new Set<Connected>();
+  readonly #counts = new Map<string, number>();
+  readonly #timer: NodeJS.Timeout;
+  #checking = false;
+
+  constructor(
+    private readonly app: App,
+    private readonly recheck: Recheck,
+  ) {
+    this.#timer = setInterval(() => void this.#check(), recheckMs).unref();
+  }
+
+  get size(): number {
+    return this.#connected.size;
+  }
+
+  /** Throws 429 when the caller has too many connections. Returns the way out. */
+  add(connected: Connected): () => void {
+    const { kind, id, userId } = connected.principal;
+    const who = kind === 'key' ? id : userId;
+    const { enabled, sockets, keySockets } = this.app.config.limits;
+    const count = (this.#counts.get(who) ?? 0) + 1;
+    if (enabled && count > (kind === 'key' ? keySockets : sockets))
+      throw new AppError('rate_limited', 'Too many connections', { retryAfter: 1 });
+    this.#counts.set(who, count);
+    this.#connected.add(connected);
+    return () => {
+      if (!this.#connected.delete(connected)) return;
+      const left = this.#counts.get(who)! - 1;
+      if (left > 0) this.#counts.set(who, left);
+      else this.#counts.delete(who);
+    };
+  }
+
+  async #check(): Promise<void> {
+    if (this.#checking || this.#connected.size === 0) return;
+    this.#checking = true;
+    try {
+      const all = [...this.#connected];
+      const answers = await this.recheck(this.app, all);
+      for (const [i, connected] of all.entries()) hold(connected, answers[i]!);
+    } catch (error) {
+      // Without its database the server delivers no events either.
+      this.app.log.warn({ err: error }, 'credentials could not be looked at again');
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  /** Ends all of them. */
+  close(reason: AppError): void {
+    clearInterval(this.#timer);
+    for (const connected of [...this.#connected]) connected.end(reason);
+  }
+}
+
+/** What runs was allowed by the rights of then: with others it has to be asked for anew. */
+function hold(connected: Connected, now: Principal | AppError) {
+  if (now instanceof AppError) connected.end(now);
+  else if (rightsOf(now) !== rightsOf(connected.principal)) connected.end(denied('The rights of the caller have changed: connect again'));
+  else connected.principal = now;
+}

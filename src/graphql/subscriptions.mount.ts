@@ -1,0 +1,36 @@
+import type { ApolloServer } from '@apollo/server';
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { Metrics } from '../http/metrics.js';
+import type { Identify } from '../http/server.js';
+import type { App } from '../kernel/context.js';
+import { unavailable } from '../kernel/errors.js';
+import type { GraphQLContext } from './server.js';
+import { Sockets } from './sockets.js';
+import { mountStream } from './sse.js';
+import { Callers, type Recheck } from './subscriptions.callers.js';
+import { Subscriptions } from './subscriptions.js';
+
+export interface LiveParts {
+  app: App;
+  schema: GraphQLSchema;
+  apollo: ApolloServer<GraphQLContext>;
+  identify: Identify;
+  recheck: Recheck;
+  metrics: Metrics;
+}
+
+/** Subscriptions over WebSocket at `/graphql` and over SSE at `/graphql/stream`. They end when the server closes. */
+export function mountSubscriptions(http: FastifyInstance, { app, schema, apollo, identify, recheck, metrics }: LiveParts): void {
+  const subscriptions = new Subscriptions(app, schema);
+  const callers = new Callers(app, recheck);
+  const sockets = new Sockets({ app, apollo, identify, subscriptions, callers }, http.server);
+  mountStream(http, { apollo, subscriptions, callers });
+  metrics.gauge('subscribers', 'Live subscriptions', () => subscriptions.count);
+  metrics.gauge('subscription_connections', 'WebSockets and event streams whose caller is known', () => callers.size);
+  http.addHook('preClose', async () => {
+    await sockets.close();
+    callers.close(unavailable('The server is stopping'));
+    subscriptions.close();
+  });
+}

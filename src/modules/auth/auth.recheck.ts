@@ -1,0 +1,54 @@
+import type { App, Principal } from '../../kernel/context.js';
+import { type AppError, denied, unauthenticated } from '../../kernel/errors.js';
+import { isAllowedFrom, principalOf } from './auth.identify.js';
+
+/** A caller who stays connected, and from where. */
+interface Connected {
+  principal: Principal;
+  ip: string;
+}
+
+/** Whether callers who stay connected may still: each one's principal as it is now, or why it has ended. Two statements for all. */
+export async function recheck(app: App, connected: readonly Connected[]): Promise<(Principal | AppError)[]> {
+  const ids = (kind: Principal['kind']) => [...new Set(connected.filter((c) => c.principal.kind === kind).map((c) => c.principal.id))];
+  const [sessions, keys] = await Promise.all([liveSessions(app, ids('session')), liveKeys(app, ids('key'))]);
+  return connected.map(({ principal, ip }) => {
+    const live = principal.kind === 'key' ? keys.get(principal.id) : sessions.get(principal.id);
+    if (!live) return unauthenticated(principal.kind === 'key' ? 'The API key was revoked or has expired' : 'The session has ended');
+    return isAllowedFrom(live.ipAllowlist, ip) ? live.principal : denied('This API key is not allowed from this address');
+  });
+}
+
+/** What is left of a credential where its person still is an active member of an active account. */
+const membership = { include: { account: true } } as const;
+const activeMember = { status: 'active', account: { suspendedAt: null } };
+
+type Live = Map<string, { principal: Principal; ipAllowlist: string[] }>;
+
+async function liveSessions({ database, clock }: App, ids: string[]): Promise<Live> {
+  if (ids.length === 0) return new Map();
+  const rows = await database.prisma.session.findMany({
+    where: { id: { in: ids }, revokedAt: null, expiresAt: { gt: clock.now() }, membership: activeMember },
+    include: { membership },
+  });
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { principal: principalOf('session', row.id, row.membership, { tier: 'admin', scopes: null }), ipAllowlist: [] },
+    ]),
+  );
+}
+
+async function liveKeys({ database, clock }: App, ids: string[]): Promise<Live> {
+  if (ids.length === 0) return new Map();
+  const rows = await database.prisma.apiKey.findMany({
+    where: { id: { in: ids }, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: clock.now() } }], creator: activeMember },
+    include: { creator: membership },
+  });
+  return new Map(
+    rows.map(({ id, creator, permission, scopes, rateLimit, ipAllowlist }) => {
+      const rights = { tier: permission as Principal['tier'], scopes: scopes.length > 0 ? scopes : null };
+      return [id, { principal: { ...principalOf('key', id, creator, rights), rateLimit: rateLimit ?? undefined }, ipAllowlist }];
+    }),
+  );
+}
