@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 
@@ -32,7 +32,7 @@ function* filesBelow(dir) {
 /** What decides the content of the image: the migrations, and the PGlite that wrote it. */
 function fingerprint() {
   const hash = createHash('sha1');
-  for (const file of [...filesBelow(join(root, 'prisma/migrations'))].sort()) hash.update(file).update(readFileSync(file));
+  for (const file of [...filesBelow(join(root, 'prisma/migrations'))].sort()) hash.update(relative(root, file)).update(readFileSync(file));
   return hash
     .update(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json')))
     .digest('hex')
@@ -51,12 +51,11 @@ async function makeImage() {
   return file;
 }
 
-const day = 24 * 60 * 60 * 1000;
-
+/** Keeps the last few: a run beside this one, on other migrations, still reads its own. */
 function forgetOldImages() {
-  for (const name of readdirSync(cache)) {
-    if (Date.now() - statSync(join(cache, name)).mtimeMs > day) rmSync(join(cache, name), { force: true });
-  }
+  const age = (name) => statSync(join(cache, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const images = readdirSync(cache).sort((a, b) => age(b) - age(a));
+  for (const name of images.slice(5)) rmSync(join(cache, name), { force: true });
 }
 
 async function makeTemplate(url, run) {

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  onPostgres,
+  server,
+  type TestServer,
+} from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const create = (body: unknown) => acme.owner.post('/tags', body);
+
+describe('POST /tags', () => {
+  it('makes a tag, grey unless told', async () => {
+    const reply = await create({ name: ' VIP ' });
+    expect(reply.status).toBe(201);
+    expect(reply.body.data).toEqual({
+      id: expect.any(String),
+      name: 'VIP',
+      color: '#6B7280',
+      _count: { contacts: 0 },
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    expect(dataOf(await create({ name: 'Red', color: '#ff0000' })).color).toBe('#ff0000');
+  });
+
+  it('refuses a name that is taken, whatever its case, naming name', async () => {
+    await acme.tag('Straße');
+    await expectNothingWritten(api, async () => {
+      for (const name of ['Straße', 'STRAßE', ' straße ']) expectRefusal(await create({ name }), 400, 'name');
+    });
+  });
+
+  it.each([
+    ['no name', {}, 'name'],
+    ['an empty name', { name: ' ' }, 'name'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
+    ['a colour by name', { name: 'x', color: 'red' }, 'color'],
+    ['a short colour', { name: 'x', color: '#fff' }, 'color'],
+    ['a colour that is null', { name: 'x', color: null }, 'color'],
+  ])('refuses %s', async (_what, body, field) => {
+    await expectNothingWritten(api, async () => expectRefusal(await create(body), 400, field));
+  });
+
+  it('lets another account have the same name', async () => {
+    const other = await api.seed.account();
+    await acme.tag('Shared');
+    expect((await other.owner.post('/tags', { name: 'Shared' })).status).toBe(201);
+  });
+});
+
+describe('GET /tags', () => {
+  it('lists the tags by name with how many live contacts carry each', async () => {
+    const other = await api.seed.account();
+    for (const tags of [['b', 'A'], ['b'], ['c']]) await other.contact({ firstName: 'Ada', tags });
+    const gone = await other.contact({ firstName: 'Gone', tags: ['b'] });
+    await other.owner.del(`/contacts/${gone.id}`);
+    const { data, meta } = (await other.owner.get('/tags')).body;
+    expect(data.map((tag: Loose) => [tag.name, tag._count.contacts])).toEqual([
+      ['A', 1],
+      ['b', 2],
+      ['c', 1],
+    ]);
+    expect(meta).toMatchObject({ page: 1, per_page: 50, total: 3, totalPages: 1 });
+    const found = (await other.owner.get('/tags?search=B&sort=createdAt&order=desc')).body;
+    expect([found.data.map((tag: Loose) => tag.name), found.meta.total]).toEqual([['b'], 1]);
+    expect((await other.owner.get(`/tags/${data[1].id}`)).body.data).toEqual(data[1]);
+  });
+
+  it('takes the wildcards of a search for themselves', async () => {
+    const other = await api.seed.account();
+    for (const name of ['100%', 'a_b', 'back\\slash', 'plain']) await other.tag(name);
+    for (const [search, name] of Object.entries({ '%': '100%', _: 'a_b', '\\': 'back\\slash' })) {
+      const { data } = (await other.owner.get(`/tags?search=${encodeURIComponent(search)}`)).body;
+      expect(data.map((tag: Loose) => tag.name)).toEqual([name]);
+    }
+  });
+});
+
+describe('PATCH /tags/{id}', () => {
+  it('renames and recolours, and keeps what is not sent', async () => {
+    const { id } = await acme.tag('Old name', '#111111');
+    const renamed = dataOf(await acme.owner.patch(`/tags/${id}`, { name: 'New name' }));
+    expect(renamed).toMatchObject({ id, name: 'New name', color: '#111111' });
+    expect(dataOf(await acme.owner.patch(`/tags/${id}`, { name: 'NEW NAME', color: '#222222' }))).toMatchObject({
+      name: 'NEW NAME',
+      color: '#222222',
+    });
+  });
+
+  it('refuses the name of another tag, and null', async () => {
+    await acme.tag('Taken');
+    const { id } = await acme.tag('Mine');
+    await expectNothingWritten(api, async () => {
+      for (const name of ['Taken', 'tAKEN', null, '']) expectRefusal(await acme.owner.patch(`/tags/${id}`, { name }), 400, 'name');
+      expectRefusal(await acme.owner.patch(`/tags/${crypto.randomUUID()}`, { name: 'x' }), 404);
+    });
+  });
+
+  it('changes nothing by an empty body', async () => {
+    const { id } = await acme.tag('Same');
+    await expectNothingWritten(api, async () => expect((await acme.owner.patch(`/tags/${id}`, {})).status).toBe(200));
+  });
+});
+
+describe('DELETE /tags/{id}', () => {
+  it('takes the tag off every contact and frees its name', async () => {
+    const contact = await acme.contact({ firstName: 'Ada', tags: ['Doomed', 'Kept'] });
+    const { id } = contact.tags.find((tag: Loose) => tag.name === 'Doomed');
+    expect(dataOf(await acme.owner.del(`/tags/${id}`))).toEqual({ id, deleted: true });
+    expectRefusal(await acme.owner.get(`/tags/${id}`), 404);
+    expectRefusal(await acme.owner.del(`/tags/${id}`), 404);
+    const { tags } = dataOf(await acme.owner.get(`/contacts/${contact.id}`));
+    expect(tags.map((tag: Loose) => tag.name)).toEqual(['Kept']);
+    expect((await create({ name: 'doomed' })).status).toBe(201);
+  });
+});
+
+describe('POST /tags/merge', () => {
+  const merge = (sourceId: unknown, targetId: unknown) => acme.owner.post('/tags/merge', { sourceId, targetId });
+
+  it('moves every contact to the target, each once, and deletes the source', async () => {
+    const [source, target] = [await acme.tag('Source'), await acme.tag('Target')];
+    const contacts: Loose[] = [];
+    for (const tags of [['Source'], ['Target'], ['Source', 'Target', 'x']]) contacts.push(await acme.contact({ firstName: 'Ada', tags }));
+    const merged = await merge(source.id, target.id);
+    expect([merged.status, merged.body.data.id, merged.body.data._count]).toEqual([200, target.id, { contacts: 3 }]);
+    expectRefusal(await acme.owner.get(`/tags/${source.id}`), 404);
+    const { tags } = dataOf(await acme.owner.get(`/contacts/${contacts[2].id}`));
+    expect(tags.map((tag: Loose) => tag.name)).toEqual(['Target', 'x']);
+  });
+
+  it('refuses one tag twice, and a tag that nobody has', async () => {
+    const { id } = await acme.tag();
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await merge(id, id), 400, 'sourceId');
+      expectRefusal(await merge(id, crypto.randomUUID()), 404);
+      expectRefusal(await merge(crypto.randomUUID(), id), 404);
+      expectRefusal(await merge('x', id), 400, 'sourceId');
+      expectRefusal(await merge(id, undefined), 400, 'targetId');
+    });
+  });
+});
+
+onPostgres(describe)('many writers at once', () => {
+  it('make one tag of one name', async () => {
+    const other = await api.seed.account();
+    const posts = Array.from({ length: 12 }, (_, i) =>
+      other.owner.post('/contacts', { firstName: `${i}`, tags: ['Race', 'rACE', 'Other'] }),
+    );
+    expect(new Set((await Promise.all(posts)).map((reply) => reply.status))).toEqual(new Set([201]));
+    const { data } = (await other.owner.get('/tags')).body;
+    expect(data.map((tag: Loose) => tag._count.contacts)).toEqual([12, 12]);
+  });
+
+  it('get one creation and a refusal each for the same new tag', async () => {
+    const other = await api.seed.account();
+    const replies = await Promise.all(Array.from({ length: 12 }, () => other.owner.post('/tags', { name: 'Only one' })));
+    expect(replies.filter((reply) => reply.status === 201)).toHaveLength(1);
+    for (const reply of replies.filter((r) => r.status !== 201)) expectRefusal(reply, 400, 'name');
+  });
+});
