@@ -61,7 +61,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
 ): Promise<Page<Row>> {
   const [sort, order] = [args.sort ?? spec.byDefault[0], args.order ?? spec.byDefault[1]];
   const size = pageSize(args);
-  const after = args.after ? decodeCursor(args.after, sort, order) : undefined;
+  const after = args.after ? decodeCursor(args.after, sort, order, spec.sorts[sort].type) : undefined;
   const offset = ((args.page ?? 1) - 1) * size;
   if (offset > 1e9) throw invalidField('page', 'is too far');
   const wantTotal = args.selection.has('totalCount');
@@ -135,10 +135,19 @@ function toPage<Row extends { id: string }>(
 const encodeCursor = (sort: string, order: string, cursor: Cursor) =>
   Buffer.from(JSON.stringify([sort, order, cursor.key, cursor.id])).toString('base64url');
 
-function decodeCursor(text: string, sort: string, order: string): Cursor {
+/** How a key of each type is written in a cursor. */
+const keyForms: Record<SortKey['type'], RegExp> = {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: PostgreSQL's text holds every character but NUL
+  text: /^[^\0]*$/,
+  timestamptz: /^\d{1,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/,
+  integer: /^-?\d{1,10}$/,
+  numeric: /^-?\d{1,40}(\.\d{1,40})?$/,
+};
+
+function decodeCursor(text: string, sort: string, order: string, type: SortKey['type']): Cursor {
   try {
     const [itsSort, itsOrder, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string, string | null, string];
-    if (itsSort === sort && itsOrder === order && isUuid(id) && (key === null || typeof key === 'string')) return { key, id };
+    if (itsSort === sort && itsOrder === order && isUuid(id) && (key === null || keyForms[type].test(key))) return { key, id };
   } catch {
     // falls through to the one answer for every cursor that is not ours
   }
