@@ -27,7 +27,7 @@ export interface RowOptions {
   query?: Record<string, string>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */
   body?: Record<string, string>;
-  /** More of the record than its own fields, as a selection: `'stage { id name }'`. */
+  /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
   with?: string;
   /** Replaces the record's own fields altogether. */
   select?: string;

@@ -1,14 +1,18 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 
+/** The same scalar, which takes "" for nothing. */
+const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
+  new GraphQLScalarType({ ...scalar.toConfig(), parseValue: (value) => (value === '' ? (null as I) : scalar.parseValue(value)) });
+
 /** An instant: ISO 8601 with an offset. */
-export const DateTime = GraphQLDateTimeISO;
+export const DateTime = orNothing(GraphQLDateTimeISO);
 /** Any JSON value. */
 export const Json = GraphQLJSON;
 /** A JSON object. */
 export const JsonObject = GraphQLJSONObject;
 /** A calendar day, YYYY-MM-DD. */
-export const Day = GraphQLLocalDate;
+export const Day = orNothing(GraphQLLocalDate);
 
 const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 

@@ -9,7 +9,7 @@ import {
   validate,
 } from 'graphql';
 import type { Documents } from '../graphql/documents.js';
-import { markOf, type Needs } from '../kernel/access.js';
+import { markOf, type Needs, needsOf } from '../kernel/access.js';
 import type { Module } from '../kernel/module.js';
 import type { Operation } from '../kernel/operation.js';
 import { recordSelection } from '../kernel/record.js';
@@ -67,8 +67,12 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
   const document = parse(documentText(kind, field, row));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
-  const operation = () => documents.get(document, undefined, address);
-  const needs = operation().needs;
+  // What the contract lets a record carry along (a deal's contact) is part of it: who may read the record may read that.
+  const needs = row.with ? needsOf(schema, parse(documentText(kind, field, { ...row, with: undefined }))) : undefined;
+  const operation = () => {
+    const compiled = documents.get(document, undefined, address);
+    return needs ? { ...compiled, needs } : compiled;
+  };
   return {
     row,
     address,
@@ -76,7 +80,7 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
     field,
     document,
     sources: row.list ? querySources(field, row, address) : new Map(),
-    needs: { ...needs, write: row.method !== 'GET' },
+    needs: { ...operation().needs, write: row.method !== 'GET' },
     operation,
   };
 }

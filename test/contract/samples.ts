@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { salesSamples } from './samples.sales.js';
 
 /** What a row is called with so that it succeeds. */
 export interface Sample {
@@ -16,7 +17,7 @@ export interface Sample {
 }
 
 /** Makes fresh data in an account; `n` counts the samples of that account, so that two accounts get the same names. */
-type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
+export type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
 
 const nothing: MakeSample = () => ({});
 const email = (account: Account, n: number) => `p${n}.${account.id}@example.com`;
@@ -149,6 +150,8 @@ export const samples: Record<string, MakeSample> = {
     const { id, tags } = await account.contact({ firstName: 'Tagged', tags: [`On ${n}`] });
     return { params: { id, tagId: tags[0].id } };
   },
+
+  ...salesSamples,
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,

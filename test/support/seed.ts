@@ -94,4 +94,9 @@ export class Account {
   async tag(name = `tag ${++people}`, color?: string): Promise<Loose> {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
+
+  /** A company, made through the API. */
+  async company(fields: Record<string, unknown> = {}): Promise<Loose> {
+    return dataOf(await this.owner.post('/companies', { name: `Company ${++people}`, ...fields }));
+  }
 }
