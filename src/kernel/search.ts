@@ -9,5 +9,10 @@ const phoneLike = /^[\d\s()+.-]+$/;
 export function searchPattern(term: string): string {
   const digits = term.replace(/\D/g, '');
   const text = phoneLike.test(term) && digits.length >= 3 ? digits : likeText(term.toLowerCase());
-  return [...text].length >= 3 ? `%${text}%` : `% ${text}%`;
+  return patternOf(text);
 }
+
+/** The same where there are no phone numbers: what was typed is what is looked for. */
+export const textPattern = (term: string): string => patternOf(likeText(term.toLowerCase()));
+
+const patternOf = (text: string) => ([...text].length >= 3 ? `%${text}%` : `% ${text}%`);

@@ -25,8 +25,11 @@ const aContact = async (account: Account, n: number) => (await account.contact({
 const aTag = async (account: Account, n: number) => (await account.tag(`Tag ${n}`)).id as string;
 const aKey = async (account: Account, n: number) => (await account.key({ name: `Key ${n}` })).record.id as string;
 
+const aTask = async (account: Account, n: number) => (await account.task({ title: `Task ${n}`, dueDate: '2030-05-06' })).id as string;
+
 const onContact: MakeSample = async (account, n) => ({ params: { id: await aContact(account, n) } });
 const onTag: MakeSample = async (account, n) => ({ params: { id: await aTag(account, n) } });
+const onTask: MakeSample = async (account, n) => ({ params: { id: await aTask(account, n) } });
 const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(account, n) } });
 
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
@@ -149,6 +152,23 @@ export const samples: Record<string, MakeSample> = {
     const { id, tags } = await account.contact({ firstName: 'Tagged', tags: [`On ${n}`] });
     return { params: { id, tagId: tags[0].id } };
   },
+
+  'GET /tasks': async (account, n) => {
+    await aTask(account, n);
+    return { query: `search=Task ${n}&tab=upcoming&sort=dueDate&order=asc` };
+  },
+  'POST /tasks': async (account, n) => ({
+    body: {
+      ...{ title: 'Call back', description: 'About the offer', dueDate: '2030-05-06', priority: 'high', status: 'in_progress' },
+      ...{ assignedTo: account.ownerId, contactId: await aContact(account, n), dealId: null },
+    },
+  }),
+  'GET /tasks/{id}': onTask,
+  'PATCH /tasks/{id}': async (account, n) => ({
+    ...(await onTask(account, n)),
+    body: { status: 'done', dueDate: '2030-05-06T10:00:00+02:00' },
+  }),
+  'DELETE /tasks/{id}': onTask,
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,
