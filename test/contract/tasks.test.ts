@@ -176,32 +176,35 @@ describe('DELETE /tasks/{id}', () => {
   });
 });
 
+/** Where lists are read, at a moment that does not move. */
+let home: Account;
+const ids: Record<string, string> = {};
+const now = '2030-05-06T12:00:00Z';
+const list = async (query = '') => dataOf(await home.owner.get(`/tasks?${query}`));
+const titles = async (query = '') => (await list(`sort=title&order=asc&${query}`)).data.map((task: Loose) => task.title);
+
+async function fillHome() {
+  api.clock.set(now);
+  home = await api.seed.account();
+  const contact = await home.contact();
+  const member = await home.member();
+  const tasks: Record<string, unknown>[] = [
+    { title: 'Earlier today', dueDate: '2030-05-06T09:00:00Z', priority: 'urgent' },
+    { title: 'Later today', dueDate: '2030-05-06', priority: 'low', status: 'in_progress', contactId: contact.id },
+    { title: 'Tomorrow', dueDate: '2030-05-07T00:00:00Z', priority: 'high', assignedTo: member.userId },
+    { title: 'Yesterday', dueDate: '2030-05-05', contactId: contact.id },
+    { title: 'Yesterday, done', dueDate: '2030-05-05', status: 'done' },
+    { title: 'Whenever' },
+  ];
+  for (const task of tasks) ids[task.title as string] = (await home.task(task)).id;
+  Object.assign(ids, { contact: contact.id, member: member.userId });
+}
+
+const all = ['Earlier today', 'Later today', 'Tomorrow', 'Whenever', 'Yesterday', 'Yesterday, done'];
+
 describe('GET /tasks', () => {
-  let home: Account;
-  const ids: Record<string, string> = {};
-  const now = '2030-05-06T12:00:00Z';
-  const list = async (query = '') => dataOf(await home.owner.get(`/tasks?${query}`));
-  const titles = async (query = '') => (await list(`sort=title&order=asc&${query}`)).data.map((task: Loose) => task.title);
-
-  beforeAll(async () => {
-    api.clock.set(now);
-    home = await api.seed.account();
-    const contact = await home.contact();
-    const member = await home.member();
-    const tasks: Record<string, unknown>[] = [
-      { title: 'Earlier today', dueDate: '2030-05-06T09:00:00Z', priority: 'urgent' },
-      { title: 'Later today', dueDate: '2030-05-06', priority: 'low', status: 'in_progress', contactId: contact.id },
-      { title: 'Tomorrow', dueDate: '2030-05-07T00:00:00Z', priority: 'high', assignedTo: member.userId },
-      { title: 'Yesterday', dueDate: '2030-05-05', contactId: contact.id },
-      { title: 'Yesterday, done', dueDate: '2030-05-05', status: 'done' },
-      { title: 'Whenever' },
-    ];
-    for (const task of tasks) ids[task.title as string] = (await home.task(task)).id;
-    Object.assign(ids, { contact: contact.id, member: member.userId });
-  });
+  beforeAll(fillHome);
   afterAll(() => api.clock.reset());
-
-  const all = ['Earlier today', 'Later today', 'Tomorrow', 'Whenever', 'Yesterday', 'Yesterday, done'];
 
   it('has the tabs all, today, upcoming, overdue and completed', async () => {
     expect(await titles('tab=all')).toEqual(all);
