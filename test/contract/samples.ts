@@ -29,6 +29,10 @@ const onContact: MakeSample = async (account, n) => ({ params: { id: await aCont
 const onTag: MakeSample = async (account, n) => ({ params: { id: await aTag(account, n) } });
 const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(account, n) } });
 
+const aProduct = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/products', { name: `Widget ${n}`, price: 12.5, sku: `W-${n}` })).id as string;
+const onProduct: MakeSample = async (account, n) => ({ params: { id: await aProduct(account, n) } });
+
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
 
 /** The token in the link of the last mail to an address. */
@@ -149,6 +153,14 @@ export const samples: Record<string, MakeSample> = {
     const { id, tags } = await account.contact({ firstName: 'Tagged', tags: [`On ${n}`] });
     return { params: { id, tagId: tags[0].id } };
   },
+
+  'GET /products': async (account, n) => ({ query: `search=w-${n}&is_active=true`, params: await aProduct(account, n).then(() => ({})) }),
+  'POST /products': (_account, n) => ({
+    body: { name: `Made ${n}`, price: '19.99', sku: `M-${n}`, unit: 'each', taxable: false, active: true, metadata: { shelf: [n] } },
+  }),
+  'GET /products/{id}': onProduct,
+  'PATCH /products/{id}': async (account, n) => ({ ...(await onProduct(account, n)), body: { price: 20, isActive: false } }),
+  'DELETE /products/{id}': onProduct,
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,
