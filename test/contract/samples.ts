@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
 export interface Sample {
@@ -16,7 +17,7 @@ export interface Sample {
 }
 
 /** Makes fresh data in an account; `n` counts the samples of that account, so that two accounts get the same names. */
-type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
+export type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
 
 const nothing: MakeSample = () => ({});
 const email = (account: Account, n: number) => `p${n}.${account.id}@example.com`;
@@ -25,12 +26,13 @@ const aContact = async (account: Account, n: number) => (await account.contact({
 const aTag = async (account: Account, n: number) => (await account.tag(`Tag ${n}`)).id as string;
 const aKey = async (account: Account, n: number) => (await account.key({ name: `Key ${n}` })).record.id as string;
 
-const aTask = async (account: Account, n: number) => (await account.task({ title: `Task ${n}`, dueDate: '2030-05-06' })).id as string;
-
 const onContact: MakeSample = async (account, n) => ({ params: { id: await aContact(account, n) } });
 const onTag: MakeSample = async (account, n) => ({ params: { id: await aTag(account, n) } });
-const onTask: MakeSample = async (account, n) => ({ params: { id: await aTask(account, n) } });
 const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(account, n) } });
+
+const aProduct = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/products', { name: `Widget ${n}`, price: 12.5, sku: `W-${n}` })).id as string;
+const onProduct: MakeSample = async (account, n) => ({ params: { id: await aProduct(account, n) } });
 
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
 
@@ -153,22 +155,15 @@ export const samples: Record<string, MakeSample> = {
     return { params: { id, tagId: tags[0].id } };
   },
 
-  'GET /tasks': async (account, n) => {
-    await aTask(account, n);
-    return { query: `search=Task ${n}&tab=upcoming&sort=dueDate&order=asc` };
-  },
-  'POST /tasks': async (account, n) => ({
-    body: {
-      ...{ title: 'Call back', description: 'About the offer', dueDate: '2030-05-06', priority: 'high', status: 'in_progress' },
-      ...{ assignedTo: account.ownerId, contactId: await aContact(account, n), dealId: null },
-    },
+  'GET /products': async (account, n) => ({ query: `search=w-${n}&is_active=true`, params: await aProduct(account, n).then(() => ({})) }),
+  'POST /products': (_account, n) => ({
+    body: { name: `Made ${n}`, price: '19.99', sku: `M-${n}`, unit: 'each', taxable: false, active: true, metadata: { shelf: [n] } },
   }),
-  'GET /tasks/{id}': onTask,
-  'PATCH /tasks/{id}': async (account, n) => ({
-    ...(await onTask(account, n)),
-    body: { status: 'done', dueDate: '2030-05-06T10:00:00+02:00' },
-  }),
-  'DELETE /tasks/{id}': onTask,
+  'GET /products/{id}': onProduct,
+  'PATCH /products/{id}': async (account, n) => ({ ...(await onProduct(account, n)), body: { price: 20, isActive: false } }),
+  'DELETE /products/{id}': onProduct,
+
+  ...workSamples,
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,
