@@ -14,15 +14,5 @@ export function wordPattern(term: string): string {
  */
 export function searchPattern(term: string): string {
   const digits = term.replace(/\D/g, '');
-<<<<<<< HEAD
-  const text = phoneLike.test(term) && digits.length >= 3 ? digits : likeText(term.toLowerCase());
-  return patternOf(text);
-=======
   return wordPattern(phoneLike.test(term) && digits.length >= 3 ? digits : term);
->>>>>>> main
 }
-
-/** The same where there are no phone numbers: what was typed is what is looked for. */
-export const textPattern = (term: string): string => patternOf(likeText(term.toLowerCase()));
-
-const patternOf = (text: string) => ([...text].length >= 3 ? `%${text}%` : `% ${text}%`);

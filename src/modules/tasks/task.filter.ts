@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context.js';
 import { since, until } from '../../kernel/dates.js';
 import type { Conditions } from '../../kernel/filters.js';
 import { byText, byTime, type ListSpec } from '../../kernel/list.js';
-import { textPattern } from '../../kernel/search.js';
+import { wordPattern } from '../../kernel/search.js';
 import { type Sql, selectList, sql } from '../../kernel/sql.js';
 import type { TaskFilter, TaskSort, TaskTab } from './task.model.js';
 
@@ -50,7 +50,7 @@ const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 
 /** What each field of a filter asks of a task, over the alias `t`. */
 export const taskConditions: Conditions<TaskFilter> = {
-  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${textPattern(text)}`,
+  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
   status: (status) => sql`t.status = ${status}`,
   priority: (priority) => sql`t.priority = ${priority}`,
   assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
