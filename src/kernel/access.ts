@@ -1,10 +1,13 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type GraphQLField,
   type GraphQLSchema,
   getNamedType,
   isObjectType,
+  Kind,
   OperationTypeNode,
+  type SelectionNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -69,12 +72,12 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
       OperationDefinition: (node) => {
         needs.write ||= node.operation === OperationTypeNode.MUTATION;
       },
-      Field: () => {
+      Field: (node) => {
         const field = info.getFieldDef();
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        addTypeScope(scopes, field);
+        if (!isWithinRecord(document, field, node)) addTypeScope(scopes, field);
       },
     }),
   );
@@ -97,9 +100,22 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   if (mark.scope) scopes.add(mark.scope);
 }
 
-/** A field that is part of its parent's record (a contact's tags) is readable with it. */
+/** What is part of its parent's record (a contact's tags, their id and name) is readable with it; more of it is not. */
+function isWithinRecord(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): boolean {
+  const record = field.extensions.record as string[] | undefined;
+  return record !== undefined && namesIn(document, node.selectionSet?.selections ?? []).every((name) => record.includes(name));
+}
+
+function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
+  return selections.flatMap((node) => {
+    if (node.kind === Kind.FIELD) return node.name.value.startsWith('__') ? [] : [node.name.value];
+    if (node.kind === Kind.INLINE_FRAGMENT) return namesIn(document, node.selectionSet.selections);
+    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === node.name.value);
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? namesIn(document, fragment.selectionSet.selections) : [];
+  });
+}
+
 function addTypeScope(scopes: Set<string>, field: GraphQLField<unknown, unknown>) {
-  if (field.extensions.record) return;
   const type = getNamedType(field.type);
   const scope = isObjectType(type) ? (type.extensions.scope as string | undefined) : undefined;
   if (scope) scopes.add(scope);

@@ -23,6 +23,10 @@ export interface AccountInfo {
   plan: string;
   timezone: string;
   defaultCountry: string;
+  /** Of amounts that name none, ISO 4217. */
+  currency: string;
+  /** Of invoices that name none: a decimal fraction, as text. */
+  defaultTaxRate: string;
   trialEndsAt: Date | null;
 }
 

@@ -2,17 +2,17 @@ import { likeText } from './sql.js';
 
 const phoneLike = /^[\d\s()+.-]+$/;
 
+/** A text as a LIKE pattern over lower-case words that follow a space each: part of it from three characters on, the start of a word below. */
+export function wordPattern(term: string): string {
+  const text = likeText(term.toLowerCase());
+  return [...term].length >= 3 ? `%${text}%` : `% ${text}%`;
+}
+
 /**
  * A search term as a LIKE pattern over a search text whose words follow a space each: part of it from three characters
  * on, the start of a word for one or two. A formatted phone number is found by its digits.
  */
 export function searchPattern(term: string): string {
   const digits = term.replace(/\D/g, '');
-  const text = phoneLike.test(term) && digits.length >= 3 ? digits : likeText(term.toLowerCase());
-  return patternOf(text);
+  return wordPattern(phoneLike.test(term) && digits.length >= 3 ? digits : term);
 }
-
-/** The same where there are no phone numbers: what was typed is what is looked for. */
-export const textPattern = (term: string): string => patternOf(likeText(term.toLowerCase()));
-
-const patternOf = (text: string) => ([...text].length >= 3 ? `%${text}%` : `% ${text}%`);

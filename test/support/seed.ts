@@ -99,4 +99,9 @@ export class Account {
   async company(fields: Record<string, unknown> = {}): Promise<Loose> {
     return dataOf(await this.owner.post('/companies', { name: `Company ${++people}`, ...fields }));
   }
+
+  /** A task, made through the API. */
+  async task(fields: Record<string, unknown> = {}): Promise<Loose> {
+    return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));
+  }
 }

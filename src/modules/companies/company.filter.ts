@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context.js';
 import { type Conditions, conditionsOf } from '../../kernel/filters.js';
 import { byText, byTime, type ListSpec } from '../../kernel/list.js';
-import { textPattern } from '../../kernel/search.js';
+import { wordPattern } from '../../kernel/search.js';
 import { selectList, sql } from '../../kernel/sql.js';
 import type { CompanyFilter, CompanySort } from './company.model.js';
 
@@ -23,7 +23,7 @@ const openDeals = sql`exists (select 1 from deals d
   where d.account_id = t.account_id and d.company_id = t.id and d.status = 'open' and d.deleted_at is null)`;
 
 const conditions: Conditions<CompanyFilter> = {
-  search: (text) => sql`(' ' || lower(t.name collate "und-x-icu")) like ${textPattern(text)}`,
+  search: (text) => sql`(' ' || lower(t.name collate "und-x-icu")) like ${wordPattern(text)}`,
   industry: (industry) => sql`lower(t.industry collate "und-x-icu") = ${industry.toLowerCase()}`,
   size: (size) => sql`t.size = ${size}`,
   hasOpenDeals: (has) => (has ? openDeals : sql`not ${openDeals}`),

@@ -1,0 +1,42 @@
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In, OfRecord } from '../../kernel/fields.js';
+import { IdArg, Listing } from '../../kernel/page.js';
+import { Archived, CreateProductInput, Product, ProductConnection, ProductList, UpdateProductInput } from './product.model.js';
+import * as products from './product.service.js';
+
+@Resolver(() => Product)
+@Access({ scope: 'products' })
+export class ProductResolver {
+  @Query(() => ProductConnection, { description: 'The catalog, newest first unless sorted otherwise' })
+  products(@Ctx() ctx: Context, @Listing() args: ProductList) {
+    return products.listProducts(ctx, args);
+  }
+
+  @Query(() => Product, { nullable: true, description: 'One product, archived or not' })
+  product(@Ctx() ctx: Context, @IdArg() id: string) {
+    return products.getProduct(ctx, id);
+  }
+
+  @Mutation(() => Product, { description: 'Makes a product' })
+  createProduct(@Ctx() ctx: Context, @In() input: CreateProductInput) {
+    return products.createProduct(ctx, input);
+  }
+
+  @Mutation(() => Product, { description: 'Changes a product; making an archived one active brings it back' })
+  updateProduct(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateProductInput) {
+    return products.updateProduct(ctx, id, input);
+  }
+
+  @Mutation(() => Archived, { description: 'Takes a product out of the catalog; invoices may go on naming it' })
+  archiveProduct(@Ctx() ctx: Context, @IdArg() id: string) {
+    return products.archiveProduct(ctx, id);
+  }
+
+  @FieldResolver(() => Boolean, { description: 'The same as isActive' })
+  @OfRecord()
+  active(@Root() product: Product) {
+    return product.isActive;
+  }
+}

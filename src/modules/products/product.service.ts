@@ -1,0 +1,82 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { found } from '../../kernel/errors.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { plainAmount } from '../../kernel/money.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { wordPattern } from '../../kernel/search.js';
+import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import type { CreateProductInput, Product, ProductFilter, ProductList, ProductSort, UpdateProductInput } from './product.model.js';
+
+const columns = selectList('Product', 't');
+
+const listing: ListSpec<keyof typeof ProductSort> = {
+  table: 'products',
+  columns,
+  live: sql`t.archived_at is null`,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+};
+
+// As the index products_search spells it.
+const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || lower(coalesce(t.sku, '') collate "und-x-icu"))`;
+
+/** Contract GET /products: the catalog, without what is archived unless inactive products are asked for. */
+export function listProducts(ctx: Context, { filter, ...args }: ProductList) {
+  const spec = filter?.isActive === false ? { ...listing, live: sql`true` } : listing;
+  return listRows<Product, keyof typeof ProductSort>(ctx, spec, args, conditions(filter ?? {}));
+}
+
+const conditions = ({ search, isActive }: ProductFilter): Sql[] => [
+  ...(search ? [sql`${searchText} like ${wordPattern(search)}`] : []),
+  ...(typeof isActive === 'boolean' ? [sql`t.is_active = ${isActive}`] : []),
+];
+
+const byId = statement<Product, [id: string, lock: boolean]>(
+  (account, id, lock) => sql`select ${columns} from products t
+    where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${lock ? sql`for update` : emptySql}`,
+);
+
+/** One product, an archived one too: invoices go on naming it. */
+export async function getProduct(ctx: Context, id: string): Promise<Product> {
+  const [product] = await ctx.query(byId, validId(id, 'Product'), false);
+  return found(product, 'Product');
+}
+
+async function lockProduct(ctx: Context, id: string): Promise<Product> {
+  const [product] = await ctx.query(byId, validId(id, 'Product'), true);
+  return found(product, 'Product');
+}
+
+const byIds = statement<Product, [readonly string[]]>(
+  (account, ids) => sql`select ${columns} from products t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
+);
+
+/** Products by id, for many keys in one statement, archived ones too. */
+export const productsById: Batch<Product | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+const blank = { description: null, price: null, sku: null, unit: null, taxable: true, isActive: true, metadata: null, archivedAt: null };
+
+const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+/** Contract POST /products. */
+export async function createProduct(ctx: Context, input: CreateProductInput) {
+  return ctx.insert('Product', { ...blank, currency: ctx.caller.account.currency, ...defined(input) });
+}
+
+/** Contract PATCH /products/{id}: an archived product that becomes active is back in the catalog. */
+export async function updateProduct(ctx: Context, id: string, input: UpdateProductInput) {
+  const before = await lockProduct(ctx, id);
+  const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
+  const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
+  return Object.keys(changes).length > 0 ? ctx.update('Product', before, given) : before;
+}
+
+const comparable = (product: Product) => ({ ...product, price: plainAmount(product.price) });
+
+/** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
+export async function archiveProduct(ctx: Context, id: string) {
+  const product = await lockProduct(ctx, id);
+  if (!product.archivedAt) ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
+  return { id: product.id, archived: true };
+}

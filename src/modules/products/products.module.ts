@@ -1,0 +1,27 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Product } from './product.model.js';
+import { ProductResolver } from './product.resolver.js';
+import { productsById } from './product.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    product: Loader<Product | null>;
+  }
+}
+
+const body = { active: 'isActive' };
+
+export default defineModule({
+  name: 'products',
+  resolvers: [ProductResolver],
+  loaders: { product: productsById },
+  routes: [
+    list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),
+    make('POST /products', 'createProduct', { body }),
+    read('GET /products/{id}', 'product'),
+    edit('PATCH /products/{id}', 'updateProduct', { body }),
+    drop('DELETE /products/{id}', 'archiveProduct'),
+  ],
+});
