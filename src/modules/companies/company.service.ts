@@ -136,7 +136,7 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
   await checkLinks(ctx, input);
   const values = { ...blank, ...defined(input), customFields: mergeCustomFields({}, input.customFields) ?? {} };
   const company = { ...(ctx.insert('Company', values) as unknown as CompanyRow), contactCount: 0 };
-  ctx.log({ name: 'company.created', type: 'Company', record: company });
+  await ctx.log({ name: 'company.created', type: 'Company', record: company });
   return company;
 }
 
@@ -152,7 +152,7 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
     before.id,
   );
   const saved = ctx.update('Company', before, given);
-  ctx.log({ name: 'company.updated', type: 'Company', record: saved, changes });
+  await ctx.log({ name: 'company.updated', type: 'Company', record: saved, changes });
   return saved;
 }
 
@@ -176,7 +176,7 @@ export async function deleteCompany(ctx: Context, id: string) {
   ctx.update('Company', company, { deletedAt: ctx.now() });
   await ctx.query(unlinkContacts, company.id, ctx.now());
   await ctx.query(unlinkCompanies, company.id, ctx.now());
-  ctx.log({ name: 'company.deleted', type: 'Company', record: company });
+  await ctx.log({ name: 'company.deleted', type: 'Company', record: company });
   return deleted(company.id);
 }
 
@@ -187,7 +187,7 @@ export async function restoreCompany(ctx: Context, id: string): Promise<CompanyR
   if (!deletedAt) return company;
   checkTrial(ctx);
   const restored = ctx.update('Company', company, { deletedAt: null });
-  ctx.log({
+  await ctx.log({
     name: 'company.updated',
     type: 'Company',
     record: restored,
