@@ -5,8 +5,13 @@ import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } 
 const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
   new GraphQLScalarType({ ...scalar.toConfig(), parseValue: (value) => (value === '' ? (null as I) : scalar.parseValue(value)) });
 
-/** An instant: ISO 8601 with an offset. */
-export const DateTime = orNothing(GraphQLDateTimeISO);
+const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
+
+/** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
+export const DateTime = new GraphQLScalarType<Date, string>({
+  ...instant,
+  serialize: (value) => (value instanceof Date ? value : new Date(String(value))).toISOString(),
+});
 /** Any JSON value. */
 export const Json = GraphQLJSON;
 /** A JSON object. */
