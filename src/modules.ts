@@ -7,4 +7,5 @@ export const modules = [
   (await import('./modules/contacts/contacts.module.js')).default,
   (await import('./modules/products/products.module.js')).default,
   (await import('./modules/events/events.module.js')).default,
+  (await import('./modules/tasks/tasks.module.js')).default,
 ];

@@ -147,6 +147,10 @@ export const Money = (description: string, options: Options & { scale?: number; 
 export const Instant = (description: string, options: Options = {}) =>
   field(description, options, { type: () => DateTime, check: values.instant });
 
+/** An instant that is also written as a day: then it is that day's end in the workspace's time zone. */
+export const Deadline = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => DateTime, input: () => String, check: values.deadline });
+
 /** A calendar day, YYYY-MM-DD. */
 export const Date_ = (description: string, options: Options = {}) => field(description, options, { type: () => Day, check: values.any });
 

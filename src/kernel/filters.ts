@@ -1,3 +1,4 @@
+import type { Context } from './context.js';
 import { invalidField } from './errors.js';
 import { joinSql, rawSql, type Sql, sql } from './sql.js';
 import { isUuid, moment } from './values.js';
@@ -80,3 +81,13 @@ function literal(value: unknown, type: FilterField[1], at: string): string {
   tests[type](text, refuse);
   return text;
 }
+
+/** For each field of a filter, what it asks of a row over the alias `t`. */
+export type Conditions<F> = { [K in keyof F]-?: (value: NonNullable<F[K]>, ctx: Context) => Sql };
+
+/** The conditions of the fields that a filter gives. */
+export const conditionsOf = <F extends object>(all: Conditions<F>, ctx: Context, filter: F | null | undefined): Sql[] =>
+  Object.entries(filter ?? {}).flatMap(([name, value]) => {
+    const build = all[name as keyof F] as ((value: unknown, ctx: Context) => Sql) | undefined;
+    return build && value !== null && value !== undefined ? [build(value, ctx)] : [];
+  });

@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { Context } from './context.js';
 import { tooLarge } from './errors.js';
+import { endOfDay } from './zones.js';
 
 /** Tells that the field at `at` is wrong, in words that follow its name. */
 export type Report = (at: string, message: string) => void;
@@ -165,6 +166,18 @@ export function jsonFault(value: unknown, depth = 0): string | undefined {
   }
   return undefined;
 }
+
+/** An instant with an offset, or a day that stands for its end in the workspace's time zone. */
+export const deadline: Check = (value, at, report, ctx) => {
+  const given = String(value).trim().toUpperCase().replace(' ', 'T');
+  if (given === '') return null;
+  const [, offset] = /([Z]|[+-]\d{2}:?\d{2})$/.exec(given) ?? [];
+  const good = isDay(given) || (offset && dateTime.test(given) && isDay(given.slice(0, 10)));
+  const end = isDay(given) ? endOfDay(given, ctx.account?.timezone ?? 'UTC') : new Date(given);
+  if (!good || Number.isNaN(end.getTime())) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset');
+  else instant(end, at, report, ctx);
+  return end;
+};
 
 export const jsonObject =
   (maxBytes: number): Check =>

@@ -55,7 +55,7 @@ const wrk: Generator = async ({ url, key, calls, from, seconds, connections }) =
     const file = join(folder, 'calls');
     writeFileSync(file, calls.map(({ method, path, body }) => `${method}\t${path}\t${body ? JSON.stringify(body) : ''}\n`).join(''));
     const headers = Object.entries(headersOf(key)).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-    const shape = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', resolve('test/bench/wrk.lua')];
+    const shape = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '30s', '-s', resolve('test/bench/wrk.lua')];
     const { stdout } = await run('wrk', [...shape, ...headers, url, '--', file, String(from % calls.length)]);
     const result = /^RESULT (.*)$/m.exec(stdout)?.[1];
     if (!result) throw new Error(`wrk: ${stdout}`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
 export interface Sample {
@@ -16,7 +17,7 @@ export interface Sample {
 }
 
 /** Makes fresh data in an account; `n` counts the samples of that account, so that two accounts get the same names. */
-type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
+export type MakeSample = (account: Account, n: number) => Sample | Promise<Sample>;
 
 const nothing: MakeSample = () => ({});
 const email = (account: Account, n: number) => `p${n}.${account.id}@example.com`;
@@ -161,6 +162,8 @@ export const samples: Record<string, MakeSample> = {
   'GET /products/{id}': onProduct,
   'PATCH /products/{id}': async (account, n) => ({ ...(await onProduct(account, n)), body: { price: 20, isActive: false } }),
   'DELETE /products/{id}': onProduct,
+
+  ...workSamples,
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,

@@ -94,4 +94,9 @@ export class Account {
   async tag(name = `tag ${++people}`, color?: string): Promise<Loose> {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
+
+  /** A task, made through the API. */
+  async task(fields: Record<string, unknown> = {}): Promise<Loose> {
+    return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));
+  }
 }

@@ -1,0 +1,45 @@
+import { Arg, Int } from 'type-graphql';
+import { invalidField } from './errors.js';
+import { type Batch, grouped } from './loaders.js';
+import { maxPageSize } from './page.js';
+import { allOf, rawSql, type Sql, sql } from './sql.js';
+
+/** The argument of a relation that is a list: how many of its records. */
+export const First = () => Arg('first', () => Int, { defaultValue: 50, description: `How many, at most ${maxPageSize}` });
+
+/** The key under which a loader of `relatedRows` knows the first records of a parent. */
+export function firstOf(parent: string, first: number): string {
+  if (first < 1) throw invalidField('first', 'must be at least 1');
+  return `${parent}/${Math.min(first, maxPageSize)}`;
+}
+
+/** What a relation from a parent to its records is made of. */
+interface Relation {
+  table: string;
+  /** The columns of a row, over the alias `t`. */
+  columns: Sql;
+  /** The column that holds the parent's id. */
+  parent: string;
+  /** The order, over the alias `t`; an index on account and parent should hold it. */
+  order: string;
+  live?: Sql;
+}
+
+/** The first records of each of many parents in one statement. */
+export const relatedRows =
+  <Row extends object>({ table, columns, parent, order, live }: Relation): Batch<Row[]> =>
+  async (ctx, keys) => {
+    const wanted = keys.map((key) => key.split('/'));
+    const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
+    const own = (account: string) =>
+      allOf([sql`t.account_id = ${account}::uuid`, sql`${rawSql(`t.${parent}`)} = p.id`, ...(live ? [live] : [])]);
+    const rows = await ctx.query<Row & { _parent: string }, []>(
+      (account) => sql`
+      select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)
+      cross join lateral (
+        select ${columns}, row_number() over (order by ${rawSql(order)}) as _nth from ${rawSql(table)} t
+        where ${own(account)} order by ${rawSql(order)} limit p.size) r
+      order by _parent, r._nth`,
+    );
+    return grouped(keys, rows, (row) => row._parent);
+  };

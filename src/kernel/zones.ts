@@ -1,0 +1,22 @@
+const offsets = new Map<string, Intl.DateTimeFormat>();
+
+/** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
+function offsetAt(zone: string, instant: number): number {
+  const format = offsets.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  offsets.set(zone, format);
+  const name = format.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value ?? '';
+  const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? [];
+  const ahead = (Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
+  return sign === '-' ? -ahead : ahead;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** The last millisecond of a day (YYYY-MM-DD) in a time zone, whatever its clocks do at midnight. */
+export function endOfDay(day: string, zone: string): Date {
+  const next = Date.parse(`${day}T00:00:00Z`) + dayMs;
+  const [before, after] = [next - offsetAt(zone, next - dayMs), next - offsetAt(zone, next + dayMs)];
+  // Where midnight is skipped neither shows 00:00, and the day ends with the clocks that it had.
+  const shows = (instant: number) => instant + offsetAt(zone, instant) === next;
+  return new Date((shows(before) || !shows(after) ? before : after) - 1);
+}

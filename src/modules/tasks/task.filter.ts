@@ -1,0 +1,63 @@
+import type { Context } from '../../kernel/context.js';
+import { since, until } from '../../kernel/dates.js';
+import type { Conditions } from '../../kernel/filters.js';
+import { byText, byTime, type ListSpec } from '../../kernel/list.js';
+import { wordPattern } from '../../kernel/search.js';
+import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import type { TaskFilter, TaskSort, TaskTab } from './task.model.js';
+
+export const taskColumns = selectList('Task', 't');
+
+/** The place of a word in its order, as its index spells it. */
+const byRank = (column: string, words: string[]) => ({
+  by: `array_position(array[${words.map((word) => `'${word}'`).join(', ')}], t.${column})`,
+  type: 'integer' as const,
+});
+
+export const taskListing: ListSpec<keyof typeof TaskSort> = {
+  table: 'tasks',
+  columns: taskColumns,
+  live: sql`true`,
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    dueDate: byTime('due_date', true),
+    priority: byRank('priority', ['low', 'medium', 'high', 'urgent']),
+    title: byText('title', false),
+    status: byRank('status', ['todo', 'in_progress', 'done']),
+  },
+  byDefault: ['createdAt', 'desc'],
+};
+
+const open = sql`t.status <> 'done'`;
+
+const isOverdue = (ctx: Context) => sql`(${open} and t.due_date < ${ctx.now()}::timestamptz)`;
+
+/** The midnight that begins the day of the workspace which is `days` after today. */
+function midnight(ctx: Context, days: number): Sql {
+  const { timezone } = ctx.caller.account;
+  return sql`((${ctx.now()}::timestamptz at time zone ${timezone})::date + ${days}::int)::timestamp at time zone ${timezone}`;
+}
+
+/** decisions.md "tasks tab": all but "completed" and "all" show open tasks only. */
+const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
+  all: () => sql`true`,
+  today: (ctx) => sql`(${open} and t.due_date >= ${midnight(ctx, 0)} and t.due_date < ${midnight(ctx, 1)})`,
+  upcoming: (ctx) => sql`(${open} and t.due_date >= ${midnight(ctx, 1)})`,
+  overdue: isOverdue,
+  completed: () => sql`t.status = 'done'`,
+};
+
+/** What each field of a filter asks of a task, over the alias `t`. */
+export const taskConditions: Conditions<TaskFilter> = {
+  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
+  status: (status) => sql`t.status = ${status}`,
+  priority: (priority) => sql`t.priority = ${priority}`,
+  assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
+  contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+  dealId: (id) => sql`t.deal_id = ${id}::uuid`,
+  dueFrom: (moment, ctx) => since('t.due_date', moment, ctx),
+  dueTo: (moment, ctx) => until('t.due_date', moment, ctx),
+  overdue: (wanted, ctx) => (wanted ? isOverdue(ctx) : sql`not coalesce(${isOverdue(ctx)}, false)`),
+  tab: (tab, ctx) => tabs[tab](ctx),
+};

@@ -1,0 +1,26 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Task } from './task.model.js';
+import { ContactTasksResolver, TaskResolver } from './task.resolver.js';
+import { tasksOfContacts } from './task.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    tasksOfContact: Loader<Task[]>;
+  }
+}
+
+export default defineModule({
+  name: 'tasks',
+  resolvers: [TaskResolver, ContactTasksResolver],
+  loaders: { tasksOfContact: tasksOfContacts },
+  events: ['task.created', 'task.updated', 'task.completed', 'task.deleted'],
+  routes: [
+    list('GET /tasks', 'tasks', { as: 'page' }),
+    make('POST /tasks', 'createTask'),
+    read('GET /tasks/{id}', 'task'),
+    edit('PATCH /tasks/{id}', 'updateTask'),
+    drop('DELETE /tasks/{id}', 'deleteTask'),
+  ],
+});

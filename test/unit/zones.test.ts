@@ -1,0 +1,25 @@
+import { describe, expect, it } from '@jest/globals';
+import { endOfDay } from '../../src/kernel/zones.js';
+
+describe('the end of a day', () => {
+  const ends = (day: string, zone: string) => endOfDay(day, zone).toISOString();
+
+  it('is the last millisecond before the next midnight of the zone', () => {
+    expect(ends('2030-05-06', 'UTC')).toBe('2030-05-06T23:59:59.999Z');
+    expect(ends('2030-05-06', 'America/New_York')).toBe('2030-05-07T03:59:59.999Z');
+    expect(ends('2030-05-06', 'Asia/Kathmandu')).toBe('2030-05-06T18:14:59.999Z');
+    expect(ends('2028-02-28', 'Pacific/Kiritimati')).toBe('2028-02-28T09:59:59.999Z');
+  });
+
+  it('knows the days on which the clocks change', () => {
+    expect(ends('2030-03-30', 'Europe/Berlin')).toBe('2030-03-30T22:59:59.999Z');
+    expect(ends('2030-03-31', 'Europe/Berlin')).toBe('2030-03-31T21:59:59.999Z');
+    expect(ends('2030-10-27', 'Europe/Berlin')).toBe('2030-10-27T22:59:59.999Z');
+  });
+
+  it('knows zones where midnight is skipped, or comes after an hour is repeated', () => {
+    // São Paulo went from 23:59:59 on the 3rd to 01:00 on the 4th, and on February 17th from midnight back to 23:00.
+    expect(ends('2018-11-03', 'America/Sao_Paulo')).toBe('2018-11-04T02:59:59.999Z');
+    expect(ends('2018-02-17', 'America/Sao_Paulo')).toBe('2018-02-18T02:59:59.999Z');
+  });
+});
