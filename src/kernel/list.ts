@@ -7,7 +7,7 @@ import { isUuid } from './values.js';
 /** A sort key: the expression that its index holds, over the alias `t`. */
 export interface SortKey {
   by: string;
-  type: 'text' | 'timestamptz' | 'integer' | 'numeric';
+  type: 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric';
   nullable?: boolean;
 }
 
@@ -139,6 +139,7 @@ const encodeCursor = (sort: string, order: string, cursor: Cursor) =>
 const keyForms: Record<SortKey['type'], RegExp> = {
   text: /^[^\0]*$/,
   timestamptz: /^\d{1,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/,
+  date: /^\d{4,6}-\d\d-\d\d$/,
   integer: /^-?\d{1,10}$/,
   numeric: /^-?\d{1,40}(\.\d{1,40})?$/,
 };

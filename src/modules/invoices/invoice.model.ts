@@ -1,5 +1,21 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Date_, Draft, Edit, Entity, Id, Input, Moment, Money, Nested, OfRecord, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/fields.js';
+import {
+  Date_,
+  Draft,
+  Edit,
+  Entity,
+  Id,
+  Input,
+  Moment,
+  Money,
+  Nested,
+  OfRecord,
+  OneOf,
+  oneOf,
+  Ref,
+  Stamp,
+  Text,
+} from '../../kernel/fields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
 
 export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');

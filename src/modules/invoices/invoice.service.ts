@@ -1,9 +1,11 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { check, conflict, found, invalidField } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
+import type { Batch } from '../../kernel/loaders.js';
 import { type Exact, exact } from '../../kernel/money.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { relatedRows } from '../../kernel/related.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { dayAfter, today } from '../../kernel/zones.js';
 import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
@@ -48,6 +50,15 @@ export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> 
 const hold = statement<{ id: string }, [id: string]>(
   (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
 );
+
+/** A contact's newest invoices, for many contacts in one statement. */
+export const invoicesOfContacts: Batch<InvoiceRow[]> = (ctx, keys) =>
+  relatedRows<InvoiceRow>({
+    table: 'invoices',
+    columns: invoiceColumns(ctx),
+    parent: 'contact_id',
+    order: 't.created_at desc, t.id desc',
+  })(ctx, keys);
 
 /** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
@@ -103,8 +114,7 @@ const comparable = (invoice: InvoiceRow) => ({
   })),
 });
 
-export const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes =>
-  changesBetween(comparable(before), comparable(after), tracked);
+export const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
 
 /** The audit row of what the contract has no event for. */
 const tell = (ctx: Context, name: string, invoice: InvoiceRow, changes?: Changes) =>
@@ -116,7 +126,9 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   const before = await lockInvoice(ctx, id);
   check(before.status === 'draft', () => conflict(`Only a draft can be changed; this invoice is ${before.status}`));
   const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
-  check(exact(totals.total).gte(exact(before.amountPaid)), () => invalidField('items', `must not come to less than the ${before.amountPaid} paid`));
+  check(exact(totals.total).gte(exact(before.amountPaid)), () =>
+    invalidField('items', `must not come to less than the ${before.amountPaid} paid`),
+  );
   const given = defined(input);
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);

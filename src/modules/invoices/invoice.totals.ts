@@ -31,6 +31,7 @@ export function totalsOf(lines: readonly Line[], taxRate: Amount): Totals {
   const taxAmount = toCents(subtotal.times(exact(taxRate)));
   const total = subtotal.plus(taxAmount);
   if (total.isNegative() && !total.isZero()) throw invalidField('items', 'must not come to less than nothing');
-  if ([...amounts, subtotal, total].some((amount) => amount.abs().gt(most))) throw invalidField('items', `must not come to more than ${most}`);
+  if ([...amounts, subtotal, total].some((amount) => amount.abs().gt(most)))
+    throw invalidField('items', `must not come to more than ${most}`);
   return { amounts: amounts.map(text), subtotal: text(subtotal), taxAmount: text(taxAmount), total: text(total) };
 }
