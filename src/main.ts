@@ -8,7 +8,7 @@ process.env.NODE_ENV ??= 'production';
 /** How long a stopping server goes on answering while readiness already says no, so that nobody sends to a closed port. */
 const drainMs = 1000;
 /** When connections that still have not ended are cut. */
-const patienceMs = 10_000;
+const patienceMs = 8_000;
 /** When the process ends even though something refuses to close. */
 const deadlineMs = 14_000;
 

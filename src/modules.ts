@@ -9,4 +9,6 @@ export const modules = [
   (await import('./modules/invoices/invoices.module.js')).default,
   (await import('./modules/events/events.module.js')).default,
   (await import('./modules/tasks/tasks.module.js')).default,
+  (await import('./modules/notes/notes.module.js')).default,
+  (await import('./modules/activities/activities.module.js')).default,
 ];

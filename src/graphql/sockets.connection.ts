@@ -12,8 +12,10 @@ const fullBytes = 1024 * 1024;
 const patienceMs = 30_000;
 /** Messages that a client may send in a second. */
 const messagesPerSecond = 200;
-/** How long a client has to answer a close. */
-const farewellMs = 1000;
+/** How long a client has to answer a close, and to read what lies before it; a server that stops waits less. */
+const farewellMs = 5000;
+const goingAway = 1001;
+const hastyMs = 1000;
 
 /** Close codes of our own; a client comes back after the first with `after`. */
 const slowReader = 4413;
@@ -24,7 +26,7 @@ const codes: Partial<Record<AppError['code'], number>> = {
   unauthenticated: 4401,
   permission_denied: 4403,
   rate_limited: 4429,
-  unavailable: 1001,
+  unavailable: goingAway,
 };
 
 /** One WebSocket: its caller, its subscriptions, and the limits of what it may send and leave unread. */
@@ -32,6 +34,7 @@ export class Connection implements Connected {
   /** Known from `connection_init` on. */
   principal: Principal;
   #leave = () => {};
+  #closed: (code: number, reason: string) => void = () => {};
   #isAlive = true;
   #second = 0;
   #messages = 0;
@@ -41,6 +44,7 @@ export class Connection implements Connected {
     readonly caller: { authorization?: string; cookie?: string; ip: string; userAgent?: string },
   ) {
     ws.on('error', () => ws.terminate());
+    ws.once('close', (code, reason) => this.#gone(code, reason.toString()));
     ws.on('pong', () => {
       this.#isAlive = true;
     });
@@ -63,8 +67,15 @@ export class Connection implements Connected {
     this.#leave = callers.add(this);
   }
 
-  leave(): void {
+  /** What ends with the connection, from the moment that the server closes it or the client is gone. */
+  onClosed(work: (code: number, reason: string) => void): void {
+    this.#closed = work;
+  }
+
+  #gone(code: number, reason: string) {
     this.#leave();
+    this.#closed(code, reason);
+    this.#closed = () => {};
   }
 
   /** What graphql-ws knows of the socket. */
@@ -120,12 +131,13 @@ export class Connection implements Connected {
   close(code: number, reason: string): Promise<void> {
     if (this.ws.readyState === this.ws.CLOSED) return Promise.resolve();
     return new Promise((resume) => {
-      const cut = setTimeout(() => this.ws.terminate(), farewellMs);
+      const cut = setTimeout(() => this.ws.terminate(), code === goingAway ? hastyMs : farewellMs);
       this.ws.once('close', () => {
         clearTimeout(cut);
         resume();
       });
       this.ws.close(code, Buffer.byteLength(reason) <= 120 ? reason : reason.slice(0, 40));
+      this.#gone(code, reason);
     });
   }
 }

@@ -86,11 +86,10 @@ export class Sockets {
     const connection = new Connection(ws, caller);
     this.#connections.add(connection);
     const closed = this.#protocol.opened(connection.adapter(), { connection });
-    ws.once('close', (code, reason) => {
-      this.#connections.delete(connection);
-      connection.leave();
-      void closed(code, reason.toString());
+    connection.onClosed((code, reason) => {
+      void closed(code, reason);
     });
+    ws.once('close', () => this.#connections.delete(connection));
   }
 
   /** Closes every socket as a server does that goes away. */

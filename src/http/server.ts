@@ -7,9 +7,11 @@ import { fromDatabase } from '../kernel/dberrors.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
 import { RateLimited } from '../kernel/limits.js';
 import { errorBody } from './errors.js';
+import { ambiguity, crossOrigin, jsonBodies, patience, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
+import { readiness } from './readiness.js';
 
 /** What `modules/auth` answers: who calls, or why the credentials are not taken. */
 export interface Identified {
@@ -49,13 +51,14 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     bodyLimit,
     trustProxy: app.config.trustProxy ?? false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
-    requestTimeout: 30_000,
+    requestTimeout: patience.requestTimeout,
+    maxRequestsPerSocket: patience.maxRequestsPerSocket,
+    clientErrorHandler: refuseBroken,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },
+    http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
   });
-  server.server.maxRequestsPerSocket = 1000;
   await server.register(cookie);
   jsonBodies(server);
   addHooks(server, app, identify, metrics);
@@ -71,25 +74,18 @@ const single = (header: string | string[] | undefined) => (Array.isArray(header)
 
 const sane = (id: string | string[] | undefined) => (typeof id === 'string' && saneId.test(id) ? id : undefined);
 
-/** JSON only, whatever its charset says; anything else is 400 on a route that takes a body. */
-function jsonBodies(server: FastifyInstance) {
-  server.removeAllContentTypeParsers();
-  const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json/i, { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') return done(null, undefined);
-    return parse(request, body as string, done);
-  });
-}
-
 function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics: Metrics) {
+  const safety = safetyHeaders(app.config);
   server.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
-    reply.header('X-Content-Type-Options', 'nosniff');
-    reply.header('Cache-Control', 'no-store');
+    reply.headers(safety);
     const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
     if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
     request.ctx = new Context(app, info, null);
     request.gate = new RateGate(app.limiter);
+    const broken = ambiguity(request.raw.rawHeaders);
+    if (broken) throw broken;
+    if (crossOrigin(request, reply, app.config.corsOrigins)) return reply.status(204).send();
     const { bare, buckets, graphql } = request.routeOptions.config;
     if (bare) return;
     const { principal, refusal, session } = await identified(request, app, identify);
@@ -118,7 +114,7 @@ async function identified(request: FastifyRequest, app: App, identify: Identify)
   const cookieValue = request.cookies[sessionCookie];
   if (authorization === undefined && cookieValue === undefined) return { principal: null };
   const found = await identify(app, { authorization, cookie: authorization === undefined ? cookieValue : undefined, ip: request.ip });
-  const foreign = found.principal?.kind === 'session' ? originRefusal(request, app.config.publicUrl) : undefined;
+  const foreign = found.principal?.kind === 'session' ? originRefusal(request, app.config) : undefined;
   return foreign ? { principal: null, refusal: foreign } : found;
 }
 
@@ -161,5 +157,10 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
 function probes(server: FastifyInstance, app: App, metrics: Metrics) {
   const bare = { config: { bare: true } };
   server.get('/healthz', bare, (_request, reply) => reply.status(app.ready ? 200 : 503).send({ status: app.ready ? 'ok' : 'unavailable' }));
+  const ready = readiness(app);
+  server.get('/readyz', bare, async (_request, reply) => {
+    const isReady = await ready();
+    return reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable' });
+  });
   server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()));
 }

@@ -137,3 +137,10 @@ function allowKey(key: Principal, needs: Needs) {
   const missing = key.scopes ? needs.scopes.filter((scope) => !key.scopes?.includes(scope)) : [];
   if (missing.length > 0) throw denied(`This API key lacks the scope ${missing.join(', ')}`);
 }
+
+/** The record types, in lower case, that the caller may read; null for all of them. */
+export function readableTypes({ app, caller: { scopes } }: Context): string[] | null {
+  if (!scopes) return null;
+  const types = Object.values(app.registry.schema().getTypeMap());
+  return types.filter(({ extensions: { scope } }) => scope && scopes.includes(String(scope))).map(({ name }) => name.toLowerCase());
+}

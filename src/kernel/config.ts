@@ -21,6 +21,7 @@ const environment = z.object({
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
   SECRET_KEY: z.string().min(32).optional(),
   PUBLIC_URL: z.url().optional(),
+  CORS_ORIGINS: z.string().default(''),
   SEED_DEMO: given.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RATE_LIMIT_ENABLED: flag(true),
@@ -89,10 +90,23 @@ export interface Config {
   /** Absent only with the embedded database, which keeps a random one in its data directory. */
   secretKey?: string;
   publicUrl: string;
+  /** Origins whose pages may call from a browser; none unless told. */
+  corsOrigins: string[];
   seedDemo: boolean;
   logLevel: string;
   limits: RateLimits;
   graphql: GraphQLLimits;
+}
+
+/** A list of origins as browsers write them. */
+function originsOf(list: string): string[] {
+  const origins = list.split(',').map((entry) => entry.trim());
+  return origins.filter(Boolean).map((origin) => {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error(`Configuration: CORS_ORIGINS: "${origin}" is no origin such as https://app.example.com`);
+    }
+    return origin;
+  });
 }
 
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
@@ -122,6 +136,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     defaultPlan: e.DEFAULT_PLAN,
     secretKey: e.SECRET_KEY,
     publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
+    corsOrigins: originsOf(e.CORS_ORIGINS),
     seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
     logLevel: e.LOG_LEVEL,
     limits: {

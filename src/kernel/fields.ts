@@ -62,6 +62,10 @@ function field(description: string, options: Options, make: Partially): Property
 export const Text = (max: number, description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.text(max), schema: { maxLength: max } });
 
+/** A text of at most `kilobytes`, else 413. */
+export const LongText = (kilobytes: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.longText(kilobytes * 1024) });
+
 /** An e-mail address, kept as sent. */
 export const Email = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.email, schema: { maxLength: 254, format: 'email' } });

@@ -7,9 +7,13 @@ import { isUuid } from './values.js';
 /** A sort key: the expression that its index holds, over the alias `t`. */
 export interface SortKey {
   by: string;
-  type: 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric';
+  type: KeyType;
   nullable?: boolean;
+  /** What comes before it, in the same direction and with the same index; never null, nor is the key then. */
+  lead?: { by: string; type: KeyType };
 }
+
+type KeyType = 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric' | 'boolean';
 
 /** What a list of one table is made of. */
 export interface ListSpec<S extends string> {
@@ -41,17 +45,17 @@ export const byNumber = (column: string, type: 'integer' | 'numeric' = 'integer'
 interface Listed {
   id: string;
   _key: string | null;
-  _total: bigint | number | null;
 }
 
 interface Cursor {
+  lead?: string;
   key: string | null;
   id: string;
 }
 
 /**
  * One page of a table in one statement: the ids over the sort's index, the rows joined onto them, and the exact total
- * where it is asked for. Every sort ends in the id; nulls are last both ways; a cursor goes on exactly after its row.
+ * where it is asked for. The rows are as JSON tells them: instants and decimals are text and numbers. Every sort ends in the id; nulls are last both ways; a cursor goes on exactly after its row.
  */
 export async function listRows<Row extends { id: string }, S extends string>(
   ctx: Context,
@@ -61,7 +65,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
 ): Promise<Page<Row>> {
   const [sort, order] = [args.sort ?? spec.byDefault[0], args.order ?? spec.byDefault[1]];
   const size = pageSize(args);
-  const after = args.after ? decodeCursor(args.after, sort, order, spec.sorts[sort].type) : undefined;
+  const after = args.after ? decodeCursor(args.after, sort, order, spec.sorts[sort]) : undefined;
   const offset = ((args.page ?? 1) - 1) * size;
   if (offset > 1e9) throw invalidField('page', 'is too far');
   const wantTotal = args.selection.has('totalCount');
@@ -69,16 +73,18 @@ export async function listRows<Row extends { id: string }, S extends string>(
   const build = (account: string) => {
     const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
     const ids = pageOfIds(spec, { sort, order, size, offset, after, where });
-    const direction = rawSql(`_sort ${order} ${spec.sorts[sort].nullable ? 'nulls last' : ''}, id ${order}`);
+    const lead = spec.sorts[sort].lead ? `_lead ${order}, ` : '';
+    const direction = rawSql(`${lead}_sort ${order} ${spec.sorts[sort].nullable ? 'nulls last' : ''}, id ${order}`);
     const rows = sql`select ${spec.columns}, p._key, p._nth
       from (select *, row_number() over (order by ${direction}) as _nth from (${ids}) i) p
       join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and ${idOf(spec)} = p.id`;
-    if (!wantTotal) return sql`${rows} order by p._nth`;
-    const total = totalOf(spec, account, where, conditions.length > 0 || spec.counted === false);
-    return sql`select r.*, n._total from (select (${total})::bigint as _total) n left join (${rows}) r on true order by r._nth`;
+    const total = wantTotal ? totalOf(spec, account, where, conditions.length > 0 || spec.counted === false) : sql`select null`;
+    // One text of JSON: Prisma would otherwise take every value of every row in hand.
+    return sql`select json_build_object('total', (${total}), 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))::text as json`;
   };
-  const rows = await ctx.query<Row & Listed, []>(build);
-  return toPage(rows, { sort, order, size, previous: offset > 0 || after !== undefined, wantTotal });
+  const [answer] = await ctx.query<{ json: string }, []>(build);
+  const { rows, total } = JSON.parse(answer!.json) as { rows: (Row & Listed)[]; total: number | null };
+  return toPage(rows, total, { sort, order, size, previous: offset > 0 || after !== undefined });
 }
 
 interface Window {
@@ -92,15 +98,21 @@ interface Window {
 
 const idOf = (spec: { key?: string }) => rawSql(`t.${spec.key ?? 'id'}`);
 
+/** The key to sort by, and as text for the cursor: of two parts a JSON list. */
+const keyColumns = ({ by, lead }: SortKey): Sql =>
+  lead
+    ? rawSql(`${lead.by} as _lead, ${by} as _sort, json_build_array((${lead.by})::text, (${by})::text)::text as _key`)
+    : rawSql(`${by} as _sort, (${by})::text as _key`);
+
 /** The ids and sort keys of a page and one row more, read from the index alone. */
 function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const key = spec.sorts[window.sort as S];
   const { order, where } = window;
   const limit = window.size + 1;
   const itsId = idOf(spec);
-  const from = (condition: Sql) =>
-    sql`select ${itsId} as id, ${rawSql(key.by)} as _sort, (${rawSql(key.by)})::text as _key from ${rawSql(spec.table)} t where ${where} ${condition}`;
-  const by = rawSql(`${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.${spec.key ?? 'id'} ${order}`);
+  const from = (condition: Sql) => sql`select ${itsId} as id, ${keyColumns(key)} from ${rawSql(spec.table)} t where ${where} ${condition}`;
+  const lead = key.lead ? `${key.lead.by} ${order}, ` : '';
+  const by = rawSql(`${lead}${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.${spec.key ?? 'id'} ${order}`);
   if (!window.after) return sql`${from(emptySql)} order by ${by} limit ${limit}::int offset ${window.offset}::bigint`;
 
   const { key: value, id } = window.after;
@@ -108,7 +120,9 @@ function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const nulls = sql`${from(sql`and ${rawSql(key.by)} is null ${value === null ? sql`and ${itsId} ${beyond} ${id}::uuid` : emptySql}`)}
     order by ${itsId} ${rawSql(order)} limit ${limit}::int`;
   if (value === null) return nulls;
-  const seek = sql`${from(sql`and (${rawSql(key.by)}, ${itsId}) ${beyond} (${value}::${rawSql(key.type)}, ${id}::uuid)`)} order by ${by} limit ${limit}::int`;
+  const first = key.lead ? [rawSql(`${key.lead.by}, `), sql`${window.after.lead}::${rawSql(key.lead.type)}, `] : [emptySql, emptySql];
+  const place = sql`(${first[0]!}${rawSql(key.by)}, ${itsId}) ${beyond} (${first[1]!}${value}::${rawSql(key.type)}, ${id}::uuid)`;
+  const seek = sql`${from(sql`and ${place}`)} order by ${by} limit ${limit}::int`;
   if (!key.nullable) return seek;
   const together = rawSql(`_sort ${order} nulls last, id ${order}`);
   return sql`select * from ((${seek}) union all (${nulls})) u order by ${together} limit ${limit}::int`;
@@ -123,32 +137,37 @@ function totalOf<S extends string>(spec: ListSpec<S>, account: string, where: Sq
 
 function toPage<Row extends { id: string }>(
   rows: (Row & Listed)[],
-  page: { sort: string; order: string; size: number; previous: boolean; wantTotal: boolean },
+  total: number | null,
+  page: { sort: string; order: string; size: number; previous: boolean },
 ): Page<Row> {
-  const total = page.wantTotal ? Number(rows[0]?._total ?? 0) : null;
-  const present = rows.filter((row) => row.id !== null);
-  const kept = present.slice(0, page.size);
   const cursorOf = (row: Row) => encodeCursor(page.sort, page.order, { key: (row as Row & Listed)._key, id: row.id });
-  return new Page<Row>(kept, cursorOf, { next: present.length > page.size, previous: page.previous }, total);
+  return new Page<Row>(rows.slice(0, page.size), cursorOf, { next: rows.length > page.size, previous: page.previous }, total);
 }
 
 const encodeCursor = (sort: string, order: string, cursor: Cursor) =>
   Buffer.from(JSON.stringify([sort, order, cursor.key, cursor.id])).toString('base64url');
 
 /** How a key of each type is written in a cursor. */
-const keyForms: Record<SortKey['type'], RegExp> = {
+const keyForms: Record<KeyType, RegExp> = {
   text: /^[^\0]*$/,
   timestamptz: /^\d{1,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/,
   date: /^\d{4,6}-\d\d-\d\d$/,
   integer: /^-?\d{1,10}$/,
   numeric: /^-?\d{1,40}(\.\d{1,40})?$/,
+  boolean: /^(true|false)$/,
 };
 
-function decodeCursor(text: string, sort: string, order: string, type: SortKey['type']): Cursor {
+const isKey = (key: unknown, type: KeyType) => typeof key === 'string' && keyForms[type].test(key);
+
+function decodeCursor(text: string, sort: string, order: string, { type, lead, nullable }: SortKey): Cursor {
   try {
-    const [itsSort, itsOrder, key, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string, string | null, string];
-    const isKey = key === null || (typeof key === 'string' && keyForms[type].test(key));
-    if (itsSort === sort && itsOrder === order && isUuid(id) && isKey) return { key, id };
+    const [itsSort, itsOrder, whole, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string, string | null, string];
+    if (itsSort === sort && itsOrder === order && isUuid(id)) {
+      if (lead) {
+        const [first, key] = JSON.parse(String(whole)) as [string, string];
+        if (isKey(first, lead.type) && isKey(key, type)) return { lead: first, key, id };
+      } else if (isKey(whole, type) || (whole === null && nullable)) return { key: whole, id };
+    }
   } catch {
     // falls through to the one answer for every cursor that is not ours
   }

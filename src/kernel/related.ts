@@ -1,4 +1,5 @@
 import { Arg, Int } from 'type-graphql';
+import type { Context } from './context.js';
 import { invalidField } from './errors.js';
 import { type Batch, grouped } from './loaders.js';
 import { maxPageSize } from './page.js';
@@ -22,7 +23,8 @@ interface Relation {
   parent: string;
   /** The order, over the alias `t`; an index on account and parent should hold it. */
   order: string;
-  live?: Sql;
+  /** Which of them count; all unless told. */
+  live?: Sql | ((ctx: Context) => Sql);
 }
 
 /** The first records of each of many parents in one statement. */
@@ -31,8 +33,8 @@ export const relatedRows =
   async (ctx, keys) => {
     const wanted = keys.map((key) => key.split('/'));
     const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
-    const own = (account: string) =>
-      allOf([sql`t.account_id = ${account}::uuid`, sql`${rawSql(`t.${parent}`)} = p.id`, ...(live ? [live] : [])]);
+    const which = typeof live === 'function' ? live(ctx) : (live ?? sql`true`);
+    const own = (account: string) => allOf([sql`t.account_id = ${account}::uuid`, sql`${rawSql(`t.${parent}`)} = p.id`, which]);
     const rows = await ctx.query<Row & { _parent: string }, []>(
       (account) => sql`
       select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)

@@ -26,6 +26,14 @@ export const text =
   (value, at, report) =>
     cleanText(value, max, at, report);
 
+/** Trimmed text of any length that its bytes allow, else 413. */
+export const longText =
+  (maxBytes: number): Check =>
+  (value, at, report) => {
+    if (Buffer.byteLength(String(value)) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB`);
+    return cleanText(value, maxBytes, at, report);
+  };
+
 export const secret =
   (min: number): Check =>
   (value, at, report) => {

@@ -1,9 +1,15 @@
 import { AppError } from '../kernel/errors.js';
 
+/** "assignedTo" → "assigned_to", "tags.0" → "tag_names.0". */
+function clientName(field: string, names: ReadonlyMap<string, string>): string {
+  const [head = '', ...inside] = field.split('.');
+  return names.get(field) ?? [names.get(head) ?? head, ...inside].join('.');
+}
+
 /** The same error with its fields under the names that the client used. */
 export function inClientNames(error: AppError, names: ReadonlyMap<string, string>): AppError {
-  if (!error.details?.some((d) => names.has(d.field))) return error;
-  const details = error.details.map((d) => ({ field: names.get(d.field) ?? d.field, message: d.message }));
+  const details = error.details?.map((d) => ({ field: clientName(d.field, names), message: d.message }));
+  if (!details || details.every((d, i) => d.field === error.details![i]!.field)) return error;
   const message = details.map((d) => `${d.field} ${d.message}`).join('; ');
   return new AppError(error.code, message, { details, retryAfter: error.retryAfter, more: error.more });
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { checkSame, checkTraces, statementsOf } from './check.js';
 import { connected, type Place, prepareDatabases } from './database.js';
 import { type Generator, generator } from './load.js';
@@ -19,6 +20,7 @@ import { type Workload, workloads } from './workloads.js';
  *   BENCH_DATABASE_URL            PostgreSQL, as one who may make databases
  *   BENCH_KEEP=1                  keeps the filled database for the next run
  *   BENCH_PORT                    the first of three free ports (4170)
+ *   BENCH_FLAGS                   Node's flags of both servers, instead of those of npm start
  *   BENCH_PROFILE=1               profiles this server instead, workload by workload
  */
 const { BENCH_SECONDS = '5', BENCH_WARM = '20', BENCH_ROUNDS = '4' } = process.env;
@@ -28,8 +30,9 @@ const [connections, port] = [Number(BENCH_CONNECTIONS), Number(BENCH_PORT)];
 const profiling = process.env.BENCH_PROFILE === '1';
 const say = (text: string) => console.error(text);
 
-/** Node's flags of `npm start`, which both servers get. */
+/** Node's flags of `npm start`, or those to be tried; both servers get them. */
 function nodeFlags(): string[] {
+  if (process.env.BENCH_FLAGS !== undefined) return process.env.BENCH_FLAGS.split(' ').filter(Boolean);
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
   return scripts.start.split(' ').filter((word) => word.startsWith('--'));
 }
@@ -91,15 +94,16 @@ async function measure(bench: Bench, workload: Workload): Promise<Figures> {
   return result;
 }
 
+/** Profiles the middle of a round: while connections end, other things happen. */
 async function profile(bench: Bench, workload: Workload): Promise<void> {
   await checkSame(workload, bench.server, bench.ceiling, bench.place.key);
   await warm(bench, bench.server, workload);
-  let load: Awaited<ReturnType<typeof round>> | undefined;
-  const found = await profiled(port + 2, async () => {
-    load = await round(bench, bench.server, workload, 0);
-  });
+  const load = round(bench, bench.server, workload, 0, seconds + 2);
+  await setTimeout(1000);
+  const found = await profiled(port + 2, () => setTimeout(seconds * 1000));
+  const { requests, cpu } = await load;
   writeFileSync(resolve(`test/bench/${workload.key}.cpuprofile`), JSON.stringify(found));
-  console.log(`\n## ${workload.title}: ${load!.requests} requests, ${load!.cpu.toFixed(2)} ms of processor time each\n${summary(found)}`);
+  console.log(`\n## ${workload.title}: ${requests} requests, ${cpu.toFixed(2)} ms of processor time each\n${summary(found)}`);
 }
 
 async function benchmark(bench: Bench, chosen: Workload[], load: string) {

@@ -1,9 +1,15 @@
-import type { Account } from '../support/index.js';
+import { type Account, dataOf } from '../support/index.js';
 import type { MakeSample } from './samples.js';
 
 const aTask = async (account: Account, n: number) => (await account.task({ title: `Task ${n}`, dueDate: '2030-05-06' })).id as string;
 
+const aNote = async (account: Account, n: number) => {
+  const contactId = (await account.contact()).id as string;
+  return dataOf(await account.owner.post('/notes', { body: `Note ${n}`, contactId })) as { id: string; contactId: string };
+};
+
 const onTask: MakeSample = async (account, n) => ({ params: { id: await aTask(account, n) } });
+const onNote: MakeSample = async (account, n) => ({ params: { id: (await aNote(account, n)).id } });
 
 /** Samples of tasks, notes, activities and custom fields. */
 export const workSamples: Record<string, MakeSample> = {
@@ -23,4 +29,18 @@ export const workSamples: Record<string, MakeSample> = {
     body: { status: 'done', dueDate: '2030-05-06T10:00:00+02:00' },
   }),
   'DELETE /tasks/{id}': onTask,
+
+  'GET /notes': async (account, n) => ({ query: `contact_id=${(await aNote(account, n)).contactId}` }),
+  'POST /notes': async (account, n) => ({ body: { body: `Wrote ${n}`, contactId: (await account.contact()).id, isPinned: true } }),
+  'GET /notes/{id}': onNote,
+  'PATCH /notes/{id}': async (account, n) => ({ ...(await onNote(account, n)), body: { body: 'Changed', isPinned: true } }),
+  'DELETE /notes/{id}': onNote,
+
+  'GET /activities': async (account, n) => {
+    dataOf(await account.owner.post('/activities', { type: `call ${n}`, title: `Spoke ${n}`, metadata: { minutes: n } }));
+    return { query: `type=call ${n}&search=spoke` };
+  },
+  'POST /activities': async (account) => ({
+    body: { type: 'meeting', title: 'Met', description: 'At the fair', contactId: (await account.contact()).id, metadata: { hall: 3 } },
+  }),
 };

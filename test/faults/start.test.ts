@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from '@jest/globals';
 import { ServerProcess } from '../support/process.js';
+import { type Call, curlCalls } from '../support/readme.js';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'crm-start-'));
 const file = (name: string) => join(dataDir, name);
@@ -61,6 +62,17 @@ async function readinessAfter(address: string): Promise<number> {
   }
 }
 
+/** Calls as the README does: a record, or the beginning of a stream. */
+async function expectAnswer({ url, headers, body, stream }: Call, address: string): Promise<void> {
+  const cut = new AbortController();
+  const init = { method: body ? 'POST' : 'GET', headers, body, signal: cut.signal };
+  const answer = await fetch(url.replace('http://127.0.0.1:4000', address), init);
+  expect(answer.status).toBe(url.endsWith('/contacts') ? 201 : 200);
+  if (stream) expect(answer.headers.get('content-type')).toContain('text/event-stream');
+  else expect(await answer.json()).toEqual({ data: expect.anything() });
+  cut.abort();
+}
+
 describe('the server as a process', () => {
   let server: ServerProcess;
   let address: string;
@@ -72,6 +84,12 @@ describe('the server as a process', () => {
     expect(JSON.parse(body).data.meta.total).toBe(60);
     expect(server.output).toContain(`demo@example.com, password ${secret('demo.password')}`);
     expect(server.output).toContain(`$(cat ${file('demo.key')})`);
+  });
+
+  it('answers the first calls of the README as they stand there', async () => {
+    const calls = curlCalls((name) => secret(name.replace(/^data\//, '')));
+    expect(calls.length).toBeGreaterThanOrEqual(3);
+    for (const call of calls) await expectAnswer(call, address);
   });
 
   it('keeps its secrets for its own eyes', () => {

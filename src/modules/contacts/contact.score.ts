@@ -58,3 +58,8 @@ export async function onActivity(ctx: Context, { contactId }: Fact): Promise<voi
   const leadScore = total(factorsOf(engagement!));
   await ctx.db.contact.updateMany({ where: { id: contactId }, data: { leadScore, scoredAt: now, lastActivityAt: now } });
 }
+
+/** Keeps the time of the last activity where something happened that moves no score. */
+export async function touchContact(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
+  if (contactId) ctx.update('Contact', { id: contactId }, { lastActivityAt: ctx.now() });
+}

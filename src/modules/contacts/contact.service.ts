@@ -33,7 +33,7 @@ const byId = statement<ContactRow, [id: string, lock: boolean]>(
 
 /** One contact with its tags. */
 export async function getContact(ctx: Context, id: string): Promise<ContactRow> {
-  const [contact] = await ctx.query(byId, validId(id, 'Contact'), false);
+  const [contact] = await ctx.read(byId, validId(id, 'Contact'), false);
   return found(contact, 'Contact');
 }
 

@@ -1,10 +1,10 @@
 import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
+import { defineModule, type Reaction } from '../../kernel/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.js';
 import type { Tag } from '../tags/tag.model.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity } from './contact.score.js';
+import { onActivity, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, tagsOfContacts } from './contact.service.js';
 
 declare module '../../kernel/loaders.js' {
@@ -18,13 +18,17 @@ const access = { scope: 'contacts' };
 
 // What moves a score belongs to later modules; a reaction names the event and imports nobody.
 const scored = ['deal.created', 'deal.won', 'deal.lost', 'message.sent', 'message.received', 'appointment.created', 'form.submitted'];
+// What happens with a person without saying more of their interest.
+const touched = ['note.created', 'task.created', 'task.completed'];
+
+const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(events.map((event) => [event, reaction]));
 
 export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver],
   loaders: { contact: contactsById, tagsOfContact: tagsOfContacts },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  on: Object.fromEntries(scored.map((event) => [event, onActivity])),
+  on: { ...reactions(scored, onActivity), ...reactions(touched, touchContact) },
   routes: [
     list('GET /contacts', 'contacts', { as: 'page' }),
     make('POST /contacts', 'createContact', { also: [402] }),

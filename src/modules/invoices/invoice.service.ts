@@ -43,7 +43,7 @@ const byId = (ctx: Context) =>
 
 /** One invoice with its items and payments. */
 export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
-  const [invoice] = await ctx.query(byId(ctx), validId(id, 'Invoice'));
+  const [invoice] = await ctx.read(byId(ctx), validId(id, 'Invoice'));
   return found(invoice, 'Invoice');
 }
 
@@ -63,7 +63,8 @@ export const invoicesOfContacts: Batch<InvoiceRow[]> = (ctx, keys) =>
 /** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const [held] = await ctx.query(hold, validId(id, 'Invoice'));
-  return getInvoice(ctx, found(held, 'Invoice').id);
+  const [invoice] = await ctx.query(byId(ctx), found(held, 'Invoice').id);
+  return found(invoice, 'Invoice');
 }
 
 const daysToPay = 30;

@@ -40,7 +40,7 @@ const byId = statement<Product, [id: string, lock: boolean]>(
 
 /** One product, an archived one too: invoices go on naming it. */
 export async function getProduct(ctx: Context, id: string): Promise<Product> {
-  const [product] = await ctx.query(byId, validId(id, 'Product'), false);
+  const [product] = await ctx.read(byId, validId(id, 'Product'), false);
   return found(product, 'Product');
 }
 

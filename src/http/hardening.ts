@@ -1,0 +1,131 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../kernel/config.js';
+import { AppError, badRequest } from '../kernel/errors.js';
+import { errorBody } from './errors.js';
+
+/** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */
+export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000, maxRequestsPerSocket: 1000 };
+
+const year = 365 * 24 * 60 * 60;
+
+/** The headers of every response: it is data, never a page, a frame or a guess; a route that answers a page sets its own. */
+export function safetyHeaders({ publicUrl }: Pick<Config, 'publicUrl'>): Record<string, string> {
+  return {
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+    ...(publicUrl.startsWith('https:') && { 'Strict-Transport-Security': `max-age=${year}` }),
+  };
+}
+
+const single = new Set(['host', 'authorization', 'content-type', 'content-encoding']);
+
+/** Refuses what a proxy in front and this server could read differently: Node keeps the first of two such headers. */
+export function ambiguity(rawHeaders: readonly string[]): AppError | undefined {
+  const seen = new Set<string>();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (!single.has(name)) continue;
+    if (seen.has(name)) return badRequest(`The header ${name} occurs twice`);
+    seen.add(name);
+  }
+  return undefined;
+}
+
+/** A body nests no deeper than this: what reads it calls itself for every level. */
+const maxNesting = 64;
+
+const quote = '"'.charCodeAt(0);
+const backslash = '\\'.charCodeAt(0);
+const openers = new Set(['{', '['].map((sign) => sign.charCodeAt(0)));
+const closers = new Set(['}', ']'].map((sign) => sign.charCodeAt(0)));
+
+function nestsTooDeep(text: string): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const sign = text.charCodeAt(i);
+    if (quoted) {
+      if (sign === backslash) i++;
+      else if (sign === quote) quoted = false;
+    } else if (sign === quote) quoted = true;
+    else if (openers.has(sign) && ++depth > maxNesting) return true;
+    else if (closers.has(sign)) depth--;
+  }
+  return false;
+}
+
+/** The text of a JSON body. Throws 400 for what is not plain UTF-8, or nests deeper than anything here needs. */
+function textOf(request: FastifyRequest, body: Buffer): string {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw badRequest('A body with a Content-Encoding is not read; send it as it is');
+  if (!isUtf8(body)) throw badRequest('The body must be JSON in UTF-8');
+  const text = body.toString();
+  if (nestsTooDeep(text)) throw badRequest(`The body nests deeper than ${maxNesting} levels`);
+  return text;
+}
+
+/** JSON only, in UTF-8 whatever its charset says; anything else is 400 on a route that takes a body. */
+export function jsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json/i, { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      const text = textOf(request, body as Buffer);
+      if (text === '') return done(null, undefined);
+      return parse(request, text, done);
+    } catch (error) {
+      return done(error as Error);
+    }
+  });
+}
+
+const allowedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Last-Event-ID';
+const exposedHeaders = [
+  ...['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Idempotent-Replayed'],
+  ...['X-Ignored-Fields', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'Content-Disposition'],
+].join(', ');
+
+/**
+ * Lets the pages of the configured origins call (`CORS_ORIGINS`; none unless set). Whether it was a preflight, which is
+ * then answered: it carries no credentials and spends no limit.
+ */
+export function crossOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
+  if (origins.length === 0) return false;
+  reply.header('Vary', 'Origin');
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.includes(origin)) return false;
+  reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Allow-Credentials': 'true' });
+  reply.header('Access-Control-Expose-Headers', exposedHeaders);
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+  reply.headers({ 'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE', 'Access-Control-Max-Age': '600' });
+  reply.header('Access-Control-Allow-Headers', allowedHeaders);
+  return true;
+}
+
+const brokenRequests: Record<string, [number, string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive'],
+  HPE_HEADER_OVERFLOW: [431, 'The address and the headers are larger than 16 KiB'],
+};
+
+/** Answers what is no HTTP request, or none that ever becomes complete, in the body of every error; then hangs up. */
+export function refuseBroken(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const [status, message] = brokenRequests[error.code ?? ''] ?? [400, 'The request is malformed'];
+  const requestId = randomUUID();
+  const body = JSON.stringify(errorBody(badRequest(message), requestId));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon();
+}

@@ -1,0 +1,34 @@
+import type { App } from '../kernel/context.js';
+
+const kept = 1000;
+/** Longer than this the database is not there. */
+const patience = 2000;
+
+/**
+ * Whether the server can do its work: it is not stopping, and its database answers. Looked up at most once a second,
+ * however often it is asked.
+ */
+export function readiness(app: App): () => Promise<boolean> {
+  let looked = 0;
+  let answer = Promise.resolve(false);
+  return async () => {
+    if (!app.ready) return false;
+    if (Date.now() - looked >= kept) {
+      looked = Date.now();
+      answer = answers(app);
+    }
+    return answer;
+  };
+}
+
+async function answers({ database }: App): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), patience);
+  });
+  const ping = database.ping().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([ping, late]).finally(() => clearTimeout(timer));
+}

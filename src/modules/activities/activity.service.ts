@@ -1,0 +1,63 @@
+import { readableTypes } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { since, until } from '../../kernel/dates.js';
+import { type Conditions, conditionsOf } from '../../kernel/filters.js';
+import { byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { relatedRows } from '../../kernel/related.js';
+import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import { touchContact } from '../contacts/contact.score.js';
+import type { Activity, ActivityFilter, ActivityList, ActivitySort, CreateActivityInput } from './activity.model.js';
+
+const columns = sql`${selectList('Activity', 't', ['createdAt'])}, t.created_at as "timestamp"`;
+
+const listing: ListSpec<keyof typeof ActivitySort> = {
+  table: 'activities',
+  columns,
+  live: sql`true`,
+  sorts: { timestamp: byTime('created_at') },
+  byDefault: ['timestamp', 'desc'],
+};
+
+const contains = (column: Sql, text: string) => sql`strpos(lower(${column} collate "und-x-icu"), ${text.toLowerCase()}) > 0`;
+
+const conditions: Conditions<ActivityFilter> = {
+  contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+  dealId: (id) => sql`t.deal_id = ${id}::uuid`,
+  type: (type) => sql`t.type = ${type}`,
+  fromDate: (moment, ctx) => since('t.created_at', moment, ctx),
+  toDate: (moment, ctx) => until('t.created_at', moment, ctx),
+  search: (text) => sql`(${contains(sql`t.title`, text)} or ${contains(sql`t.description`, text)} or ${contains(sql`t.user_name`, text)})`,
+  entityId: (id) => sql`t.entity_id = ${id}::uuid`,
+  userId: (id) => sql`t.user_id = ${id}::uuid`,
+};
+
+/** What a change says of a record is for those who may read such records; a key's scopes hold here as for events. */
+function readable(ctx: Context): Sql[] {
+  const types = readableTypes(ctx);
+  return types ? [sql`(t.entity_type is null or t.entity_type = any(${types}))`] : [];
+}
+
+/** Contract GET /activities: entries written by hand and the changes of all records in one list, newest first. */
+export const listActivities = (ctx: Context, args: ActivityList) =>
+  listRows<Activity, keyof typeof ActivitySort>(ctx, listing, args, [...conditionsOf(conditions, ctx, args.filter), ...readable(ctx)]);
+
+/** What happened with contacts, newest first. */
+export const activitiesOfContacts = relatedRows<Activity>({
+  table: 'activities',
+  columns,
+  parent: 'contact_id',
+  order: 't.created_at desc, t.id desc',
+  live: (ctx) => readable(ctx)[0] ?? sql`true`,
+});
+
+/** What only a change of a record leaves. */
+const byHand = { entityType: null, entityId: null, action: null, changes: null };
+
+/** Contract POST /activities: an entry written by hand, in the caller's name. */
+export async function createActivity(ctx: Context, input: CreateActivityInput): Promise<Activity> {
+  const { type, title, description = null, contactId = null, dealId = null, metadata = null } = input;
+  const { userId, userName } = ctx.caller;
+  const row = ctx.insert('Activity', { type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
+  await touchContact(ctx, { contactId });
+  return { ...row, timestamp: row.createdAt };
+}

@@ -1,0 +1,46 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/fields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+
+/** What of a note its author may change afterwards. */
+@ObjectType()
+export class NoteText {
+  @LongText(50, 'The text, at most 50 KB', { required: true }) body: string;
+  @Flag('Whether it lists before the others; false unless told', { optional: true }) isPinned: boolean;
+}
+
+/** Contract "Note": one line a field. */
+@ObjectType()
+export class NoteFields extends NoteText {
+  @Ref('The contact that it is about') contactId: string | null;
+  @Ref('The deal that it is about') dealId: string | null;
+}
+
+@Entity('Something written down', { scope: 'notes' })
+export class Note extends NoteFields {
+  @Id() id: string;
+  @Ref('The user who wrote it') createdBy: string | null;
+  @Stamp('When the note was written') createdAt: Date;
+  @Stamp('When the note was last changed') updatedAt: Date;
+}
+
+@Input('A new note')
+export class CreateNoteInput extends Draft(NoteFields) {}
+
+@Input('Changes to a note; what it is about stays')
+export class UpdateNoteInput extends Edit(NoteText) {}
+
+/** Contract GET /notes. */
+@Input('Which notes')
+export class NoteFilter {
+  @Ref('Contact') contactId?: string | null;
+  @Ref('Deal') dealId?: string | null;
+}
+
+export const NoteSort = oneOf('NoteSort', ['pinned'], 'Pinned notes first, then the newest; ascending the other way round');
+
+@ArgsType()
+export class NoteList extends ListArgsOf(NoteFilter, NoteSort) {}
+
+@ObjectType({ description: 'A page of notes' })
+export class NoteConnection extends ConnectionOf(Note) {}

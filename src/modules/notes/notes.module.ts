@@ -1,0 +1,29 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Note } from './note.model.js';
+import { ContactNotesResolver, NoteResolver } from './note.resolver.js';
+import { notesOfContacts } from './note.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    notesOfContact: Loader<Note[]>;
+  }
+}
+
+/** Contract "Limits": the body of a request that writes a note. */
+const bodyCap = 50 * 1024;
+
+export default defineModule({
+  name: 'notes',
+  resolvers: [NoteResolver, ContactNotesResolver],
+  loaders: { notesOfContact: notesOfContacts },
+  events: ['note.created', 'note.updated', 'note.deleted'],
+  routes: [
+    list('GET /notes', 'notes', { as: 'page' }),
+    make('POST /notes', 'createNote', { bodyCap }),
+    read('GET /notes/{id}', 'note'),
+    edit('PATCH /notes/{id}', 'updateNote', { bodyCap }),
+    drop('DELETE /notes/{id}', 'deleteNote'),
+  ],
+});

@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Context } from '../../src/kernel/context.js';
+import type { JobHandler } from '../../src/kernel/jobs.js';
+import { actingFor } from '../../src/workers/acting.js';
+import { JobQueue } from '../../src/workers/jobs.js';
+import { type Account, onPostgres, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let crm: TestServer;
+let account: Account;
+let ctx: Context;
+beforeAll(async () => {
+  crm = await server();
+  account = await crm.seed.account();
+  ctx = await actingFor(crm.app, 'test', { accountId: account.id, userId: account.ownerId, data: {} });
+});
+afterAll(() => crm.close());
+
+/** A worker beside the server's own, with jobs of the test's. */
+async function worker(jobs: Record<string, JobHandler>, of = crm): Promise<JobQueue> {
+  const queue = new JobQueue(of.app, true);
+  await queue.start({ ...of.app, registry: { ...of.app.registry, jobs: new Map(Object.entries(jobs)) } });
+  return queue;
+}
+
+const waiting = async (queue: string) => {
+  const { rows } = await crm.app.database.execute('select state::text, retry_count::int as retries from pgboss.job where name = $1', [
+    queue,
+  ]);
+  return rows as { state: string; retries: number }[];
+};
+
+describe('a job', () => {
+  it('runs once, as the person and in the account that caused it, and may change what they may', async () => {
+    const runs: unknown[] = [];
+    const jobs = await worker({
+      'test.greet': async (inside, data) => {
+        runs.push([inside.caller.userId, inside.caller.account.id, data]);
+        await inside.transaction((tx) => tx.emit({ name: 'contact.updated', type: 'Contact', record: { id: data.id } }));
+      },
+    });
+    const id = crm.clock.id();
+    await ctx.transaction((inside) => inside.enqueue('test.greet', { id }));
+    await eventually(async () => (await waiting('test.greet'))[0]?.state === 'completed');
+    expect(runs).toEqual([[account.ownerId, account.id, { id }]]);
+    await eventually(async () =>
+      (await account.owner.get('/events')).body.data.data.some((event: { entityId: string }) => event.entityId === id),
+    );
+    await jobs.stop();
+  });
+
+  it('is taken back with the transaction of its cause', async () => {
+    const runs: unknown[] = [];
+    const jobs = await worker({ 'test.undone': async (_ctx, data) => void runs.push(data) });
+    const failing = ctx.transaction(async (inside) => {
+      await inside.enqueue('test.undone', { n: 1 });
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await ctx.enqueue('test.undone', { n: 2 });
+    await eventually(() => runs.length > 0);
+    expect(runs).toEqual([{ n: 2 }]);
+    expect(await waiting('test.undone')).toHaveLength(1);
+    await jobs.stop();
+  });
+});
+
+describe('a job that is not done at once', () => {
+  it('runs again after an error, as often as it says, and not before its time', async () => {
+    const runs: number[] = [];
+    const jobs = await worker({
+      'test.stubborn': async (_ctx, _data, { retries }) => {
+        runs.push(retries);
+        throw new Error('not today');
+      },
+      'test.later': async () => void runs.push(99),
+    });
+    await ctx.enqueue('test.later', {}, { startAfter: new Date(Date.now() + 60_000) });
+    await ctx.enqueue('test.stubborn', {}, { retryLimit: 1 });
+    await eventually(async () => (await waiting('test.stubborn'))[0]?.state === 'failed');
+    expect(runs).toEqual([0, 1]);
+    expect(await waiting('test.later')).toEqual([{ state: 'created', retries: 0 }]);
+    await jobs.stop();
+  });
+
+  it('and that a stopping server does not finish, is left for another', async () => {
+    let begun = 0;
+    const first = await worker({ 'test.long': () => new Promise(() => void begun++) });
+    await ctx.enqueue('test.long', {});
+    await eventually(() => begun === 1);
+    await first.stop(10);
+    const second = await worker({ 'test.long': async () => void begun++ });
+    await eventually(async () => (await waiting('test.long'))[0]?.state === 'completed');
+    expect(begun).toBe(2);
+    await second.stop();
+  });
+
+  it('is counted while it waits', async () => {
+    const { prisma } = crm.app.database;
+    expect(await prisma.$queryRaw`select name from pgboss.queue where name = 'test.later'`).toHaveLength(1);
+    await ctx.enqueue('test.later', {});
+    const text = await eventually(async () => {
+      const reply = await crm.anybody().raw({ path: '/metrics' });
+      return /queue_depth\{queue="test.later"\} 1/.test(reply.text) && reply.text;
+    });
+    expect(text).toMatch(/queue_depth\{queue="events"\} \d/);
+    expect(text).toMatch(/queue_age_seconds\{queue="test.later"\} \d/);
+  });
+});
+
+onPostgres(describe)('a worker that is killed', () => {
+  it('leaves its job to another, when the lease is over', async () => {
+    const { databaseUrl } = crm.place;
+    const child = spawn(process.execPath, ['--no-warnings', resolve('test/support/doomed.mjs'), databaseUrl!, 'test.doomed'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout!, 'data');
+    await ctx.enqueue('test.doomed', {}, { expireInSeconds: 1 });
+    await once(child.stdout!, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const runs: number[] = [];
+    const begun = Date.now();
+    const jobs = await worker({ 'test.doomed': async (_ctx, _data, { retries }) => void runs.push(retries) });
+    await eventually(() => runs.length > 0, 20_000);
+    expect(runs).toEqual([1]);
+    expect(Date.now() - begun).toBeLessThan(15_000);
+    await jobs.stop();
+  });
+});

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+
+export const readme = readFileSync('README.md', 'utf8');
+
+/** A call of the README, as a shell and curl would understand it. */
+export interface Call {
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** Whether it goes on answering: `curl -N`. */
+  stream: boolean;
+}
+
+/** The curl commands of the README's code blocks; `$(cat file)` is what `fileText` answers for the file. */
+export function curlCalls(fileText: (name: string) => string): Call[] {
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block.replaceAll('\\\n', ' '));
+  const commands = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith('curl '));
+  return commands.map((command) => parse(command.replace(/\$\(cat ([^)]+)\)/g, (_, name: string) => fileText(name))));
+}
+
+/** Words in single quotes are taken as they are, those in double quotes lose the quotes. */
+function parse(command: string): Call {
+  const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3] ?? '').slice(1);
+  const call: Call = { url: '', headers: {}, stream: command.includes(' -N ') };
+  while (words.length > 0) {
+    const word = words.shift() ?? '';
+    if (word === '-H') {
+      const [name = '', value = ''] = (words.shift() ?? '').split(/: (.*)/);
+      call.headers[name] = value;
+    } else if (word === '-d') call.body = words.shift();
+    else if (!word.startsWith('-')) call.url = word;
+    else if (!/^-[sN]+$/.test(word)) throw new Error(`The README's test does not know curl's ${word}`);
+  }
+  return call;
+}
