@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sweep } from '../../src/workers/sweeps.js';
 import {
   type Account,
   dataOf,
-  day,
   expectGraphQLRefusal,
   expectNothingWritten,
   expectRefusal,
@@ -144,33 +142,6 @@ describe('GET /invoices/{id}/payments', () => {
     const made: Loose[] = [];
     for (const amount of [3, 1, 2]) made.push(dataOf(await pay(id, { amount })));
     expect((await acme.owner.get(`/invoices/${id}/payments`)).body).toEqual({ data: made });
-  });
-});
-
-describe('an invoice whose due date is past', () => {
-  const standing = async (id: string) => ({
-    shown: (await read(id)).status as string,
-    kept: (await api.app.database.prisma.invoice.findFirstOrThrow({ where: { id } })).status,
-  });
-
-  it('reads overdue from the next day of the workspace on, and the sweep writes it down', async () => {
-    await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { timezone: 'Asia/Tokyo' } });
-    const { id } = await acme.invoice({ dueDate: '2031-03-10' });
-    const draft = await acme.invoice({ dueDate: '2031-03-10' });
-    dataOf(await act(id, 'send'));
-    api.clock.set('2031-03-10T14:59:00Z');
-    expect(await standing(id)).toEqual({ shown: 'sent', kept: 'sent' });
-    api.clock.set('2031-03-10T15:01:00Z');
-    expect(await standing(id)).toEqual({ shown: 'overdue', kept: 'sent' });
-    await sweep(api.app);
-    expect(await standing(id)).toEqual({ shown: 'overdue', kept: 'overdue' });
-    expect(await standing(draft.id)).toEqual({ shown: 'draft', kept: 'draft' });
-    expect((await pay(id, { amount: 20 })).body.invoice.status).toBe('overdue');
-    expect((await pay(id, { amount: 100 })).body.invoice.status).toBe('paid');
-    api.clock.advance(day);
-    await sweep(api.app);
-    expect(await standing(id)).toEqual({ shown: 'paid', kept: 'paid' });
-    api.clock.reset();
   });
 });
 
