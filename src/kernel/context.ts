@@ -21,6 +21,7 @@ export interface AccountInfo {
   id: string;
   name: string;
   plan: string;
+  billingStatus: string;
   timezone: string;
   defaultCountry: string;
   /** Of amounts that name none, ISO 4217. */

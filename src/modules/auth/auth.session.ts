@@ -45,8 +45,8 @@ export async function openSession(
 
 /** The account as every request knows it. */
 export const accountInfo = (account: Omit<AccountInfo, 'defaultTaxRate'> & { defaultTaxRate: object }): AccountInfo => {
-  const { id, name, plan, timezone, defaultCountry, currency, defaultTaxRate, trialEndsAt } = account;
-  return { id, name, plan, timezone, defaultCountry, currency, defaultTaxRate: String(defaultTaxRate), trialEndsAt };
+  const { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate, trialEndsAt } = account;
+  return { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate: String(defaultTaxRate), trialEndsAt };
 };
 
 /** The name to show of a person: first and last name, else the address. */
