@@ -101,6 +101,8 @@ export function graphqlServer(schema: GraphQLSchema, documents: Documents): Apol
     documentStore: null,
     persistedQueries: false,
     csrfPrevention: true,
+    // Apollo's own indents every answer.
+    stringifyResult: (result) => JSON.stringify(result),
     allowBatchedHttpRequests: false,
     includeStacktraceInErrorResponses: false,
     // the start of the process does, and in order: Apollo would send the signal a second time

@@ -12,7 +12,7 @@ import {
 import { allow } from '../kernel/access.js';
 import type { App, Context } from '../kernel/context.js';
 import { badRequest } from '../kernel/errors.js';
-import { extentOf, feedWake, positionOf, rightsOf, startAfter, wantedBy } from '../kernel/feed.js';
+import { extentOf, feedWake, headsOf, positionOf, rightsOf, startAfter, wantedBy } from '../kernel/feed.js';
 import type { Operation } from '../kernel/operation.js';
 import { AccountFeed, type Sink } from './subscriptions.feed.js';
 
@@ -135,11 +135,7 @@ export class Subscriptions {
     if (this.#polling || this.#feeds.size === 0 || Date.now() - this.#looked < rest - pollMs / 2) return;
     this.#polling = true;
     try {
-      const { rows } = await database.execute(
-        'select account_id as account, pos::text as head from feed_heads where account_id = any($1::uuid[])',
-        [[...this.#feeds.keys()]],
-      );
-      for (const { account, head } of rows as { account: string; head: string }[]) {
+      for (const { account, head } of await headsOf(database, [...this.#feeds.keys()])) {
         void this.#feeds.get(account)?.feed.then((feed) => feed.wake(head));
       }
     } catch (error) {

@@ -7,7 +7,7 @@ import { fromDatabase } from '../kernel/dberrors.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
 import { RateLimited } from '../kernel/limits.js';
 import { errorBody } from './errors.js';
-import { ambiguity, crossOrigin, jsonBodies, patience, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, crossOrigin, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
@@ -54,6 +54,7 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     requestTimeout: patience.requestTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken,
+    frameworkErrors: refuseAddress(safetyHeaders(app.config)),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',

@@ -10,7 +10,7 @@ import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { type Fact, rowsOf } from './outbox.js';
-import { type Statement, tableName } from './sql.js';
+import { type Statement, sql, tableName } from './sql.js';
 import { globalModels, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
@@ -137,6 +137,17 @@ export class Context {
   async query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
     const client = await this.#connect();
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  }
+
+  /**
+   * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
+   * takes in hand. Instants are text then.
+   */
+  async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const client = await this.#connect();
+    const rows = statement(this.caller.account.id, ...args);
+    const [answer] = await client.$queryRaw<{ json: string }[]>(sql`select coalesce(json_agg(r), '[]')::text as json from (${rows}) r`);
+    return JSON.parse(answer!.json) as Row[];
   }
 
   /**

@@ -68,6 +68,15 @@ export async function extentOf(database: Database, account: string, now: Date): 
   return { head: BigInt(extent!.head), floor: BigInt(extent!.floor) };
 }
 
+/** The last positions in the feeds of some accounts. */
+export async function headsOf(database: Database, accounts: string[]): Promise<{ account: string; head: string }[]> {
+  const { rows } = await database.execute(
+    'select account_id as account, pos::text as head from feed_heads where account_id = any($1::uuid[])',
+    [accounts],
+  );
+  return rows as { account: string; head: string }[];
+}
+
 const position = /^\d{1,18}$/;
 
 /** A position as a caller gave it. Throws 400 when it is none. */

@@ -1,8 +1,11 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 
-/** An instant: ISO 8601 with an offset. */
-export const DateTime = GraphQLDateTimeISO;
+/** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
+export const DateTime = new GraphQLScalarType<Date, string>({
+  ...GraphQLDateTimeISO.toConfig(),
+  serialize: (value) => (value instanceof Date ? value : new Date(String(value))).toISOString(),
+});
 /** Any JSON value. */
 export const Json = GraphQLJSON;
 /** A JSON object. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, day, type KeyClient, type Loose, onPostgres, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket, Stream } from '../support/live.js';
 
 let crm: TestServer;
@@ -137,4 +137,23 @@ describe('a server that stops', () => {
     expect((await socket.end()).code).toBe(1001);
     await eventually(() => stream.ended && stream.complete);
   });
+});
+
+onPostgres(it)('without Redis, what one process writes another hears soon', async () => {
+  const writes = await server({ config: { role: 'api', redisUrl: undefined } });
+  const hears = await server({ beside: writes, config: { role: 'api', redisUrl: undefined } });
+  const works = await server({ beside: writes, config: { role: 'worker', redisUrl: undefined } });
+  try {
+    const place = await writes.seed.account();
+    const socket = await Socket.open(hears.wire.port, { init: bearer(await place.key()) });
+    const feed = socket.run(query, { after: '0' });
+    for (let n = 1; n <= 5; n++) {
+      await place.contact();
+      await feed.nth(n, 3000);
+    }
+    expect(feed.ids).toEqual(['1', '2', '3', '4', '5']);
+    expect((await works.anybody().get('/contacts')).status).toBe(404);
+  } finally {
+    for (const one of [works, hears, writes]) await one.close();
+  }
 });

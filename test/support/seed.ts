@@ -91,7 +91,7 @@ export class Account {
   }
 
   /** A tag, made through the API. */
-  async tag(name = `tag ${++people}`, color?: string): Promise<Loose> {
+  async tag(name = `some tag ${++people}`, color?: string): Promise<Loose> {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
 

@@ -31,7 +31,7 @@ export interface DatabaseOptions {
 }
 
 function assemble(kind: Database['kind'], store: Store, adapter: SqlMigrationAwareDriverAdapterFactory): Database {
-  const prisma = new PrismaClient({ adapter });
+  const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   return {
     kind,
     prisma,

@@ -14,8 +14,7 @@ export const contactColumns = selectList('Contact', 't', ['emailLower', 'searchT
 export const contactWithTags = sql`${contactColumns}, coalesce((
   select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'createdAt', g.created_at, 'updatedAt', g.updated_at)
     order by g.name, g.id)
-  from contact_tags ct join tags g on g.account_id = ct.account_id and g.id = ct.tag_id
-  where ct.account_id = t.account_id and ct.contact_id = t.id), '[]') as tags`;
+  from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]') as tags`;
 
 export const contactListing: ListSpec<keyof typeof ContactSort> = {
   table: 'contacts',

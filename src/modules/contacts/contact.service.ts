@@ -32,11 +32,14 @@ const byId = statement<ContactRow, [id: string, lock: boolean]>(
     where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null ${lock ? sql`for update of t` : emptySql}`,
 );
 
-/** One contact with its tags. */
-export async function getContact(ctx: Context, id: string): Promise<ContactRow> {
-  const [contact] = await ctx.query(byId, validId(id, 'Contact'), false);
-  return found(contact, 'Contact');
+/** One contact with its tags, or null. */
+export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
+  const [contact] = await ctx.read(byId, validId(id, 'Contact'), false);
+  return contact ?? null;
 }
+
+/** One contact with its tags, or 404. */
+export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
 
 /** One contact with its tags, held against other writers until this unit of work ends. */
 export async function lockContact(ctx: Context, id: string): Promise<ContactRow> {
