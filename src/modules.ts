@@ -7,6 +7,7 @@ export const modules = [
   (await import('./modules/customFields/customFields.module.js')).default,
   (await import('./modules/contacts/contacts.module.js')).default,
   (await import('./modules/products/products.module.js')).default,
+  (await import('./modules/invoices/invoices.module.js')).default,
   (await import('./modules/events/events.module.js')).default,
   (await import('./modules/tasks/tasks.module.js')).default,
   (await import('./modules/notes/notes.module.js')).default,

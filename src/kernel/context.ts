@@ -9,7 +9,7 @@ import type { JobOptions, Jobs } from './jobs.js';
 import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
-import { type Fact, rowsOf } from './outbox.js';
+import { entryOf, eventOf, type Fact } from './outbox.js';
 import { type Statement, sql, tableName } from './sql.js';
 import { globalModels, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
 import { Unit } from './unit.js';
@@ -178,11 +178,19 @@ export class Context {
   /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
   async emit(fact: Fact): Promise<void> {
     this.#emitted = true;
-    for (const [model, row] of rowsOf(this, fact)) {
-      const name = model.charAt(0).toLowerCase() + model.slice(1);
-      this.#changing.insertLast(tableName(model), newRow(name, row, this.caller.account.id, this.app.clock));
-    }
+    this.log(fact);
+    this.#insertLast('OutboxEvent', eventOf(this, fact));
     for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
+  }
+
+  /** Writes the audit row of something that the contract has no event for, in this unit of work. */
+  log(fact: Fact): void {
+    this.#insertLast('Activity', entryOf(this, fact));
+  }
+
+  #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {
+    const name = model.charAt(0).toLowerCase() + model.slice(1);
+    this.#changing.insertLast(tableName(model), newRow(name, row, this.caller.account.id, this.app.clock));
   }
 
   /**

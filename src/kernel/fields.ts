@@ -144,8 +144,14 @@ export const Fraction = (description: string, options: Options & { min?: number;
   });
 
 /** An exact decimal with at most `scale` places. */
-export const Money = (description: string, options: Options & { scale?: number; min?: number } = {}) =>
-  field(description, options, { type: () => Decimal, check: values.decimal(options.scale ?? 2, options.min) });
+export const Money = (description: string, options: Options & { scale?: number; min?: number; max?: number } = {}) => {
+  const { scale = 2, min, max } = options;
+  return field(description, options, {
+    type: () => Decimal,
+    check: values.decimal({ scale, min, max }),
+    schema: { minimum: min, maximum: max },
+  });
+};
 
 /** An instant with an offset. */
 export const Instant = (description: string, options: Options = {}) =>

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type GraphQLObjectType, getNamedType } from 'graphql';
 import type { Context } from './context.js';
 import { recordOf } from './record.js';
+import { Decimal } from './scalars.js';
 
 /** A field's old and new value. */
 export type Changes = Record<string, { from: unknown; to: unknown }>;
@@ -26,26 +28,35 @@ const titleOf = (name: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** A fact as the rows that keep it: its entry in the log, and its event. */
-export function rowsOf(ctx: Context, fact: Fact): [model: 'Activity' | 'OutboxEvent', row: Record<string, unknown>][] {
+/** A fact as its entry in the log. */
+export function entryOf(ctx: Context, fact: Fact): Record<string, unknown> {
   const { userId, userName } = ctx.caller;
-  const entity = { entityType: fact.type.toLowerCase(), entityId: fact.record.id, changes: fact.changes };
-  const entry = {
-    type: fact.name,
-    title: titleOf(fact.name),
-    ...entity,
-    action: actions[fact.name.split('.')[1] ?? ''] ?? 'updated',
-    contactId: fact.contactId,
-    dealId: fact.dealId,
-    userId,
-    userName,
-  };
+  const action = actions[fact.name.split('.')[1] ?? ''] ?? 'updated';
+  const { contactId, dealId } = fact;
+  return { type: fact.name, title: titleOf(fact.name), ...entityOf(ctx, fact), action, contactId, dealId, userId, userName };
+}
+
+/** A fact as its event, with the record as it is now. */
+export function eventOf(ctx: Context, fact: Fact): Record<string, unknown> {
+  const { userId, userName } = ctx.caller;
   const data = recordOf(ctx.app.registry.schema(), fact.type, fact.record);
-  const event = { name: fact.name, ...entity, data, actorId: userId, actorName: userName, requestId: ctx.request.id };
-  return [
-    ['Activity', entry],
-    ['OutboxEvent', event],
-  ];
+  return { name: fact.name, ...entityOf(ctx, fact), data, actorId: userId, actorName: userName, requestId: ctx.request.id };
+}
+
+const entityOf = (ctx: Context, { type, record, changes }: Fact) => ({
+  entityType: type.toLowerCase(),
+  entityId: record.id,
+  changes: changes && shown(ctx.app.registry.schema().getType(type) as GraphQLObjectType, changes),
+});
+
+/** Changes as the record shows its fields: an exact decimal is a number there. */
+function shown(type: GraphQLObjectType, changes: Changes): Changes {
+  const fields = type.getFields();
+  const asShown = (name: string, value: unknown) =>
+    value !== null && fields[name] && getNamedType(fields[name].type) === Decimal ? Decimal.serialize(value) : value;
+  return Object.fromEntries(
+    Object.entries(changes).map(([name, { from, to }]) => [name, { from: asShown(name, from), to: asShown(name, to) }]),
+  );
 }
 
 const plain = (value: unknown): unknown => {

@@ -127,15 +127,24 @@ export const between =
     return value;
   };
 
-/** An exact decimal of numeric(18, scale), as text. */
+interface Decimals {
+  scale: number;
+  min?: number;
+  max?: number;
+}
+
+/** An exact decimal of numeric(18, scale), as the text that PostgreSQL makes of it: with all its places. */
 export const decimal =
-  (scale: number, min?: number): Check =>
+  ({ scale, min, max }: Decimals): Check =>
   (value, at, report) => {
     const [whole = '', fraction = ''] = String(value).replace('-', '').split('.');
-    if (fraction.replace(/0+$/, '').length > scale) report(at, `must have at most ${scale} decimal places`);
-    else if (whole.replace(/^0+/, '').length > 18 - scale) report(at, `must have at most ${18 - scale} digits before the point`);
+    const [digits, places] = [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')];
+    if (places.length > scale) report(at, `must have at most ${scale} decimal places`);
+    else if (digits.length > 18 - scale) report(at, `must have at most ${18 - scale} digits before the point`);
     else if (min !== undefined && Number(value) < min) report(at, `must be at least ${min}`);
-    return value;
+    else if (max !== undefined && Number(value) > max) report(at, `must be at most ${max}`);
+    const text = scale > 0 ? `${digits}.${places.padEnd(scale, '0')}` : digits;
+    return String(value).startsWith('-') && /[1-9]/.test(text) ? `-${text}` : text;
   };
 
 /** An instant that PostgreSQL and JavaScript both can hold. */

@@ -15,7 +15,7 @@ const pollMs = 1000;
 /** Jobs of one queue that run at once in this process. */
 const concurrency = 4;
 /** Sweeps run this often, in whichever process comes first. */
-const sweepSeconds = 600;
+const sweepSeconds = 300;
 const sweepQueue = 'sweep';
 
 /** The wake of a queue's workers. */

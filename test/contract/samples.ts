@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { moneySamples } from './samples.money.js';
 import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
@@ -29,10 +30,6 @@ const aKey = async (account: Account, n: number) => (await account.key({ name: `
 const onContact: MakeSample = async (account, n) => ({ params: { id: await aContact(account, n) } });
 const onTag: MakeSample = async (account, n) => ({ params: { id: await aTag(account, n) } });
 const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(account, n) } });
-
-const aProduct = async (account: Account, n: number) =>
-  dataOf(await account.owner.post('/products', { name: `Widget ${n}`, price: 12.5, sku: `W-${n}` })).id as string;
-const onProduct: MakeSample = async (account, n) => ({ params: { id: await aProduct(account, n) } });
 
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
 
@@ -155,14 +152,7 @@ export const samples: Record<string, MakeSample> = {
     return { params: { id, tagId: tags[0].id } };
   },
 
-  'GET /products': async (account, n) => ({ query: `search=w-${n}&is_active=true`, params: await aProduct(account, n).then(() => ({})) }),
-  'POST /products': (_account, n) => ({
-    body: { name: `Made ${n}`, price: '19.99', sku: `M-${n}`, unit: 'each', taxable: false, active: true, metadata: { shelf: [n] } },
-  }),
-  'GET /products/{id}': onProduct,
-  'PATCH /products/{id}': async (account, n) => ({ ...(await onProduct(account, n)), body: { price: 20, isActive: false } }),
-  'DELETE /products/{id}': onProduct,
-
+  ...moneySamples,
   ...workSamples,
 
   'GET /schema/public': nothing,
