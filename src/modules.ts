@@ -4,6 +4,7 @@ export const modules = [
   (await import('./modules/users/users.module.js')).default,
   (await import('./modules/apiKeys/apiKeys.module.js')).default,
   (await import('./modules/tags/tags.module.js')).default,
+  (await import('./modules/customFields/customFields.module.js')).default,
   (await import('./modules/contacts/contacts.module.js')).default,
   (await import('./modules/products/products.module.js')).default,
   (await import('./modules/invoices/invoices.module.js')).default,

@@ -6,6 +6,7 @@ import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
+import { checkCustomFields } from '../customFields/customField.values.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { findOrCreateTags, getTag } from '../tags/tag.service.js';
 import { cancelPending } from './contact.children.js';
@@ -100,9 +101,8 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
     badRequest('One of firstName, lastName, email, phone is required'),
   );
   await checkPlan(ctx, 'contacts');
-  const contact: ContactRow = asRow(
-    ctx.insert('Contact', { ...blank, ...defined(input), customFields: mergeCustomFields({}, input.customFields) ?? {} }),
-  );
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'contact', input.customFields, true)) ?? {};
+  const contact: ContactRow = asRow(ctx.insert('Contact', { ...blank, ...defined(input), customFields }));
   contact.tags = tags?.length ? await setTags(ctx, contact.id, tags) : [];
   await emitContact(ctx, 'contact.created', contact);
   return contact;
@@ -113,7 +113,8 @@ const tracked = [...fieldNames, 'tags'];
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   const before = await lockContact(ctx, id);
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, input.customFields) });
+  const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const carried = tags === undefined ? before.tags : await setTags(ctx, before.id, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
