@@ -61,7 +61,7 @@ function resultOf({ row }: MountedRow, { data, errors }: GraphQLReply): Loose {
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const time = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
-const random = /svc_\w+|\b(?:[0-9a-f]{4}-){3}[0-9a-f]{4}\b|[A-Z2-7]{32}|^[\w-]{43}$/g;
+const random = /(?<=simulator\?page=)[\w.-]+|svc_\w+|\b(?:[0-9a-f]{4}-){3}[0-9a-f]{4}\b|[A-Z2-7]{32}|^[\w-]{43}$/g;
 const person = /\b(?:owner|member|admin)\d+(?=%40|@)/g;
 
 /** The same with everything that differs between two accounts, or two moments, replaced by its kind. */

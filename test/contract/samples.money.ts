@@ -46,4 +46,11 @@ export const moneySamples: Record<string, MakeSample> = {
     ...(await onInvoice(account, n)),
     body: { amount: '60.00', method: 'bank_transfer', reference: `R-${n}`, notes: 'First half', paidAt: '2026-01-05T10:00:00Z' },
   }),
+
+  'GET /billing/status': () => ({}),
+  'POST /billing/checkout': () => ({ body: { planId: 'premium', interval: 'yearly' } }),
+  'POST /billing/portal': async (account) => {
+    dataOf(await account.owner.post('/billing/checkout', { planId: 'standard' }));
+    return {};
+  },
 };

@@ -13,7 +13,7 @@ export default defineModule({
   ],
   callbacks: [
     { method: 'POST', path: '/webhooks/stripe', handler: takeStripeNotice },
-    { method: 'GET', path: '/billing/simulator/{token}', handler: showPage },
-    { method: 'POST', path: '/billing/simulator/{token}', handler: confirmPage },
+    { method: 'GET', path: '/billing/simulator', handler: showPage },
+    { method: 'POST', path: '/billing/simulator', handler: confirmPage },
   ],
 });

@@ -27,8 +27,8 @@ function simulator({ app }: Context): SimulatedPayments {
 const nameOf = ({ plan, interval }: Ticket) => `${plans[plan ?? '']?.name}, paid ${interval}`;
 
 /** What a person sees who follows the address of a simulated checkout or portal. */
-export async function showPage(ctx: Context, { params }: CallbackRequest): Promise<RawReply> {
-  const ticket = simulator(ctx).read(params.token ?? '');
+export async function showPage(ctx: Context, { query }: CallbackRequest): Promise<RawReply> {
+  const ticket = simulator(ctx).read(query.page ?? '');
   if (ticket.kind === 'checkout') return page('Checkout', `Subscribe to ${nameOf(ticket)}.`, 'Pay and subscribe');
   return ticket.subscriptionId
     ? page('Your subscription', 'It is active.', 'Cancel the subscription')
@@ -36,9 +36,9 @@ export async function showPage(ctx: Context, { params }: CallbackRequest): Promi
 }
 
 /** What confirming the page does: the same as a message of a real vendor. */
-export async function confirmPage(ctx: Context, { params }: CallbackRequest): Promise<RawReply> {
-  const { kind } = simulator(ctx).read(params.token ?? '');
-  await takeNotice(ctx, Buffer.from(params.token ?? ''), '');
+export async function confirmPage(ctx: Context, { query }: CallbackRequest): Promise<RawReply> {
+  const { kind } = simulator(ctx).read(query.page ?? '');
+  await takeNotice(ctx, Buffer.from(query.page ?? ''), '');
   return kind === 'checkout' ? page('Thank you', 'The plan is active.') : page('Cancelled', 'The subscription has ended.');
 }
 

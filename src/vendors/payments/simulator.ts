@@ -5,7 +5,7 @@ import { exact } from '../../kernel/money.js';
 import type { Bill, Interval, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 /** What a hosted page of the simulator is about, as the token in its address says. */
-export interface Ticket extends Partial<Order> {
+export interface Ticket extends Partial<Pick<Order, 'plan' | 'interval'>> {
   id: string;
   kind: 'checkout' | 'portal';
   customerId: string;
@@ -44,10 +44,10 @@ export class SimulatedPayments implements PaymentsVendor {
 
   customer = async ({ id }: { id: string }) => `sim_cus_${id}`;
 
-  checkout = async (order: Order) => this.#page({ kind: 'checkout', ...order });
+  checkout = async ({ customerId, plan, interval }: Order) => this.#page({ kind: 'checkout', customerId, plan, interval });
 
-  portal = async (customer: { customerId: string; subscriptionId: string | null; returnUrl: string }) =>
-    this.#page({ kind: 'portal', ...customer });
+  portal = async ({ customerId, subscriptionId }: { customerId: string; subscriptionId: string | null }) =>
+    this.#page({ kind: 'portal', customerId, subscriptionId });
 
   change = async (id: string, plan: SoldPlan, interval: Interval) => this.#active(id, plan, interval);
 
@@ -89,7 +89,7 @@ export class SimulatedPayments implements PaymentsVendor {
   #page(about: Omit<Ticket, 'id' | 'until'>): string {
     const ticket: Ticket = { ...about, id: this.clock.id(), until: this.clock.now().getTime() + dayMs };
     const text = Buffer.from(JSON.stringify(ticket)).toString('base64url');
-    return `${this.publicUrl}/billing/simulator/${text}.${this.#seal(text).toString('base64url')}`;
+    return `${this.publicUrl}/billing/simulator?page=${text}.${this.#seal(text).toString('base64url')}`;
   }
 
   #seal = (text: string) => createHmac('sha256', this.secretKey).update(`billing simulator ${text}`).digest();
