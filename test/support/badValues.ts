@@ -47,7 +47,7 @@ function texts({ schema }: FieldRule): Bad[] {
   const max = schema.maxLength as number | undefined;
   const form = schema.format ? [bad('another format', 'no such thing')] : [];
   const pattern = schema.pattern ? [bad('another pattern', '#12345g')] : [];
-  const long = max ? [bad(`${max + 1} characters`, '😀'.repeat(max + 1)), bad('a hundred thousand characters', 'x'.repeat(100_000))] : [];
+  const long = max ? [bad(`${max + 1} characters`, '😀'.repeat(max + 1)), bad('ten thousand characters', 'x'.repeat(10_000))] : [];
   return [...noText, ...unstorable, ...long, ...pattern, ...(schema.format === 'password' ? [] : form)];
 }
 
@@ -88,7 +88,7 @@ const nestedBy = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.r
 const objects = () => [
   ...[bad('text', 'x'), bad('a number', 5), bad('a truth value', true), bad('a list', [1])],
   ...[bad('a NUL inside', { a: ['\0'] }), bad('a NUL in a key', { 'a\0': 1 }), bad('a lone surrogate inside', { a: { b: '\udfff' } })],
-  ...[bad('33 levels', nestedBy(34)), bad('3,000 levels', nestedBy(3000))],
+  bad('34 levels', nestedBy(34)),
 ];
 
 const enums = () => [bad('no member', 'nonsense'), bad('a number', 5), bad('a list', ['nonsense']), ...operators];

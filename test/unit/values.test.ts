@@ -85,12 +85,20 @@ describe('a moment', () => {
 });
 
 describe('a decimal', () => {
-  it.each(['0', '-0', '1.50', '9999999999999999.99', '0.10', '00012.3'])('of two places is %s', (text) => {
-    expect(good(values.decimal(2), text)).toBe(text);
+  it.each([
+    ['0', '0.00'],
+    ['-0', '0.00'],
+    ['1.5', '1.50'],
+    ['-1.50', '-1.50'],
+    ['9999999999999999.99', '9999999999999999.99'],
+    ['00012.3', '12.30'],
+    ['1.2300000', '1.23'],
+  ])('of two places is kept of %s as %s', (given, kept) => {
+    expect(good(values.decimal({ scale: 2 }), given)).toBe(kept);
   });
 
-  it.each(['0.001', '10000000000000000', '-1'])('of two places and at least nought is not %s', (text) => {
-    expect(isBad(values.decimal(2, 0), text)).toBe(true);
+  it.each(['0.001', '10000000000000000', '-1', '-0.01', '1000.01'])('of two places from nought to a thousand is not %s', (text) => {
+    expect(isBad(values.decimal({ scale: 2, min: 0, max: 1000 }), text)).toBe(true);
   });
 });
 

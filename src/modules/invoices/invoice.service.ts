@@ -136,11 +136,12 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   if (Object.keys(changes).length === 0) return before;
   await checkReferences(ctx, input, items ?? []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
+  let lines = before.items;
   if (changes.items) {
     await ctx.db.invoiceItem.deleteMany({ where: { invoiceId: before.id } });
-    wanted.items = insertItems(ctx, before.id, items!, amounts);
+    lines = insertItems(ctx, before.id, items!, amounts);
   }
-  const saved = { ...ctx.update('Invoice', before, { ...given, ...totals }), items: wanted.items };
+  const saved = { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines };
   tell(ctx, 'invoice.updated', saved, changes);
   return settled(ctx, saved);
 }
