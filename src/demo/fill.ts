@@ -3,6 +3,7 @@ import { Context } from '../kernel/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
 import { firms, people, sources, tags, titles } from './people.js';
+import { addCustomFields, addWork, segments } from './work.js';
 
 const hour = 60 * 60 * 1000;
 /** How long the account has been in use: less than the feed keeps, so that every event can be read. */
@@ -37,6 +38,7 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
   const clock = new PastClock(owner.app.clock, owner.now().getTime() - history);
   const ctx = new Context({ ...owner.app, clock }, owner.request, owner.principal);
   await ctx.transaction(addTags);
+  await ctx.transaction(addCustomFields);
   const contacts: string[] = [];
   for (let from = 0; from < people.length; from += batch) {
     await ctx.transaction(async (inside) => {
@@ -47,6 +49,7 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
     });
   }
   await ctx.transaction((inside) => followUp(inside, contacts, clock));
+  await ctx.transaction((inside) => addWork(inside, contacts, assignees));
 }
 
 async function addTags(ctx: Context): Promise<void> {
@@ -54,7 +57,6 @@ async function addTags(ctx: Context): Promise<void> {
 }
 
 const statuses = ['lead', 'lead', 'qualified', 'customer', 'lead', 'qualified', 'customer', 'prospect', 'lead', 'churned'];
-const segments = ['small business', 'mid-market', 'enterprise'];
 
 /** The nth person of the account. Some lack an address, a number, a tag or an owner, as in life. */
 function person(n: number, assignees: string[]) {

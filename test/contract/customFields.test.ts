@@ -122,6 +122,9 @@ describe('PATCH /custom-fields/{id}', () => {
     await expectNothingWritten(api, async () => expect(dataOf(await patch(before.id, body))).toEqual(after));
     expectRefusal(await patch(before.id, { options: null }), 422, 'options.choices');
     dataOf(await acme.owner.del(`/custom-fields/${before.id}`));
+    const log = await api.app.database.prisma.activity.findMany({ where: { entityId: before.id }, orderBy: { id: 'asc' } });
+    expect(log.map(({ title }) => title)).toEqual(['Custom field created', 'Custom field updated', 'Custom field deleted']);
+    expect(log[1]!.changes).toMatchObject({ label: { from: 'Key', to: 'Renamed' }, isRequired: { from: false, to: true } });
   });
 
   it('changes the type while there is no data, and refuses it afterwards', async () => {

@@ -78,7 +78,9 @@ export async function createCustomField(ctx: Context, input: CreateCustomFieldIn
   checkOptions(field.fieldType, field.options);
   await ctx.query(holdDefinitions);
   await checkKey(ctx, field);
-  return ctx.insert('CustomField', field);
+  const record: CustomField = ctx.insert('CustomField', field);
+  await ctx.log({ name: 'custom_field.created', type: 'CustomField', record });
+  return record;
 }
 
 const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'options', 'isRequired', 'sortOrder'];
@@ -100,7 +102,9 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   }
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);
-  return ctx.update('CustomField', before, given);
+  const record = ctx.update('CustomField', before, given);
+  await ctx.log({ name: 'custom_field.updated', type: 'CustomField', record, changes });
+  return record;
 }
 
 /**
@@ -115,6 +119,7 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   const summary = await dependenciesOf(ctx, field);
   checkConfirmed(confirmation ?? {}, { valueCount, ...summary });
   await ctx.db.customField.delete({ where: ctx.at(field.id) });
+  await ctx.log({ name: 'custom_field.deleted', type: 'CustomField', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
   if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, { retryLimit: cleanupRetries, retryDelay: 2 });
   return { id: field.id, deleted: true, cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
