@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.js';
 import { Context } from '../kernel/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
+import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
 import { addCustomFields, addWork, segments } from './work.js';
 
@@ -47,6 +48,8 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
         contacts.push((await createContact(inside, person(i, assignees))).id);
       }
     });
+    // Early enough for one of the invoices to be late by now.
+    if (contacts.length === batch * 4) await ctx.transaction((inside) => addMoney(inside, contacts));
   }
   await ctx.transaction((inside) => followUp(inside, contacts, clock));
   await ctx.transaction((inside) => addWork(inside, contacts, assignees));
