@@ -78,7 +78,6 @@ describe('the value of a custom field', () => {
       expect(customFields).toEqual({ other: { anything: 1 } });
     }
   });
-
 });
 
 describe('custom fields of a record', () => {
