@@ -33,6 +33,8 @@ export interface Overrides {
   log?: Logger;
   /** A saved image of a migrated embedded database. */
   image?: Blob;
+  /** Whether the worker sweeps by itself; a test that moves the clock says when. */
+  sweeps?: boolean;
 }
 
 /** A server that is built and listens when told. */
@@ -96,7 +98,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     mountRest(http, rows);
   }
   await http.ready();
-  await background.start(app);
+  await background.start(app, overrides.sweeps);
   showQueues(metrics, background);
 
   const close = async () => {
