@@ -34,6 +34,8 @@ export interface Overrides {
   log?: Logger;
   /** A saved image of a migrated embedded database. */
   image?: Blob;
+  /** Whether the worker sweeps by itself; a test that moves the clock says when. */
+  sweeps?: boolean;
 }
 
 /** A server that is built and listens when told. */
@@ -99,7 +101,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     await mountCallbacks(http, modules);
   }
   await http.ready();
-  await background.start(app);
+  await background.start(app, overrides.sweeps);
   showQueues(metrics, background);
 
   const close = async () => {

@@ -140,6 +140,17 @@ export class Context {
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
+  /** The same for what needs no transaction: it sees what this unit of work began, and begins none. */
+  async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const client = (await this.unit?.begun()) ?? this.app.database.prisma;
+    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  }
+
+  /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
+  share(name: string): void {
+    this.#changing.lock(name, sql`pg_advisory_xact_lock_shared(hashtextextended(${this.caller.account.id} || ${name}, 0))`);
+  }
+
   /**
    * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
    * takes in hand. Instants are text then.

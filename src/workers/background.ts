@@ -39,8 +39,8 @@ export class Background {
     return [{ queue: 'events', ...events }, ...jobs];
   }
 
-  async start(app: App): Promise<void> {
-    await this.jobs.start(app);
+  async start(app: App, sweeps = true): Promise<void> {
+    await this.jobs.start(app, sweeps);
     this.#relay?.start();
   }
 

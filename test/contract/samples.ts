@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { moneySamples } from './samples.money.js';
 import { workSamples } from './samples.work.js';
 
@@ -154,6 +155,14 @@ export const samples: Record<string, MakeSample> = {
 
   ...moneySamples,
   ...workSamples,
+
+  // The feed has an event once the relay has given it its place.
+  'GET /events': async (account, n) => {
+    await aContact(account, n);
+    const { owner } = account;
+    await eventually(async () => dataOf(await owner.get('/events')).data.length > 0);
+    return {};
+  },
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Client, expectRefusal, type Reply, server, type TestServer } from '../support/index.js';
+import { type Client, expectRefusal, onRedis, type Reply, server, type TestServer } from '../support/index.js';
 import { TcpProxy } from '../support/proxy.js';
-
-const { REDIS_URL } = process.env;
-const onRedis = REDIS_URL ? describe : describe.skip;
 
 const limit = 40;
 const trusting = { trustProxy: ['loopback'] };
@@ -47,7 +44,7 @@ async function reunion() {
   while (remaining(await call(shaky, ip)) > limit - 11) expect(Date.now() - begun).toBeLessThan(5000);
 }
 
-onRedis('two servers over one Redis', () => {
+onRedis(describe)('two servers over one Redis', () => {
   beforeAll(async () => {
     one = await server({ limits: { general: limit }, config: trusting });
     const redisUrl = one.place.redisUrl!;

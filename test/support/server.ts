@@ -62,7 +62,7 @@ export async function server(options: Options = {}): Promise<TestServer> {
   const clock = options.beside?.clock ?? new MovableClock();
   const logs: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
-  const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image });
+  const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image, sweeps: false });
   clock.onMove(() => forgetCallers(inner.app));
   await inner.http.listen({ port: 0, host: '127.0.0.1' });
   const agent = new Agent({ keepAlive: true });

@@ -79,6 +79,8 @@ export async function checkCustomFields<T extends object | undefined>(
   if (given === undefined) return given;
   const values = { ...given } as Record<string, unknown>;
   const all = await ctx.load.customFieldsOf.load(entityType);
+  // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
+  if (all.length > 0) ctx.share('custom_fields');
   const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
   const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
   const details = concerned.flatMap((definition): Detail[] => {
@@ -93,17 +95,15 @@ export async function checkCustomFields<T extends object | undefined>(
   return values as T;
 }
 
-// Read under a lock that a deletion takes for itself: what it counts is all that was checked against the definition.
 const definitionsOf = statement<Definition, [readonly string[]]>(
   (account, entityTypes) => sql`
     select t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired"
-    from (select pg_advisory_xact_lock_shared(hashtextextended(${account} || 'custom_fields', 0))::text as held) l
-    cross join custom_fields t where t.account_id = ${account}::uuid and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
+    from custom_fields t where t.account_id = ${account}::uuid and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
 );
 
 /** The definitions of the fields that records of each type carry. */
 export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>
-  grouped(entityTypes, await ctx.query(definitionsOf, entityTypes), (row) => row.entityType);
+  grouped(entityTypes, await ctx.glance(definitionsOf, entityTypes), (row) => row.entityType);
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
