@@ -13,5 +13,5 @@ export default {
   globalSetup: '<rootDir>/test/support/globalSetup.mjs',
   globalTeardown: '<rootDir>/test/support/globalTeardown.mjs',
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 120_000,
 };

@@ -7,6 +7,7 @@ import { mountGraphQL } from './graphql/mount.js';
 import { buildSchema } from './graphql/schema.js';
 import { graphqlServer } from './graphql/server.js';
 import { mountSubscriptions } from './graphql/subscriptions.mount.js';
+import { mountCallbacks } from './http/callbacks.js';
 import { Metrics } from './http/metrics.js';
 import { httpServer } from './http/server.js';
 import { type Clock, systemClock } from './kernel/clock.js';
@@ -33,6 +34,8 @@ export interface Overrides {
   log?: Logger;
   /** A saved image of a migrated embedded database. */
   image?: Blob;
+  /** Whether the worker sweeps by itself; a test that moves the clock says when. */
+  sweeps?: boolean;
 }
 
 /** A server that is built and listens when told. */
@@ -72,8 +75,9 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
   const clock = overrides.clock ?? systemClock;
   const background = new Background(config, database, redis, log);
+  const whole = { ...config, secretKey: secretKeyOf(config, clock) };
   const app: App = {
-    config: { ...config, secretKey: secretKeyOf(config, clock) },
+    config: whole,
     clock,
     log,
     database,
@@ -82,7 +86,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     channel: background.channel,
     jobs: background.jobs,
     eventsWritten: background.eventsWritten,
-    vendors: vendorsFor(config, clock),
+    vendors: vendorsFor(whole, clock),
     ready: true,
     stopping: false,
   };
@@ -94,9 +98,10 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     mountGraphQL(http, apollo);
     mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
     mountRest(http, rows);
+    await mountCallbacks(http, modules);
   }
   await http.ready();
-  await background.start(app);
+  await background.start(app, overrides.sweeps);
   showQueues(metrics, background);
 
   const close = async () => {

@@ -2,7 +2,9 @@ import type { Clock } from '../kernel/clock.js';
 import { Context } from '../kernel/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
+import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
+import { addCustomFields, addWork, segments } from './work.js';
 
 const hour = 60 * 60 * 1000;
 /** How long the account has been in use: less than the feed keeps, so that every event can be read. */
@@ -37,6 +39,7 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
   const clock = new PastClock(owner.app.clock, owner.now().getTime() - history);
   const ctx = new Context({ ...owner.app, clock }, owner.request, owner.principal);
   await ctx.transaction(addTags);
+  await ctx.transaction(addCustomFields);
   const contacts: string[] = [];
   for (let from = 0; from < people.length; from += batch) {
     await ctx.transaction(async (inside) => {
@@ -45,8 +48,11 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
         contacts.push((await createContact(inside, person(i, assignees))).id);
       }
     });
+    // Early enough for one of the invoices to be late by now.
+    if (contacts.length === batch * 4) await ctx.transaction((inside) => addMoney(inside, contacts));
   }
   await ctx.transaction((inside) => followUp(inside, contacts, clock));
+  await ctx.transaction((inside) => addWork(inside, contacts, assignees));
 }
 
 async function addTags(ctx: Context): Promise<void> {
@@ -54,7 +60,6 @@ async function addTags(ctx: Context): Promise<void> {
 }
 
 const statuses = ['lead', 'lead', 'qualified', 'customer', 'lead', 'qualified', 'customer', 'prospect', 'lead', 'churned'];
-const segments = ['small business', 'mid-market', 'enterprise'];
 
 /** The nth person of the account. Some lack an address, a number, a tag or an owner, as in life. */
 function person(n: number, assignees: string[]) {

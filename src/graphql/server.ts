@@ -1,6 +1,6 @@
 import { ApolloServer, type ApolloServerPlugin, type BaseContext, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, type GraphQLSchema, OperationTypeNode, parse } from 'graphql';
+import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, parse } from 'graphql';
 import type { RateGate } from '../http/limits.js';
 import type { Context } from '../kernel/context.js';
 import { AppError, badRequest } from '../kernel/errors.js';
@@ -50,7 +50,9 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
             await spendFields(schema, operation, contextValue);
             const variables = request.variables ?? {};
             if (await subscribed(contextValue, { operation, document, operationName, variables })) return reply({ data: null });
-            return reply(printErrors(await run(operation, ctx, variables), ctx));
+            const result = printErrors(await run(operation, ctx, variables), ctx);
+            noteLimit(response.http, result);
+            return reply(result);
           } catch (error) {
             const refusal = refusalOf(error, ctx);
             noteRefusal(response.http, refusal);
@@ -66,6 +68,14 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
 function noteRefusal(http: HTTPGraphQLHead, { code, status, retryAfter }: AppError): void {
   if (code === 'unauthenticated' || code === 'rate_limited') http.status = status;
   if (retryAfter) http.headers.set('retry-after', String(retryAfter));
+}
+
+/** A limit that a resolver met (failed logins of one address) is as visible as one that refused the request. */
+function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
+  const limit = errors?.find((error) => error.extensions.code === 'rate_limited');
+  if (!limit) return;
+  http.status = 429;
+  http.headers.set('retry-after', String(limit.extensions.retryAfter));
 }
 
 /** Whether the operation was a subscription that the transport now carries. */

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../kernel/config.js';
-import { AppError, badRequest } from '../kernel/errors.js';
+import { type AppError, badRequest, notFound } from '../kernel/errors.js';
 import { errorBody } from './errors.js';
 
 /** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */
@@ -106,6 +106,20 @@ export function crossOrigin(request: FastifyRequest, reply: FastifyReply, origin
   reply.headers({ 'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE', 'Access-Control-Max-Age': '600' });
   reply.header('Access-Control-Allow-Headers', allowedHeaders);
   return true;
+}
+
+/** Answers an address that no route can have been asked for (a broken %-escape, an endless segment), before any hook runs. */
+export function refuseAddress(headers: Record<string, string>) {
+  return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
+    const body = JSON.stringify(errorBody(notFound('Endpoint'), request.id));
+    const own = {
+      'X-Request-Id': request.id,
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    reply.raw.writeHead(404, { ...headers, ...own });
+    reply.raw.end(body);
+  };
 }
 
 const brokenRequests: Record<string, [number, string]> = {

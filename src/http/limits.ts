@@ -1,16 +1,14 @@
-import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import type { Context } from '../kernel/context.js';
 import { type Bucket, type Limiter, limited, type Spent } from '../kernel/limits.js';
 
 /** One address, or the /64 of an IPv6 one, so that a rotating client stays one client. */
 export function clientKey(ip: string): string {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const left = head.split(':').filter(Boolean);
-  const right = tail.split(':').filter(Boolean);
-  const zeros = plain.includes('::') ? Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0') : [];
-  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`;
+  if (!ip.includes(':') || !ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (!(address instanceof ipaddr.IPv6)) return address.toString();
+  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
 }
 
 /** The limits that one request meets. The headers show the bucket with the fewest remaining, or the one that refused. */

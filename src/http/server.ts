@@ -7,7 +7,7 @@ import { fromDatabase } from '../kernel/dberrors.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
 import { RateLimited } from '../kernel/limits.js';
 import { errorBody } from './errors.js';
-import { ambiguity, crossOrigin, jsonBodies, patience, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, crossOrigin, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
@@ -54,6 +54,7 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     requestTimeout: patience.requestTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken,
+    frameworkErrors: refuseAddress(safetyHeaders(app.config)),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
@@ -126,8 +127,10 @@ function setSessionCookie(app: App, reply: FastifyReply, session: { token: strin
   else reply.clearCookie(sessionCookie, options);
 }
 
-const fastifyErrors: Record<string, () => AppError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: () => tooLarge('body', 'must be at most 1 MiB'),
+const size = (bytes: number) => (bytes < 2 ** 20 ? `${bytes / 2 ** 10} KB` : `${bytes / 2 ** 20} MiB`);
+
+const fastifyErrors: Record<string, (bodyLimit: number) => AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (bodyLimit) => tooLarge('body', `must be at most ${size(bodyLimit)}`),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => badRequest('The body must be JSON, with Content-Type application/json'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => badRequest('The body must be JSON'),
   FST_ERR_CTP_INVALID_JSON_BODY: () => badRequest('The body is not valid JSON'),
@@ -136,17 +139,17 @@ const fastifyErrors: Record<string, () => AppError> = {
 };
 
 /** What an error means to the caller; what is a fault of ours becomes one opaque 500. */
-export function asAppError(error: unknown): AppError | undefined {
+function asAppError(error: unknown, bodyLimit: number): AppError | undefined {
   const known = fromDatabase(error);
   if (known) return known;
   const { code, statusCode } = error as { code?: string; statusCode?: number };
   const ours = code ? fastifyErrors[code] : undefined;
-  if (ours) return ours();
+  if (ours) return ours(bodyLimit);
   return statusCode && statusCode >= 400 && statusCode < 500 ? badRequest('The request is malformed') : undefined;
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const known = asAppError(error);
+  const known = asAppError(error, request.routeOptions.bodyLimit);
   if (!known) request.ctx.app.log.error({ err: error, requestId: request.id }, 'unhandled error');
   if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');

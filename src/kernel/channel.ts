@@ -28,6 +28,10 @@ export class MemoryChannel implements Channel {
     return [...this.#listeners.keys()];
   }
 
+  has(name: string): boolean {
+    return this.#listeners.has(name);
+  }
+
   publish(name: string, payload: string): void {
     for (const listener of [...(this.#listeners.get(name) ?? [])]) listener(payload);
   }
@@ -84,12 +88,12 @@ export class RedisChannel implements Channel {
   }
 
   subscribe(name: string, listener: Listener): () => void {
-    const isFirst = !this.#local.names.includes(name);
+    const isFirst = !this.#local.has(name);
     const leave = this.#local.subscribe(name, listener);
     if (isFirst) this.#send('subscribe', name);
     return () => {
       leave();
-      if (!this.#local.names.includes(name)) this.#send('unsubscribe', name);
+      if (!this.#local.has(name)) this.#send('unsubscribe', name);
     };
   }
 

@@ -18,6 +18,15 @@ const environment = z.object({
   OUTBOX_DIR: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.string().default('CRM <no-reply@localhost>'),
+  STRIPE_SECRET_KEY: z.string().optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().optional(),
+  STRIPE_PRICE_STANDARD_MONTHLY: z.string().optional(),
+  STRIPE_PRICE_STANDARD_YEARLY: z.string().optional(),
+  STRIPE_PRICE_PREMIUM_MONTHLY: z.string().optional(),
+  STRIPE_PRICE_PREMIUM_YEARLY: z.string().optional(),
+  STRIPE_PRICE_ENTERPRISE_MONTHLY: z.string().optional(),
+  STRIPE_PRICE_ENTERPRISE_YEARLY: z.string().optional(),
+  STRIPE_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
   SECRET_KEY: z.string().min(32).optional(),
   PUBLIC_URL: z.url().optional(),
@@ -43,6 +52,15 @@ const environment = z.object({
   GRAPHQL_MAX_DIRECTIVES: count(50),
   GRAPHQL_MAX_COST: count(10_000),
 });
+
+export interface StripeConfig {
+  secretKey: string;
+  webhookSecret: string;
+  /** Stripe's price ids by plan and interval. */
+  prices: Record<`${'standard' | 'premium' | 'enterprise'}_${'monthly' | 'yearly'}`, string>;
+  /** Another address than Stripe's own, for tests. */
+  apiBase?: string;
+}
 
 export interface RateLimits {
   enabled: boolean;
@@ -86,6 +104,8 @@ export interface Config {
   outboxDir: string;
   smtpUrl?: string;
   mailFrom: string;
+  /** Absent: payments are simulated. */
+  stripe?: StripeConfig;
   defaultPlan: 'trial' | 'standard' | 'premium' | 'enterprise';
   /** Absent only with the embedded database, which keeps a random one in its data directory. */
   secretKey?: string;
@@ -107,6 +127,29 @@ function originsOf(list: string): string[] {
     }
     return origin;
   });
+}
+
+/** With the secret key everything else of Stripe must be there too, or the first customer would find what is missing. */
+function stripeConfig(e: z.infer<typeof environment>): StripeConfig | undefined {
+  if (!e.STRIPE_SECRET_KEY) return undefined;
+  const needed = (name: keyof typeof e & `STRIPE_${string}`) => {
+    const value = e[name];
+    if (!value) throw new Error(`Configuration: ${name} is required with STRIPE_SECRET_KEY`);
+    return value;
+  };
+  return {
+    secretKey: e.STRIPE_SECRET_KEY,
+    webhookSecret: needed('STRIPE_WEBHOOK_SECRET'),
+    prices: {
+      standard_monthly: needed('STRIPE_PRICE_STANDARD_MONTHLY'),
+      standard_yearly: needed('STRIPE_PRICE_STANDARD_YEARLY'),
+      premium_monthly: needed('STRIPE_PRICE_PREMIUM_MONTHLY'),
+      premium_yearly: needed('STRIPE_PRICE_PREMIUM_YEARLY'),
+      enterprise_monthly: needed('STRIPE_PRICE_ENTERPRISE_MONTHLY'),
+      enterprise_yearly: needed('STRIPE_PRICE_ENTERPRISE_YEARLY'),
+    },
+    apiBase: e.STRIPE_API_BASE,
+  };
 }
 
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
@@ -133,6 +176,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     outboxDir: resolve(e.OUTBOX_DIR ?? (dataDir === ':memory:' ? './data/outbox' : `${dataDir}/outbox`)),
     smtpUrl: e.SMTP_URL,
     mailFrom: e.MAIL_FROM,
+    stripe: stripeConfig(e),
     defaultPlan: e.DEFAULT_PLAN,
     secretKey: e.SECRET_KEY,
     publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),

@@ -21,6 +21,7 @@ export interface AccountInfo {
   id: string;
   name: string;
   plan: string;
+  billingStatus: string;
   timezone: string;
   defaultCountry: string;
   /** Of amounts that name none, ISO 4217. */
@@ -137,6 +138,17 @@ export class Context {
   async query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
     const client = await this.#connect();
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  }
+
+  /** The same for what needs no transaction: it sees what this unit of work began, and begins none. */
+  async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const client = (await this.unit?.begun()) ?? this.app.database.prisma;
+    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  }
+
+  /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
+  share(name: string): void {
+    this.#changing.lock(name, sql`pg_advisory_xact_lock_shared(hashtextextended(${this.caller.account.id} || ${name}, 0))`);
   }
 
   /**

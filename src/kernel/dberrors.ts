@@ -20,13 +20,20 @@ function fieldAtFault(meta: Record<string, unknown> | undefined): string {
   return fieldName(named?.[1] ?? 'id');
 }
 
+const faultOf = (error: Prisma.PrismaClientKnownRequestError) =>
+  (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause;
+
 const sqlStateOf = (error: Prisma.PrismaClientKnownRequestError) => {
-  const fault = (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause;
+  const fault = faultOf(error);
   return fault?.originalCode ?? fault?.code ?? (error.meta?.code as string | undefined) ?? '';
 };
 
+// The codes of Prisma, the kinds of its driver adapters and the classes of SQLSTATE that say "not now".
+const notNow = new Set(['P1001', 'P1008', 'P1017', 'P2024', 'P2028']);
+const lostKinds = new Set(['ConnectionClosed', 'DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections', 'TlsConnectionError']);
+const lostStates = /^(08|53|57|55P03)/;
 const lost =
-  /timeout exceeded when trying to connect|Connection terminated|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
+  /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections)$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable|Client was closed|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
 
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean =>
@@ -51,6 +58,6 @@ function known(error: Prisma.PrismaClientKnownRequestError): AppError | undefine
   if (state === '23P01') return conflict('It overlaps another record');
   if (error.code === 'P2020' || error.code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (isRetryable(error)) return unavailable();
-  if (['P1001', 'P1008', 'P1017', 'P2024', 'P2028'].includes(error.code) || /^(08|53|57)/.test(state)) return unavailable();
+  if (notNow.has(error.code) || lostKinds.has(faultOf(error)?.kind ?? '') || lostStates.test(state)) return unavailable();
   return lost.test(error.message) ? unavailable() : undefined;
 }

@@ -36,6 +36,28 @@ export interface Spent {
 // The counter only counts: each call brings its own limit, since keys have limits of their own.
 const unlimited = 2 ** 31;
 
+const warnEvery = 10_000;
+
+/** Counts where Redis cannot, and says so now and then. */
+class Insurance extends RateLimiterMemory {
+  #warned = 0;
+
+  constructor(
+    options: ConstructorParameters<typeof RateLimiterMemory>[0],
+    private readonly log?: Logger,
+  ) {
+    super(options);
+  }
+
+  override consume(...args: Parameters<RateLimiterMemory['consume']>): Promise<RateLimiterRes> {
+    if (Date.now() - this.#warned > warnEvery) {
+      this.#warned = Date.now();
+      this.log?.warn('Redis does not answer: rate limits are counted in this process alone');
+    }
+    return super.consume(...args);
+  }
+}
+
 /** Counts requests in fixed windows, one atomic step each: in process, or in Redis with the process as its insurance. */
 export class Limiter {
   readonly #counters = new Map<number, RateLimiterMemory | RateLimiterRedis>();
@@ -66,17 +88,15 @@ export class Limiter {
   #counter(duration: number): RateLimiterMemory | RateLimiterRedis {
     const known = this.#counters.get(duration);
     if (known) return known;
-    const memory = new RateLimiterMemory({ points: unlimited, duration, keyPrefix: `crm:${duration}` });
+    const options = { points: unlimited, duration, keyPrefix: `crm:${duration}` };
     const counter = this.redis
       ? new RateLimiterRedis({
           storeClient: this.redis,
-          points: unlimited,
-          duration,
-          keyPrefix: `crm:${duration}`,
-          insuranceLimiter: memory,
+          ...options,
+          insuranceLimiter: new Insurance(options, this.log),
           rejectIfRedisNotReady: true,
         })
-      : memory;
+      : new RateLimiterMemory(options);
     this.#counters.set(duration, counter);
     this.log?.debug({ duration, redis: Boolean(this.redis) }, 'rate-limit counter made');
     return counter;

@@ -13,7 +13,7 @@ export interface SortKey {
   lead?: { by: string; type: KeyType };
 }
 
-type KeyType = 'text' | 'timestamptz' | 'integer' | 'numeric' | 'boolean';
+type KeyType = 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric' | 'boolean';
 
 /** What a list of one table is made of. */
 export interface ListSpec<S extends string> {
@@ -151,6 +151,7 @@ const encodeCursor = (sort: string, order: string, cursor: Cursor) =>
 const keyForms: Record<KeyType, RegExp> = {
   text: /^[^\0]*$/,
   timestamptz: /^\d{1,6}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?[+-]\d\d(:\d\d)?$/,
+  date: /^\d{4,6}-\d\d-\d\d$/,
   integer: /^-?\d{1,10}$/,
   numeric: /^-?\d{1,40}(\.\d{1,40})?$/,
   boolean: /^(true|false)$/,

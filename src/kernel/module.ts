@@ -3,10 +3,28 @@ import type { Context } from './context.js';
 import type { JobHandler } from './jobs.js';
 import type { Batch } from './loaders.js';
 import type { Fact } from './outbox.js';
-import type { Row } from './rows.js';
+import type { Method, RawReply, Row } from './rows.js';
 
 /** What another module does when something happens, in the transaction of the change. */
 export type Reaction = (ctx: Context, fact: Fact) => Promise<void>;
+
+/** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
+export interface CallbackRequest {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/**
+ * What vendors and the pages that we hand out links to call: at the root of the server, no part of the contract, with no
+ * credentials but what the handler finds in the request itself.
+ */
+export interface Callback {
+  method: Method;
+  path: `/${string}`;
+  handler(ctx: Context, request: CallbackRequest): Promise<RawReply>;
+}
 
 /** What the world sees of a module: one default export of `<noun>s.module.ts`. */
 export interface Module {
@@ -15,6 +33,7 @@ export interface Module {
   resolvers: NonNullable<unknown>[];
   /** REST rows, one line per row of the contract. */
   routes: Row[];
+  callbacks?: readonly Callback[];
   /** The events that this module emits. */
   events?: readonly string[];
   /** Reactions to the events of earlier modules. */

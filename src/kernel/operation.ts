@@ -53,6 +53,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
   const types = (definition.variableDefinitions ?? []).map((v) => ({
     name: v.variable.name.value,
     type: typeFromAST(schema, v.type as never) as GraphQLInputType,
+    required: v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue,
   }));
   return {
     id,
@@ -76,10 +77,13 @@ function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): str
 }
 
 /** All type faults of the variables in one pass, each with the name of its field. */
-function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType }[], variables: Variables) {
+function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType; required: boolean }[], variables: Variables) {
   const details: Detail[] = [];
-  for (const { name, type } of types) {
-    if (variables[name] === undefined) continue;
+  for (const { name, type, required } of types) {
+    if (variables[name] === undefined) {
+      if (required) details.push({ field: name, message: 'is required' });
+      continue;
+    }
     coerceInputValue(variables[name], type, (path, value, error) => {
       details.push({ field: path.join('.') || name, message: coercionMessage(schema, error.message, value) });
     });

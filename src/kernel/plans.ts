@@ -1,6 +1,6 @@
 import type { Context } from './context.js';
 import { type AppError, denied, paymentRequired } from './errors.js';
-import { sql, statement } from './sql.js';
+import { type Sql, sql, statement } from './sql.js';
 
 interface Plan {
   name: string;
@@ -24,27 +24,46 @@ export const plans: Record<string, Plan> = {
   },
 };
 
-const total = statement<{ n: number }, [string]>(
-  (account, kind) => sql`select coalesce(sum(n), 0)::int as n from counts where account_id = ${account}::uuid and kind = ${kind}`,
+/** How much of what a plan limits an account has. */
+export interface Usage {
+  contacts: number;
+  pipelines: number;
+  users: number;
+}
+
+const total = (account: string, kind: keyof Usage): Sql =>
+  kind === 'users'
+    ? sql`(select count(*)::int from memberships where account_id = ${account}::uuid and status <> 'removed')`
+    : sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${kind})`;
+
+const totalOf = statement<{ n: number }, [keyof Usage]>((account, kind) => sql`select ${total(account, kind)} as n`);
+
+const usage = statement<Usage, []>(
+  (account) => sql`
+    select ${total(account, 'contacts')} as contacts, ${total(account, 'pipelines')} as pipelines, ${total(account, 'users')} as users`,
 );
 
-const overLimit: Record<'contacts' | 'pipelines' | 'users', (limit: number) => AppError> = {
+/** The caller's account's usage; a person counts from the invitation on. */
+export const usageOf = async (ctx: Context): Promise<Usage> => (await ctx.query(usage))[0]!;
+
+const overLimit: Record<keyof Usage, (limit: number) => AppError> = {
   contacts: (limit) => paymentRequired(`The plan allows ${limit} contacts`),
   pipelines: (limit) => denied(`The plan allows ${limit} pipelines`),
   users: (limit) => paymentRequired(`The plan allows ${limit} users`),
 };
 
-/** Throws 402 when the trial is over; reads stay possible. */
+/** Throws 402 when the trial is over or the subscription has ended; reads stay possible. */
 export function checkTrial(ctx: Context): void {
-  const { plan, trialEndsAt } = ctx.caller.account;
+  const { plan, billingStatus, trialEndsAt } = ctx.caller.account;
+  if (billingStatus === 'cancelled') throw paymentRequired('The subscription has ended');
   if (plan === 'trial' && trialEndsAt && trialEndsAt <= ctx.now()) throw paymentRequired('The trial has expired');
 }
 
 /** Throws 402 (403 for pipelines) when the account may have no more of a kind. */
-export async function checkPlan(ctx: Context, kind: 'contacts' | 'pipelines' | 'users', more = 1): Promise<void> {
+export async function checkPlan(ctx: Context, kind: keyof Usage, more = 1): Promise<void> {
   checkTrial(ctx);
   const limit = plans[ctx.caller.account.plan]?.[kind] ?? 0;
   if (!Number.isFinite(limit)) return;
-  const [row] = await ctx.query(total, kind);
-  if ((row?.n ?? 0) + more > limit) throw overLimit[kind](limit);
+  const [row] = await ctx.query(totalOf, kind);
+  if (row!.n + more > limit) throw overLimit[kind](limit);
 }

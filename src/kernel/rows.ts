@@ -27,6 +27,8 @@ export interface RowOptions {
   query?: Record<string, string>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */
   body?: Record<string, string>;
+  /** Whether the members of the input may come by the query string too; those of the body win. */
+  inputByQuery?: boolean;
   /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
   with?: string;
   /** Replaces the record's own fields altogether. */

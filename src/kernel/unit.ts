@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../generated/prisma/client.js';
-import { columnName, joinSql, rawSql, type Sql, sql } from './sql.js';
+import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from './sql.js';
 import type { Transaction } from './tenancy.js';
 
 /** Rows of one table that name the same columns: they are written by one clause. */
@@ -20,6 +20,8 @@ class Abandoned extends Error {}
 export class Unit {
   #batches: Batch[] = [];
   #facts: Batch[] = [];
+  /** What the next write takes besides: locks by their names. */
+  readonly #locks = new Map<string, Sql | null>();
   #transaction?: Promise<Transaction>;
   #finished?: Promise<void>;
   #settle?: { commit(): void; abandon(reason: Error): void };
@@ -42,10 +44,20 @@ export class Unit {
     keep(this.#facts, 'insert', table, row);
   }
 
+  /** Takes a lock with the next write, and keeps it to the end. */
+  lock(name: string, taking: Sql): void {
+    if (!this.#locks.has(name)) this.#locks.set(name, taking);
+  }
+
+  /** The transaction if it was begun, for what needs none of its own. */
+  begun(): Promise<Transaction> | undefined {
+    return this.#transaction;
+  }
+
   /** The transaction, begun if it was not yet; what waits is in it. */
   async connection(): Promise<Transaction> {
     const tx = await this.#begin();
-    this.#writing = this.#writing.then(() => write(tx, this.#batches.splice(0)));
+    this.#writing = this.#writing.then(() => this.#write(tx, this.#batches.splice(0)));
     await this.#writing;
     return tx;
   }
@@ -53,8 +65,9 @@ export class Unit {
   /** Makes everything final. */
   async commit(): Promise<void> {
     const rest = [...this.#batches.splice(0), ...this.#facts.splice(0)];
-    if (!this.#transaction) return write(this.prisma, rest);
-    await write(await this.#transaction, rest);
+    // One statement is atomic by itself.
+    if (!this.#transaction && statementsOf(rest).length < 2) return this.#write(this.prisma, rest);
+    await this.#write(await this.#begin(), rest);
     this.#settle?.commit();
     await this.#finished;
   }
@@ -64,6 +77,14 @@ export class Unit {
     await this.#transaction?.catch(() => undefined);
     this.#settle?.abandon(new Abandoned());
     await this.#finished?.catch(() => undefined);
+  }
+
+  async #write(connection: Transaction, batches: Batch[]): Promise<void> {
+    for (const together of statementsOf(batches)) {
+      const locks = [...this.#locks.values()].filter((lock) => lock !== null);
+      for (const name of this.#locks.keys()) this.#locks.set(name, null);
+      await connection.$queryRaw(statementOf(together, locks));
+    }
   }
 
   #begin(): Promise<Transaction> {
@@ -83,19 +104,14 @@ export class Unit {
 
 function keep(batches: Batch[], kind: Batch['kind'], table: string, row: Record<string, unknown>) {
   const fields = Object.keys(row).filter((field) => row[field] !== undefined);
-  const last = batches.at(-1);
-  const fits =
-    last?.kind === kind && last.table === table && last.fields.length === fields.length && last.fields.every((f, i) => f === fields[i]);
+  const last = batches.filter((batch) => batch.table === table).at(-1);
+  const fits = last?.kind === kind && last.fields.length === fields.length && last.fields.every((f, i) => f === fields[i]);
   // Two changes of one row must follow each other; a single clause would make only one of them.
   if (fits && kind === 'insert') last.rows.push(row);
   else batches.push({ kind, table, fields, rows: [row] });
 }
 
-async function write(connection: Transaction, batches: Batch[]): Promise<void> {
-  for (const together of statementsOf(batches)) await connection.$queryRaw(statementOf(together));
-}
-
-/** One statement for all batches, but for a second change of the same table, which must see the first. */
+/** One statement for all batches, but for a second batch of the same table, which comes after the first. */
 function statementsOf(batches: Batch[]): Batch[][] {
   const statements: Batch[][] = [];
   let tables = new Set<string>();
@@ -112,9 +128,10 @@ function statementsOf(batches: Batch[]): Batch[][] {
 }
 
 /** Every batch as one clause of one statement: foreign keys between them are checked at its end. */
-function statementOf(batches: Batch[]): Sql {
+function statementOf(batches: Batch[], locks: Sql[]): Sql {
   const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
-  return sql`with ${joinSql(clauses, ', ')} select 1 as written`;
+  const taken = locks.map((lock) => sql`, (select ${lock})::text`);
+  return sql`with ${joinSql(clauses, ', ')} select 1 as written${joinSql([...taken, emptySql], '')}`;
 }
 
 // json keeps the order of an object's members, jsonb would not.

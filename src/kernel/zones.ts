@@ -20,3 +20,21 @@ export function endOfDay(day: string, zone: string): Date {
   const shows = (instant: number) => instant + offsetAt(zone, instant) === next;
   return new Date((shows(before) || !shows(after) ? before : after) - 1);
 }
+
+/** The day, YYYY-MM-DD, that it is in a time zone at an instant. */
+export const today = (zone: string, now: Date): string =>
+  new Date(now.getTime() + offsetAt(zone, now.getTime())).toISOString().slice(0, 10);
+
+/** The day that comes so many days after a day. */
+export const dayAfter = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+
+/** A day (its beginning) or a date-time as an instant; one without an offset is told by the clocks of the time zone. */
+export function instantOf(moment: string, zone: string): Date {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return new Date(endOfDay(dayAfter(moment, -1), zone).getTime() + 1);
+  const text = moment.toUpperCase().replace(' ', 'T');
+  if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
+  const local = Date.parse(`${text}Z`);
+  // The offset at the first guess may be that of the other side of a change of clocks.
+  return new Date(local - offsetAt(zone, local - offsetAt(zone, local)));
+}

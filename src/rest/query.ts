@@ -1,5 +1,6 @@
 import {
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   getNamedType,
   getNullableType,
@@ -45,6 +46,28 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
     sources.set(alias, source);
   }
   return sources;
+}
+
+/** The members of an input as query parameters, in snake_case and camelCase. */
+export function inputSources(field: GraphQLField<unknown, unknown>): Map<string, Source> {
+  const type = getNamedType(field.args.find((arg) => arg.name === 'input')!.type) as GraphQLInputObjectType;
+  const sources = Object.values(type.getFields()).map((member): [string, Source] => [
+    member.name,
+    { path: ['input', member.name], type: member.type },
+  ]);
+  return new Map(sources.flatMap(([name, source]) => [[snakeName(name), source] as const, [name, source] as const]));
+}
+
+/** The members of an input that a query string gives. Throws 400 naming every parameter at fault. */
+export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>): Record<string, unknown> {
+  const details: Detail[] = [];
+  const given = Object.entries(query).filter(([name, text]) => sources.has(name) && text !== '');
+  const input = given.map(([name, text]) => {
+    const { path, type } = sources.get(name)!;
+    return [path[1]!, fromText(text, type, (message) => details.push({ field: name, message }))];
+  });
+  if (details.length > 0) throw invalid(details);
+  return Object.fromEntries(input) as Record<string, unknown>;
 }
 
 const smallPage = 100;

@@ -8,7 +8,7 @@ import type { RawReply, RawRequest } from '../kernel/rows.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';
-import { adaptQuery } from './query.js';
+import { adaptInput, adaptQuery } from './query.js';
 import type { MountedRow } from './table.js';
 
 /** The variables of a row's operation, and what to know when answering. */
@@ -32,7 +32,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');
   if (inputArg) {
     const body = adaptBody(getNamedType(inputArg.type) as GraphQLInputObjectType, request.body, mounted.row.body);
-    variables.input = body.input;
+    variables.input = mounted.row.inputByQuery ? { ...adaptInput(mounted.sources, request.query), ...body.input } : body.input;
     ignored = body.ignored;
   } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
     throw badRequest('The body must be a JSON object');

@@ -14,7 +14,7 @@ import type { Module } from '../kernel/module.js';
 import type { Operation } from '../kernel/operation.js';
 import { recordSelection } from '../kernel/record.js';
 import type { Row } from '../kernel/rows.js';
-import { querySources, type Source } from './query.js';
+import { inputSources, querySources, type Source } from './query.js';
 
 /** A row bound to the schema: its root field, its document, where its arguments come from. */
 export interface MountedRow {
@@ -79,7 +79,7 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
     module,
     field,
     document,
-    sources: row.list ? querySources(field, row, address) : new Map(),
+    sources: row.list ? querySources(field, row, address) : row.inputByQuery ? inputSources(field) : new Map(),
     needs: { ...operation().needs, write: row.method !== 'GET' },
     operation,
   };

@@ -19,9 +19,10 @@ export class Background {
     redis: Redis | undefined,
     log: Logger,
   ) {
-    const works = role !== 'api';
-    // One process at most uses the embedded database, so that within it nobody is out of reach.
-    this.channel = redis ? new RedisChannel(redis, log) : new MemoryChannel(database.kind === 'pglite');
+    // One process at most uses the embedded database: it does everything, and nobody is out of its reach.
+    const isAlone = database.kind === 'pglite';
+    const works = isAlone || role !== 'api';
+    this.channel = redis ? new RedisChannel(redis, log) : new MemoryChannel(isAlone);
     this.jobs = new JobQueue({ database, channel: this.channel, log }, works);
     if (works) this.#relay = new Relay(database, this.channel, log);
   }
@@ -38,8 +39,8 @@ export class Background {
     return [{ queue: 'events', ...events }, ...jobs];
   }
 
-  async start(app: App): Promise<void> {
-    await this.jobs.start(app);
+  async start(app: App, sweeps = true): Promise<void> {
+    await this.jobs.start(app, sweeps);
     this.#relay?.start();
   }
 

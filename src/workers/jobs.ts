@@ -15,7 +15,7 @@ const pollMs = 1000;
 /** Jobs of one queue that run at once in this process. */
 const concurrency = 4;
 /** Sweeps run this often, in whichever process comes first. */
-const sweepSeconds = 600;
+const sweepSeconds = 300;
 const sweepQueue = 'sweep';
 
 /** The wake of a queue's workers. */
@@ -45,14 +45,15 @@ export class JobQueue implements Jobs {
     this.#boss.on('error', this.#note);
   }
 
-  /** Makes the queues, and in a worker begins to work on them. */
-  async start(app: App): Promise<void> {
+  /** Makes the queues, and in a worker begins to work on them. @param sweeps whether it sweeps by itself every five minutes */
+  async start(app: App, sweeps: boolean): Promise<void> {
     await this.#boss.start();
     const queues = [sweepQueue, ...app.registry.jobs.keys()];
     const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
     for (const name of queues) if (!known.has(name)) await this.#boss.createQueue(name);
     if (!this.works) return;
     for (const name of queues) this.#workers.push(new Worker(app, this.#boss, name, (job) => run(app, job)));
+    if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     await sweeping();

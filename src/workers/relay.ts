@@ -72,7 +72,8 @@ export class Relay {
       try {
         this.#again = (await this.#step()) || this.#again;
       } catch (error) {
-        // Looked at again by the next poll: the database is away, or away from us.
+        // The database is away, or away from us: the next poll looks again.
+        this.#looked = 0;
         this.log.warn({ err: error }, 'the relay could not place events');
       }
     }

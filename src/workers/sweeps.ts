@@ -7,8 +7,8 @@ const hourMs = 60 * 60 * 1000;
 /** Ended sessions and used tokens are kept a day longer, so that what is asked about them can be answered. */
 const graceMs = 24 * hourMs;
 
-/** What is deleted once its time is over: the statement, and the moment of its `$1`. `$2` is how many rows at a time. */
-const overdue: { sql: string; before: (now: Date) => Date }[] = [
+/** What is done once its time has come: the statement, and the moment of its `$1`. `$2` is how many rows at a time. */
+const due: { sql: string; before: (now: Date) => Date }[] = [
   {
     // By account, since the index begins with it. Events without a place are never deleted.
     sql: `delete from outbox_events o using (
@@ -35,11 +35,23 @@ const overdue: { sql: string; before: (now: Date) => Date }[] = [
       ) old where k.account_id = old.account_id and k.principal = old.principal and k.key = old.key returning 1`,
     before: (now) => now,
   },
+  {
+    // What reads show as overdue from the first minute of the day after (decisions "overdue") is written down.
+    sql: `update invoices i set status = 'overdue', updated_at = $1::timestamptz from (
+        select t.account_id, t.id from invoices t join accounts a on a.id = t.account_id
+        where t.status = 'sent' and t.amount_paid < t.total and t.due_date < ($1::timestamptz at time zone a.timezone)::date
+        limit $2::int for update of t skip locked
+      ) late where i.account_id = late.account_id and i.id = late.id returning 1`,
+    before: (now) => now,
+  },
 ];
 
-/** Deletes what nobody may ask for any more: events past their 30 days, ended sessions, tokens and idempotency keys. */
+/**
+ * Deletes what nobody may ask for any more (events past their 30 days, ended sessions, tokens and idempotency keys), and
+ * marks unpaid invoices whose day to pay is over.
+ */
 export async function sweep({ database, clock }: App): Promise<void> {
-  for (const { sql, before } of overdue) {
+  for (const { sql, before } of due) {
     const moment = before(clock.now()).toISOString();
     for (;;) {
       const { rows } = await database.execute(sql, [moment, batch]);

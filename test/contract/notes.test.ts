@@ -52,10 +52,12 @@ describe('POST /notes', () => {
     const body = 'x'.repeat(50 * kilobytes - overhead);
     expect((await create({ body })).body.data.body).toBe(body);
     await expectNothingWritten(api, async () => {
-      expectRefusal(await create({ body: `${body}x` }), 413);
+      const reply = await create({ body: `${body}x` });
+      expectRefusal(reply, 413, 'body');
+      expect(reply.body.error).toBe('body must be at most 50 KB');
       const input = { body: 'é'.repeat(25 * kilobytes + 1) };
-      const reply = await acme.owner.gql('mutation ($input: CreateNoteInput!) { createNote(input: $input) { id } }', { input });
-      expectGraphQLRefusal(reply, 413, 'body');
+      const other = await acme.owner.gql('mutation ($input: CreateNoteInput!) { createNote(input: $input) { id } }', { input });
+      expectGraphQLRefusal(other, 413, 'body');
     });
   });
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { moneySamples } from './samples.money.js';
 import { salesSamples } from './samples.sales.js';
 import { workSamples } from './samples.work.js';
 
@@ -30,10 +32,6 @@ const aKey = async (account: Account, n: number) => (await account.key({ name: `
 const onContact: MakeSample = async (account, n) => ({ params: { id: await aContact(account, n) } });
 const onTag: MakeSample = async (account, n) => ({ params: { id: await aTag(account, n) } });
 const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(account, n) } });
-
-const aProduct = async (account: Account, n: number) =>
-  dataOf(await account.owner.post('/products', { name: `Widget ${n}`, price: 12.5, sku: `W-${n}` })).id as string;
-const onProduct: MakeSample = async (account, n) => ({ params: { id: await aProduct(account, n) } });
 
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
 
@@ -156,16 +154,17 @@ export const samples: Record<string, MakeSample> = {
     return { params: { id, tagId: tags[0].id } };
   },
 
+  ...moneySamples,
   ...salesSamples,
-  'GET /products': async (account, n) => ({ query: `search=w-${n}&is_active=true`, params: await aProduct(account, n).then(() => ({})) }),
-  'POST /products': (_account, n) => ({
-    body: { name: `Made ${n}`, price: '19.99', sku: `M-${n}`, unit: 'each', taxable: false, active: true, metadata: { shelf: [n] } },
-  }),
-  'GET /products/{id}': onProduct,
-  'PATCH /products/{id}': async (account, n) => ({ ...(await onProduct(account, n)), body: { price: 20, isActive: false } }),
-  'DELETE /products/{id}': onProduct,
-
   ...workSamples,
+
+  // The feed has an event once the relay has given it its place.
+  'GET /events': async (account, n) => {
+    await aContact(account, n);
+    const { owner } = account;
+    await eventually(async () => dataOf(await owner.get('/events')).data.length > 0);
+    return {};
+  },
 
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,

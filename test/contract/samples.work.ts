@@ -11,6 +11,11 @@ const aNote = async (account: Account, n: number) => {
 const onTask: MakeSample = async (account, n) => ({ params: { id: await aTask(account, n) } });
 const onNote: MakeSample = async (account, n) => ({ params: { id: (await aNote(account, n)).id } });
 
+const aField = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/custom-fields', { entityType: 'deal', fieldKey: `field${n}`, label: 'Field', fieldType: 'text' }))
+    .id as string;
+const onField: MakeSample = async (account, n) => ({ params: { id: await aField(account, n) } });
+
 /** Samples of tasks, notes, activities and custom fields. */
 export const workSamples: Record<string, MakeSample> = {
   'GET /tasks': async (account, n) => {
@@ -43,4 +48,18 @@ export const workSamples: Record<string, MakeSample> = {
   'POST /activities': async (account) => ({
     body: { type: 'meeting', title: 'Met', description: 'At the fair', contactId: (await account.contact()).id, metadata: { hall: 3 } },
   }),
+
+  'GET /custom-fields': async (account, n) => {
+    await aField(account, n);
+    return { query: 'entityType=deal' };
+  },
+  'POST /custom-fields': (_account, n) => ({
+    body: {
+      ...{ entityType: 'company', fieldKey: `made-${n}`, label: 'Tier', fieldType: 'select', section: 'Sales' },
+      ...{ options: { choices: ['gold', { value: 'silver', label: 'Silver' }] }, isRequired: true, sortOrder: 2.5 },
+    },
+  }),
+  'GET /custom-fields/{id}': onField,
+  'PATCH /custom-fields/{id}': async (account, n) => ({ ...(await onField(account, n)), body: { label: 'Renamed', fieldType: 'number' } }),
+  'DELETE /custom-fields/{id}': onField,
 };

@@ -80,6 +80,43 @@ describe('events over WebSocket', () => {
   });
 });
 
+describe('subscribers', () => {
+  it('of one document, variables, account and rights cost as much as one', async () => {
+    const socket = await open();
+    const costs: number[] = [];
+    const feeds = [socket.run(contacts)];
+    for (const count of [1, 20]) {
+      while (feeds.length < count) feeds.push(socket.run(contacts, { after: await head() }));
+      await eventually(async () => (await subscribers()) === count);
+      const before = feeds.map((feed) => feed.results.length);
+      // The first time compiles and prepares.
+      for (let round = 1; round <= 2; round++) {
+        const cost = await crm.statements(async () => {
+          await account.contact({ firstName: 'Shared' });
+          await Promise.all(feeds.map((feed, n) => feed.nth(before[n]! + round)));
+        });
+        if (round === 2) costs.push(cost);
+      }
+    }
+    expect(costs[1]).toBe(costs[0]);
+    expect(new Set(feeds.map((feed) => JSON.stringify(feed.results.at(-1)))).size).toBe(1);
+    socket.cut();
+  });
+
+  it('may leave', async () => {
+    const socket = await open();
+    const feed = socket.run(all, { after: '0' });
+    await feed.nth(1);
+    socket.send({ id: feed.id, type: 'complete' });
+    await eventually(async () => (await subscribers()) === 0);
+    const seen = feed.results.length;
+    await account.contact();
+    await head();
+    expect(feed.results.length).toBe(seen);
+    socket.cut();
+  });
+});
+
 describe('typed events', () => {
   it('carry the record as it is now, null when it is deleted', async () => {
     const [one, other] = [await account.contact({ firstName: 'One', tags: ['VIP'] }), await account.contact({ firstName: 'Other' })];

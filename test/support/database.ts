@@ -14,8 +14,10 @@ interface Suite<F> {
 /** `onPostgres(describe)('races', …)`: what only PostgreSQL can show; left out where the embedded database serves. */
 export const onPostgres = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (isPostgres ? suite : suite.skip);
 
-let made = 0;
-const uniqueName = () => `crm_test_${CRM_TEST_RUN}_${JEST_WORKER_ID}_${made++}`;
+/** `onRedis(describe)('limits', …)`: what only a shared Redis can show. */
+export const onRedis = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (REDIS_URL ? suite : suite.skip);
+
+const uniqueName = () => `crm_test_${CRM_TEST_RUN}_${JEST_WORKER_ID}_${process.hrtime.bigint().toString(36)}`;
 
 export interface Place {
   databaseUrl?: string;

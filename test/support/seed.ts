@@ -91,7 +91,7 @@ export class Account {
   }
 
   /** A tag, made through the API. */
-  async tag(name = `tag ${++people}`, color?: string): Promise<Loose> {
+  async tag(name = `some tag ${++people}`, color?: string): Promise<Loose> {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
 
@@ -109,5 +109,14 @@ export class Account {
   /** A task, made through the API. */
   async task(fields: Record<string, unknown> = {}): Promise<Loose> {
     return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));
+  }
+
+  /** An invoice over 120.00 (two lines, no tax unless told), made through the API. */
+  async invoice(fields: Record<string, unknown> = {}): Promise<Loose> {
+    const items = [
+      { description: 'Setup', quantity: 1, unitPrice: 100 },
+      { description: 'Hours', quantity: 2, unitPrice: 10 },
+    ];
+    return dataOf(await this.owner.post('/invoices', { items, ...fields }));
   }
 }

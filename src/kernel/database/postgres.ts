@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { cpus } from 'node:os';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/driver-adapter-utils';
@@ -18,10 +19,37 @@ const settings = [
   'jit=off',
 ];
 
+/** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
+const readTimeoutMillis = 6000;
+
+/**
+ * A connection that ends when it does not answer. The driver only gives up the query: on a half-open connection every
+ * later query would wait as long again.
+ */
+class MortalClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const send = this.query.bind(this) as (...args: unknown[]) => unknown;
+    const guarded = (...args: unknown[]) => {
+      const result = send(...args);
+      if (result instanceof Promise) result.catch((error: Error) => this.#endIfSilent(error));
+      return result;
+    };
+    Object.assign(this, { query: guarded });
+  }
+
+  #endIfSilent({ message }: Error): void {
+    if (message === 'Query read timeout') (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  }
+}
+
 /** A pool whose waits are all bounded and that outlives the death of its connections. */
 export function openPool(url: string, log?: Log): pg.Pool {
   const pool = new pg.Pool({
+    Client: MortalClient,
     connectionString: url,
+    keepAlive: true,
+    query_timeout: readTimeoutMillis,
     max: Math.min(10, cpus().length * 4),
     connectionTimeoutMillis: 2000,
     idleTimeoutMillis: 30_000,

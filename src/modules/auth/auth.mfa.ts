@@ -2,6 +2,7 @@ import { Secret, TOTP } from 'otpauth';
 import type { Context } from '../../kernel/context.js';
 import { seal, sign, unseal } from '../../kernel/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
+import { limited } from '../../kernel/limits.js';
 import {
   type AuthResult,
   done,
@@ -62,7 +63,8 @@ async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: st
   const hash = hashed(ctx, code);
   if (!user.recoveryCodes.includes(hash)) return false;
   const { count } = await ctx.global.user.updateMany({
-    where: { id: user.id, recoveryCodes: { has: hash } },
+    // All of them as they were read: of two different codes at once, one would bring the other back.
+    where: { id: user.id, recoveryCodes: { equals: user.recoveryCodes } },
     data: { recoveryCodes: user.recoveryCodes.filter((kept) => kept !== hash) },
   });
   return count === 1;
@@ -105,6 +107,9 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   });
   check(counted.count === 1, wrong);
   const user = found(await ctx.global.user.findUnique({ where: { id: token.userId } }), 'User');
+  // Who knows the password gets new tokens, from as many addresses as they like: the person's codes are limited, too.
+  const spent = await ctx.app.limiter.spend('failedLogin', `mfa:${user.id}`);
+  if (spent.refused) throw limited(spent);
   const taken = code ? await takeCode(ctx, user, code) : await takeRecoveryCode(ctx, user, recoveryCode!);
   check(taken, wrong);
   return ctx.transaction(async (inside) => {

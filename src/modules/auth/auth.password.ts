@@ -11,7 +11,7 @@ import {
   type ResetPasswordInput,
 } from './auth.model.js';
 import { hashPassword, verifyPassword } from './auth.secrets.js';
-import { displayName, findUser, openSession, placesOf, revokeSessions } from './auth.session.js';
+import { displayName, enter, findUser, placesOf, revokeSessions } from './auth.session.js';
 import { findToken, issueToken, useToken } from './auth.tokens.js';
 
 /** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
@@ -54,7 +54,7 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
   return done;
 }
 
-/** Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then a session. */
+/** Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then as login. */
 export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Promise<AuthResult> {
   const wrong = () => badRequest('token is wrong, used or expired');
   const invite = await findToken(ctx, 'invite', input.token);
@@ -79,6 +79,6 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
       places.find(({ account }) => account.id === key.accountId),
       'Account',
     );
-    return openSession(inside, saved, joined, places);
+    return enter(inside, saved, joined, places);
   });
 }

@@ -5,8 +5,7 @@ import { plans } from '../../kernel/plans.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput, type SwitchAccountInput } from './auth.model.js';
 import { hashPassword, verifyPassword } from './auth.secrets.js';
-import { displayName, findUser, openSession, placesOf } from './auth.session.js';
-import { issueToken } from './auth.tokens.js';
+import { displayName, enter, findUser, openSession, placesOf } from './auth.session.js';
 
 const dayLength = 24 * 60 * 60 * 1000;
 
@@ -45,20 +44,8 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   const places = await placesOf(ctx, user.id);
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
-  if (user.mfaEnabledAt) return secondStep(await issueToken(ctx, 'mfa', user.id, place.account.id));
-  return openSession(ctx, user, place, places);
+  return enter(ctx, user, place, places);
 }
-
-/** A login that waits for its second factor: no session yet. */
-const secondStep = (mfaToken: string): AuthResult => ({
-  user: null,
-  account: null,
-  role: null,
-  accounts: null,
-  mfaSetupRequired: false,
-  mfaRequired: true,
-  mfaToken,
-});
 
 /** Contract POST /auth/switch-account: 403 where the person is no active member; the old session ends. */
 export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {

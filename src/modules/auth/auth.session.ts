@@ -1,6 +1,7 @@
 import type { AccountInfo, Context } from '../../kernel/context.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
+import { issueToken } from './auth.tokens.js';
 
 const days = 24 * 60 * 60 * 1000;
 /** A session ends after seven days without a request. */
@@ -11,13 +12,18 @@ interface Member {
   account: { id: string; name: string };
 }
 
+type Entering = { id: string; email: string; firstName: string | null; lastName: string | null; mfaEnabledAt: Date | null };
+type Place = Member & { account: { mfaRoles: string[] } };
+
+/** Lets in who has proved a password: with a session, or to the second step where a second factor is enabled. */
+export async function enter(ctx: Context, user: Entering, place: Place, all: Member[]): Promise<AuthResult> {
+  if (!user.mfaEnabledAt) return openSession(ctx, user, place, all);
+  const mfaToken = await issueToken(ctx, 'mfa', user.id, place.account.id);
+  return { user: null, account: null, role: null, accounts: null, mfaSetupRequired: false, mfaRequired: true, mfaToken };
+}
+
 /** Opens a session in an account, hands its cookie to the door and answers as a login does. */
-export async function openSession(
-  ctx: Context,
-  user: { id: string; email: string; firstName: string | null; lastName: string | null; mfaEnabledAt: Date | null },
-  member: Member & { account: { mfaRoles: string[] } },
-  all: Member[],
-): Promise<AuthResult> {
+export async function openSession(ctx: Context, user: Entering, member: Place, all: Member[]): Promise<AuthResult> {
   const token = randomSecret(ctx.app.clock);
   const expiresAt = new Date(ctx.now().getTime() + sessionLife);
   await ctx.global.session.create({
@@ -45,8 +51,8 @@ export async function openSession(
 
 /** The account as every request knows it. */
 export const accountInfo = (account: Omit<AccountInfo, 'defaultTaxRate'> & { defaultTaxRate: object }): AccountInfo => {
-  const { id, name, plan, timezone, defaultCountry, currency, defaultTaxRate, trialEndsAt } = account;
-  return { id, name, plan, timezone, defaultCountry, currency, defaultTaxRate: String(defaultTaxRate), trialEndsAt };
+  const { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate, trialEndsAt } = account;
+  return { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate: String(defaultTaxRate), trialEndsAt };
 };
 
 /** The name to show of a person: first and last name, else the address. */

@@ -10,6 +10,7 @@ import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { contactColumns } from '../contacts/contact.filter.js';
 import type { ContactRow } from '../contacts/contact.service.js';
+import { checkCustomFields } from '../customFields/customField.values.js';
 import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
 import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
 
@@ -134,7 +135,8 @@ async function checkLinks(ctx: Context, { ownerId, parentCompanyId }: Links, id?
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
   checkTrial(ctx);
   await checkLinks(ctx, input);
-  const values = { ...blank, ...defined(input), customFields: mergeCustomFields({}, input.customFields) ?? {} };
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
+  const values = { ...blank, ...defined(input), customFields };
   const company = { ...(ctx.insert('Company', values) as unknown as CompanyRow), contactCount: 0 };
   await ctx.log({ name: 'company.created', type: 'Company', record: company });
   return company;
@@ -143,7 +145,8 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
 /** Contract PATCH /companies/{id}: absent keeps, null clears; custom fields merge by key. */
 export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
   const before = await lockCompany(ctx, id);
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, input.customFields) });
+  const checked = await checkCustomFields(ctx, 'company', input.customFields, false);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
   if (Object.keys(changes).length === 0) return before;
   await checkLinks(

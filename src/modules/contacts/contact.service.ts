@@ -7,6 +7,7 @@ import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
+import { checkCustomFields } from '../customFields/customField.values.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { findOrCreateTags, getTag } from '../tags/tag.service.js';
 import { cancelPending } from './contact.children.js';
@@ -32,11 +33,14 @@ const byId = statement<ContactRow, [id: string, lock: boolean]>(
     where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null ${lock ? sql`for update of t` : emptySql}`,
 );
 
-/** One contact with its tags. */
-export async function getContact(ctx: Context, id: string): Promise<ContactRow> {
+/** One contact with its tags, or null. */
+export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
   const [contact] = await ctx.read(byId, validId(id, 'Contact'), false);
-  return found(contact, 'Contact');
+  return contact ?? null;
 }
+
+/** One contact with its tags, or 404. */
+export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
 
 /** One contact with its tags, held against other writers until this unit of work ends. */
 export async function lockContact(ctx: Context, id: string): Promise<ContactRow> {
@@ -98,9 +102,8 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
     badRequest('One of firstName, lastName, email, phone is required'),
   );
   await checkPlan(ctx, 'contacts');
-  const contact: ContactRow = asRow(
-    ctx.insert('Contact', { ...blank, ...defined(input), customFields: mergeCustomFields({}, input.customFields) ?? {} }),
-  );
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'contact', input.customFields, true)) ?? {};
+  const contact: ContactRow = asRow(ctx.insert('Contact', { ...blank, ...defined(input), customFields }));
   contact.tags = tags?.length ? await setTags(ctx, contact.id, tags) : [];
   await emitContact(ctx, 'contact.created', contact);
   return contact;
@@ -111,7 +114,8 @@ const tracked = [...fieldNames, 'tags'];
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   const before = await lockContact(ctx, id);
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, input.customFields) });
+  const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const carried = tags === undefined ? before.tags : await setTags(ctx, before.id, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;

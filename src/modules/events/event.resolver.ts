@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context.js';
 import { AfterArg, about, type FeedEvent, FeedOf, visibleNames } from '../../kernel/feed.js';
 import { Listing } from '../../kernel/page.js';
 import { Contact } from '../contacts/contact.model.js';
+import { findContact } from '../contacts/contact.service.js';
 import { ContactEvent, Event, EventConnection, EventList } from './event.model.js';
 import * as events from './event.service.js';
 
@@ -46,6 +47,6 @@ export class ContactEventResolver {
 
   @FieldResolver(() => Contact, { nullable: true, description: 'The contact as it is now; null when it is deleted' })
   contact(@Ctx() ctx: Context, @Root() event: FeedEvent) {
-    return ctx.load.contact.load(event.entityId);
+    return findContact(ctx, event.entityId);
   }
 }

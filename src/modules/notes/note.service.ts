@@ -2,7 +2,7 @@ import { type Context, validId } from '../../kernel/context.js';
 import { found } from '../../kernel/errors.js';
 import { type Conditions, conditionsOf } from '../../kernel/filters.js';
 import { type ListSpec, listRows } from '../../kernel/list.js';
-import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, selectList, sql, statement } from '../../kernel/sql.js';
@@ -56,7 +56,7 @@ export async function createNote(
   { body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
 ): Promise<Note> {
   const note: Note = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
-  await emitNote(ctx, 'note.created', note);
+  await ctx.emit(factOf('note.created', note));
   return note;
 }
 
@@ -67,16 +67,18 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
   const changes = changesBetween(before, after, ['body', 'isPinned']);
   if (Object.keys(changes).length === 0) return before;
   const note = ctx.update('Note', before, after);
-  await emitNote(ctx, 'note.updated', note, changes);
+  await ctx.log(factOf('note.updated', note, changes));
   return note;
 }
 
 export async function deleteNote(ctx: Context, id: string) {
   const note = await lockNote(ctx, id);
   await ctx.db.note.delete({ where: ctx.at(note.id) });
-  await emitNote(ctx, 'note.deleted', note);
+  await ctx.log(factOf('note.deleted', note));
   return deleted(note.id);
 }
 
-const emitNote = (ctx: Context, name: string, note: Note, changes?: Changes) =>
-  ctx.emit({ name, type: 'Note', record: note, changes, contactId: note.contactId, dealId: note.dealId });
+const factOf = (name: string, note: Note, changes?: Changes): Fact => ({
+  ...{ name, type: 'Note', record: note, changes },
+  ...{ contactId: note.contactId, dealId: note.dealId },
+});

@@ -18,7 +18,7 @@ export default defineModule({
   name: 'notes',
   resolvers: [NoteResolver, ContactNotesResolver],
   loaders: { notesOfContact: notesOfContacts },
-  events: ['note.created', 'note.updated', 'note.deleted'],
+  events: ['note.created'],
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),
     make('POST /notes', 'createNote', { bodyCap }),

@@ -4,6 +4,7 @@ import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { plainAmount } from '../../kernel/money.js';
 import { changesBetween } from '../../kernel/outbox.js';
+import { checkTrial } from '../../kernel/plans.js';
 import { wordPattern } from '../../kernel/search.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateProductInput, Product, ProductFilter, ProductList, ProductSort, UpdateProductInput } from './product.model.js';
@@ -39,7 +40,7 @@ const byId = statement<Product, [id: string, lock: boolean]>(
 
 /** One product, an archived one too: invoices go on naming it. */
 export async function getProduct(ctx: Context, id: string): Promise<Product> {
-  const [product] = await ctx.query(byId, validId(id, 'Product'), false);
+  const [product] = await ctx.read(byId, validId(id, 'Product'), false);
   return found(product, 'Product');
 }
 
@@ -61,6 +62,7 @@ const defined = (input: object) => Object.fromEntries(Object.entries(input).filt
 
 /** Contract POST /products. */
 export async function createProduct(ctx: Context, input: CreateProductInput) {
+  checkTrial(ctx);
   return ctx.insert('Product', { ...blank, currency: ctx.caller.account.currency, ...defined(input) });
 }
 

@@ -19,7 +19,7 @@ export default defineModule({
   loaders: { product: productsById },
   routes: [
     list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),
-    make('POST /products', 'createProduct', { body }),
+    make('POST /products', 'createProduct', { body, also: [402] }),
     read('GET /products/{id}', 'product'),
     edit('PATCH /products/{id}', 'updateProduct', { body }),
     drop('DELETE /products/{id}', 'archiveProduct'),

@@ -26,15 +26,20 @@ export function listTags(ctx: Context, args: TagList) {
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
 
+const nameTaken = () => invalidField('name', 'is taken by another tag');
+
 /** A tag's name is taken without regard to case: 400 naming `name`. */
 async function checkName(ctx: Context, name: string, except?: string) {
   const [taken] = await findByNames(ctx, [name]);
-  check(!taken || taken.id === except, () => invalidField('name', 'is taken by another tag'));
+  check(!taken || taken.id === except, nameTaken);
 }
 
 export async function createTag(ctx: Context, input: CreateTagInput) {
-  await checkName(ctx, input.name);
-  return ctx.db.tag.create({ data: input });
+  // Asking first would let two writers of one name at once both be told that it is free.
+  const { count } = await ctx.db.tag.createMany({ data: [input], skipDuplicates: true });
+  check(count === 1, nameTaken);
+  const [made] = await findByNames(ctx, [input.name]);
+  return found(made, 'Tag');
 }
 
 export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {

@@ -2,7 +2,7 @@ import { type Context, validId } from '../../kernel/context.js';
 import { found } from '../../kernel/errors.js';
 import { conditionsOf } from '../../kernel/filters.js';
 import { listRows } from '../../kernel/list.js';
-import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
@@ -54,8 +54,8 @@ const defined = <T extends object>(input: T) => Object.fromEntries(Object.entrie
 export async function createTask(ctx: Context, input: CreateTaskInput): Promise<Task> {
   const completedAt = input.status === 'done' ? ctx.now() : null;
   const task: Task = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
-  await emitTask(ctx, 'task.created', task);
-  if (completedAt) await emitTask(ctx, 'task.completed', task);
+  await ctx.emit(factOf('task.created', task));
+  if (completedAt) await ctx.emit(factOf('task.completed', task));
   return task;
 }
 
@@ -67,17 +67,19 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
   const { status } = changes;
   const completedAt = status && (input.status === 'done' ? ctx.now() : null);
   const task = ctx.update('Task', before, { ...input, completedAt });
-  await emitTask(ctx, 'task.updated', task, changes);
-  if (completedAt) await emitTask(ctx, 'task.completed', task, { status: status! });
+  await ctx.log(factOf('task.updated', task, changes));
+  if (completedAt) await ctx.emit(factOf('task.completed', task, { status: status! }));
   return task;
 }
 
 export async function deleteTask(ctx: Context, id: string) {
   const task = await lockTask(ctx, id);
   await ctx.db.task.delete({ where: ctx.at(task.id) });
-  await emitTask(ctx, 'task.deleted', task);
+  await ctx.log(factOf('task.deleted', task));
   return deleted(task.id);
 }
 
-const emitTask = (ctx: Context, name: string, task: Task, changes?: Changes) =>
-  ctx.emit({ name, type: 'Task', record: task, changes, contactId: task.contactId, dealId: task.dealId });
+const factOf = (name: string, task: Task, changes?: Changes): Fact => ({
+  ...{ name, type: 'Task', record: task, changes },
+  ...{ contactId: task.contactId, dealId: task.dealId },
+});

@@ -15,7 +15,7 @@ export default defineModule({
   name: 'tasks',
   resolvers: [TaskResolver, ContactTasksResolver],
   loaders: { tasksOfContact: tasksOfContacts },
-  events: ['task.created', 'task.updated', 'task.completed', 'task.deleted'],
+  events: ['task.created', 'task.completed'],
   routes: [
     list('GET /tasks', 'tasks', { as: 'page' }),
     make('POST /tasks', 'createTask'),

@@ -1,0 +1,19 @@
+import { defineModule } from '../../kernel/module.js';
+import { act, read } from '../../kernel/rows.js';
+import { confirmPage, showPage, takeStripeNotice } from './billing.pages.js';
+import { BillingResolver } from './billing.resolver.js';
+
+export default defineModule({
+  name: 'billing',
+  resolvers: [BillingResolver],
+  routes: [
+    read('GET /billing/status', 'billingStatus'),
+    act('POST /billing/checkout', 'startCheckout', { also: [502] }),
+    act('POST /billing/portal', 'openBillingPortal', { also: [409, 502] }),
+  ],
+  callbacks: [
+    { method: 'POST', path: '/webhooks/stripe', handler: takeStripeNotice },
+    { method: 'GET', path: '/billing/simulator', handler: showPage },
+    { method: 'POST', path: '/billing/simulator', handler: confirmPage },
+  ],
+});

@@ -1,0 +1,50 @@
+import type { Context } from '../../kernel/context.js';
+import { notFound } from '../../kernel/errors.js';
+import type { CallbackRequest } from '../../kernel/module.js';
+import { plans } from '../../kernel/plans.js';
+import type { RawReply } from '../../kernel/rows.js';
+import { SimulatedPayments, type Ticket } from '../../vendors/payments/simulator.js';
+import { takeNotice } from './billing.service.js';
+
+const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";
+
+/** A page of the simulator. All that it shows is ours: no caller's text is in it. */
+const page = (title: string, text: string, button?: string): RawReply => ({
+  type: 'text/html; charset=utf-8',
+  headers: { 'Content-Security-Policy': policy },
+  body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+<style>body{font:16px system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}</style></head>
+<body><h1>${title}</h1><p>${text}</p>${button ? `<form method="post"><button>${button}</button></form>` : ''}
+<p><small>Simulated payments: no money moves.</small></p></body></html>`,
+});
+
+function simulator({ app }: Context): SimulatedPayments {
+  const { payments } = app.vendors;
+  if (!(payments instanceof SimulatedPayments)) throw notFound('Page');
+  return payments;
+}
+
+const nameOf = ({ plan, interval }: Ticket) => `${plans[plan ?? '']?.name}, paid ${interval}`;
+
+/** What a person sees who follows the address of a simulated checkout or portal. */
+export async function showPage(ctx: Context, { query }: CallbackRequest): Promise<RawReply> {
+  const ticket = simulator(ctx).read(query.page ?? '');
+  if (ticket.kind === 'checkout') return page('Checkout', `Subscribe to ${nameOf(ticket)}.`, 'Pay and subscribe');
+  return ticket.subscriptionId
+    ? page('Your subscription', 'It is active.', 'Cancel the subscription')
+    : page('Your subscription', 'There is none at the moment.');
+}
+
+/** What confirming the page does: the same as a message of a real vendor. */
+export async function confirmPage(ctx: Context, { query }: CallbackRequest): Promise<RawReply> {
+  const { kind } = simulator(ctx).read(query.page ?? '');
+  await takeNotice(ctx, Buffer.from(query.page ?? ''), '');
+  return kind === 'checkout' ? page('Thank you', 'The plan is active.') : page('Cancelled', 'The subscription has ended.');
+}
+
+/** Where Stripe sends its messages. Simulated payments come by their own pages, never here. */
+export async function takeStripeNotice(ctx: Context, { body, headers }: CallbackRequest): Promise<RawReply> {
+  if (ctx.app.vendors.payments instanceof SimulatedPayments) throw notFound('Endpoint');
+  await takeNotice(ctx, body, String(headers['stripe-signature'] ?? ''));
+  return { body: { received: true } };
+}

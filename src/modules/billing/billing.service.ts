@@ -1,0 +1,85 @@
+import type { Context } from '../../kernel/context.js';
+import { AppError, check, conflict } from '../../kernel/errors.js';
+import { plans, usageOf } from '../../kernel/plans.js';
+import type { Bill } from '../../vendors/payments/payments.js';
+import { customerContext } from '../auth/auth.customer.js';
+import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, subscriptionOf } from './billing.account.js';
+import { healthOf } from './billing.health.js';
+import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const returnUrl = (ctx: Context) => `${ctx.app.config.publicUrl}/billing`;
+
+const limitsOf = (plan: string): PlanLimits => {
+  const finite = (limit: number | undefined) => (limit !== undefined && Number.isFinite(limit) ? limit : null);
+  const { contacts, pipelines, users } = plans[plan] ?? {};
+  return { contacts: finite(contacts), pipelines: finite(pipelines), users: finite(users) };
+};
+
+export type StatusRow = BillingStatus & { account: BillingAccount };
+
+/** Contract GET /billing/status. */
+export async function getStatus(ctx: Context): Promise<StatusRow> {
+  const [account, usage] = [await billingAccount(ctx), await usageOf(ctx)];
+  const { plan, interval, currentPeriodEnd, trialEndsAt } = account;
+  const onTrial = plan === 'trial';
+  const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
+  // A plan that was given without a subscription is nobody's trial.
+  const billingStatus = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
+  const stand = { plan, billingStatus, trialDaysRemaining: left, usage, limits: limitsOf(plan) };
+  return {
+    ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },
+    health: healthOf(stand),
+    account,
+  };
+}
+
+/** The latest bills. What the payment service cannot tell now is left out: the rest of the status does not wait for it. */
+export async function invoiceHistory(ctx: Context, { account }: StatusRow): Promise<Bill[]> {
+  if (!account.customerId) return [];
+  try {
+    return await ctx.app.vendors.payments.bills(account.customerId, subscriptionOf(account));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    ctx.app.log.warn({ err: error.cause ?? error, requestId: ctx.request.id }, 'the payment service told no bills');
+    return [];
+  }
+}
+
+/** Contract POST /billing/checkout: a hosted page for a first subscription; an existing one is changed at once. */
+export async function startCheckout(ctx: Context, { planId: plan, interval = 'monthly' }: CheckoutInput): Promise<CheckoutResult> {
+  const { payments } = ctx.app.vendors;
+  const account = await billingAccount(ctx);
+  if (account.subscriptionId) {
+    const asked = ctx.now();
+    const subscription = await payments.change(account.subscriptionId, plan, interval);
+    await keepSubscription(ctx, `own_${ctx.app.clock.id()}`, asked, subscription);
+    return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: subscription.status };
+  }
+  const customerId = account.customerId ?? (await newCustomer(ctx, account));
+  const url = await payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx) });
+  return { url, action: null, subscriptionId: null, plan: null, status: null };
+}
+
+async function newCustomer(ctx: Context, account: BillingAccount): Promise<string> {
+  const customerId = await ctx.app.vendors.payments.customer(account);
+  await keepCustomer(ctx, customerId);
+  return customerId;
+}
+
+/** Contract POST /billing/portal: 409 until there is a customer. */
+export async function openPortal(ctx: Context): Promise<{ url: string }> {
+  const { customerId, subscriptionId } = await billingAccount(ctx);
+  check(customerId, () => conflict('There is no payment customer yet: start with a checkout'));
+  return { url: await ctx.app.vendors.payments.portal({ customerId, subscriptionId, returnUrl: returnUrl(ctx) }) };
+}
+
+/** Takes what the payments vendor sent: believed by its signature, counted once. What is about nobody we know is let go. */
+export async function takeNotice(ctx: Context, body: Buffer, signature: string): Promise<void> {
+  const asked = ctx.now();
+  const notice = await ctx.app.vendors.payments.notice(body, signature);
+  if (!notice) return;
+  const customer = await customerContext(ctx, notice.customerId);
+  if (customer) await keepSubscription(customer, notice.id, asked, notice.subscription);
+  else ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
+}

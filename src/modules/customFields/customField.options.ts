@@ -1,0 +1,64 @@
+import { check, unprocessable } from '../../kernel/errors.js';
+import type { CustomField } from './customField.model.js';
+
+type FieldType = CustomField['fieldType'];
+
+/** The members of `options` that each type of field has; the others have none of them. */
+const membersOf: Partial<Record<FieldType, readonly string[]>> = {
+  select: ['choices'],
+  radio: ['choices'],
+  multiselect: ['choices'],
+  number: ['numberFormat', 'currencyCode'],
+  url: ['allowedDomains', 'blockedDomains'],
+  email: ['allowedDomains', 'blockedDomains'],
+};
+const allMembers = new Set(Object.values(membersOf).flat());
+
+export const hasChoices = (type: FieldType) => membersOf[type]?.includes('choices') ?? false;
+
+const mostChoices = 500;
+const mostDomains = 200;
+const domain = /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+
+const isText = (value: unknown, max: number): value is string => typeof value === 'string' && value.trim() !== '' && value.length <= max;
+
+/** What a choice is kept as in a record: the choice itself, or its `value` where it has a label besides. */
+function keptAs(choice: unknown): unknown {
+  return typeof choice === 'object' && choice !== null ? (choice as { value?: unknown }).value : choice;
+}
+
+/** The values that a field with choices allows. */
+export const choicesOf = (options: object | null): unknown[] => ((options as { choices?: unknown[] } | null)?.choices ?? []).map(keptAs);
+
+/** The domains that a member of the options of a url or email field names. */
+export const domainsOf = (options: object | null, member: 'allowedDomains' | 'blockedDomains'): string[] =>
+  ((options as Record<string, string[]> | null)?.[member] ?? []).map((name) => name.toLowerCase());
+
+const faults: Record<string, (value: unknown) => string | undefined> = {
+  choices: (value) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > mostChoices) return `must be a list of 1 to ${mostChoices} choices`;
+    const values = value.map(keptAs);
+    if (!values.every((choice) => isText(choice, 200))) return 'must hold texts of at most 200 characters, or objects with such a value';
+    return new Set(values).size < values.length ? 'must differ from each other' : undefined;
+  },
+  numberFormat: (value) => (isText(value, 50) ? undefined : 'must be a text of at most 50 characters'),
+  currencyCode: (value) => (typeof value === 'string' && /^[A-Z]{3}$/.test(value) ? undefined : 'must be an ISO 4217 code'),
+  allowedDomains: domainFault,
+  blockedDomains: domainFault,
+};
+
+function domainFault(value: unknown): string | undefined {
+  const good = Array.isArray(value) && value.length <= mostDomains && value.every((name) => typeof name === 'string' && domain.test(name));
+  return good ? undefined : `must be a list of at most ${mostDomains} domain names`;
+}
+
+/** Contract "options": what each type of field takes, and nothing that belongs to another type. Else 422 naming the member. */
+export function checkOptions(type: FieldType, options: object | null): void {
+  const own = membersOf[type] ?? [];
+  for (const [name, value] of Object.entries(options ?? {})) {
+    check(own.includes(name) || !allMembers.has(name), () => unprocessable(`options.${name}`, `is no option of a ${type} field`));
+    const fault = value === null ? undefined : faults[name]?.(value);
+    check(!fault, () => unprocessable(`options.${name}`, fault!));
+  }
+  check(!hasChoices(type) || choicesOf(options).length > 0, () => unprocessable('options.choices', `is required for a ${type} field`));
+}

@@ -1,0 +1,58 @@
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In } from '../../kernel/fields.js';
+import { IdArg, Listing } from '../../kernel/page.js';
+import { getCleanup } from './customField.cleanup.js';
+import {
+  ConfirmImpactInput,
+  CreateCustomFieldInput,
+  CustomField,
+  CustomFieldCleanup,
+  CustomFieldConnection,
+  CustomFieldList,
+  DeletedCustomField,
+  UpdateCustomFieldInput,
+} from './customField.model.js';
+import * as customFields from './customField.service.js';
+
+const administration = { scope: 'custom-fields', role: 'admin' } as const;
+
+@Resolver(() => CustomField)
+@Access({ scope: 'custom-fields' })
+export class CustomFieldResolver {
+  @Query(() => CustomFieldConnection, { description: 'The fields that the workspace added to its records, in their order' })
+  customFields(@Ctx() ctx: Context, @Listing() args: CustomFieldList) {
+    return customFields.listCustomFields(ctx, args);
+  }
+
+  @Query(() => CustomField, { nullable: true, description: 'One custom field' })
+  customField(@Ctx() ctx: Context, @IdArg() id: string) {
+    return customFields.getCustomField(ctx, id);
+  }
+
+  @Query(() => CustomFieldCleanup, { nullable: true, description: 'How far the removal of a deleted field is' })
+  customFieldCleanup(@Ctx() ctx: Context, @IdArg() id: string) {
+    return getCleanup(ctx, id);
+  }
+
+  @Mutation(() => CustomField, { description: 'Adds a field to the records of a kind' })
+  @Access(administration)
+  createCustomField(@Ctx() ctx: Context, @In() input: CreateCustomFieldInput) {
+    return customFields.createCustomField(ctx, input);
+  }
+
+  @Mutation(() => CustomField, { description: 'Changes a custom field; its type only while there is no data' })
+  @Access(administration)
+  updateCustomField(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateCustomFieldInput) {
+    return customFields.updateCustomField(ctx, id, input);
+  }
+
+  @Mutation(() => DeletedCustomField, {
+    description: 'Deletes a custom field, and its values afterwards; what is affected must be confirmed',
+  })
+  @Access(administration)
+  deleteCustomField(@Ctx() ctx: Context, @IdArg() id: string, @In('input', { nullable: true }) input?: ConfirmImpactInput) {
+    return customFields.deleteCustomField(ctx, id, input);
+  }
+}

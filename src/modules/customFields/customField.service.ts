@@ -1,0 +1,143 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { AppError, check, found, unprocessable } from '../../kernel/errors.js';
+import { conditionsOf } from '../../kernel/filters.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { selectList, sql, statement } from '../../kernel/sql.js';
+import { cleanupRetries } from './customField.cleanup.js';
+import { countValues, dependenciesOf } from './customField.impact.js';
+import type {
+  ConfirmImpactInput,
+  CreateCustomFieldInput,
+  CustomField,
+  CustomFieldList,
+  CustomFieldSort,
+  DeletedCustomField,
+  UpdateCustomFieldInput,
+} from './customField.model.js';
+import { checkOptions } from './customField.options.js';
+
+const columns = sql`${selectList('CustomField', 't', ['sortOrder'])}, t.sort_order::float8 as "sortOrder"`;
+
+const listing: ListSpec<keyof typeof CustomFieldSort> = {
+  table: 'custom_fields',
+  columns,
+  live: sql`true`,
+  counted: false,
+  sorts: {
+    sortOrder: { by: 't.sort_order', type: 'numeric', lead: { by: 't.entity_type', type: 'text' } },
+    label: byText('label', false),
+    createdAt: byTime('created_at'),
+  },
+  byDefault: ['sortOrder', 'asc'],
+};
+
+/** Contract GET /custom-fields: by the records that carry them, then in their order. */
+export const listCustomFields = (ctx: Context, args: CustomFieldList) =>
+  listRows<CustomField, keyof typeof CustomFieldSort>(
+    ctx,
+    listing,
+    args,
+    conditionsOf({ entityType: (type: string) => sql`t.entity_type = ${type}` }, ctx, args.filter as { entityType?: string }),
+  );
+
+const byId = statement<CustomField, [string]>(
+  (account, id) => sql`select ${columns} from custom_fields t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+);
+
+export async function getCustomField(ctx: Context, id: string): Promise<CustomField> {
+  const [field] = await ctx.query(byId, validId(id, 'Custom field'));
+  return found(field, 'Custom field');
+}
+
+// One change of definitions at a time in an account, and none while a record that was checked against them is being written.
+const holdDefinitions = statement<never, []>(
+  (account) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || 'custom_fields', 0))::text`,
+);
+
+const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
+
+/** A key is free when no field of the same records has it, and no values of a deleted one are still being removed. */
+async function checkKey(ctx: Context, { entityType, fieldKey }: Pick<CustomField, 'entityType' | 'fieldKey'>): Promise<void> {
+  check(keyGrammar.test(fieldKey), () => unprocessable('fieldKey', 'must be a letter, then letters, digits, _ and -'));
+  const taken = await ctx.db.customField.findFirst({ where: { entityType, fieldKey } });
+  check(!taken, () => unprocessable('fieldKey', 'is taken by another field of these records'));
+  const cleanup = await ctx.db.customFieldCleanup.findFirst({ where: { entityType, fieldKey, status: { in: ['queued', 'running'] } } });
+  check(!cleanup, () => unprocessable('fieldKey', 'belonged to a deleted field whose values are still being removed'));
+}
+
+const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
+
+/** The column holds four places. */
+const rounded = (order: number | undefined) => (order === undefined ? undefined : Math.round(order * 10_000) / 10_000);
+
+/** Contract POST /custom-fields: the key is unique among the fields of the same records; options as the type takes them. */
+export async function createCustomField(ctx: Context, input: CreateCustomFieldInput): Promise<CustomField> {
+  const blank = { section: null, options: null, isRequired: false, sortOrder: 0 };
+  const field = { ...blank, ...defined({ ...input, sortOrder: rounded(input.sortOrder) }) } as CreateCustomFieldInput & typeof blank;
+  checkOptions(field.fieldType, field.options);
+  await ctx.query(holdDefinitions);
+  await checkKey(ctx, field);
+  const record: CustomField = ctx.insert('CustomField', field);
+  await ctx.log({ name: 'custom_field.created', type: 'CustomField', record });
+  return record;
+}
+
+const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'options', 'isRequired', 'sortOrder'];
+
+/** Contract PATCH /custom-fields/{id}: what values mean (type, key, records) changes only while there are none, else 422. */
+export async function updateCustomField(ctx: Context, id: string, input: UpdateCustomFieldInput): Promise<CustomField> {
+  await ctx.query(holdDefinitions);
+  const before = await getCustomField(ctx, id);
+  const { fieldType } = input;
+  const options = input.options === undefined && fieldType && fieldType !== before.fieldType ? null : input.options;
+  const given = defined({ ...input, options, sortOrder: rounded(input.sortOrder) });
+  const after = { ...before, ...given };
+  const changes = changesBetween(before, after, tracked);
+  if (Object.keys(changes).length === 0) return before;
+  const fixed = (['fieldType', 'fieldKey', 'entityType'] as const).find((name) => changes[name]);
+  if (fixed) {
+    const values = await countValues(ctx, before);
+    check(values === 0, () => unprocessable(fixed, `cannot be changed while ${values} records have a value`, { valueCount: values }));
+  }
+  if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
+  checkOptions(after.fieldType, after.options ?? null);
+  const record = ctx.update('CustomField', before, given);
+  await ctx.log({ name: 'custom_field.updated', type: 'CustomField', record, changes });
+  return record;
+}
+
+/**
+ * Contract DELETE /custom-fields/{id}. Where values or dependencies are affected, 409 with their numbers until the caller
+ * confirms just these; both are counted again while nobody can write a value. The values go afterwards, in a cleanup.
+ */
+export async function deleteCustomField(ctx: Context, id: string, confirmation?: ConfirmImpactInput | null): Promise<DeletedCustomField> {
+  await ctx.query(holdDefinitions);
+  const field = await getCustomField(ctx, id);
+  const { entityType, fieldKey } = field;
+  const valueCount = await countValues(ctx, field);
+  const summary = await dependenciesOf(ctx, field);
+  checkConfirmed(confirmation ?? {}, { valueCount, ...summary });
+  await ctx.db.customField.delete({ where: ctx.at(field.id) });
+  await ctx.log({ name: 'custom_field.deleted', type: 'CustomField', record: field });
+  const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
+  if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, { retryLimit: cleanupRetries, retryDelay: 2 });
+  return { id: field.id, deleted: true, cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
+}
+
+interface Impact {
+  valueCount: number;
+  dependencyCount: number;
+  dependencies: object[];
+}
+
+function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyCount }: ConfirmImpactInput, impact: Impact): void {
+  const { valueCount, dependencyCount } = impact;
+  const stillHolds = expectedValueCount === valueCount && expectedDependencyCount === dependencyCount;
+  const isHarmless = valueCount === 0 && dependencyCount === 0 && !confirmImpact;
+  check(isHarmless || (confirmImpact && stillHolds), () => {
+    const numbers = `${valueCount} values and ${dependencyCount} dependencies are affected`;
+    const words = `Deleting this field has an impact: ${numbers}. Confirm with confirmImpact, expectedValueCount and expectedDependencyCount`;
+    return new AppError('impact_confirmation_required', words, { more: { impact } });
+  });
+}

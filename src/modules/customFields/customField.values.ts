@@ -1,0 +1,112 @@
+import type { Context } from '../../kernel/context.js';
+import { type Detail, invalid, unprocessable } from '../../kernel/errors.js';
+import { type Batch, grouped, type Loader } from '../../kernel/loaders.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { isDay, isEmail, moment, toE164 } from '../../kernel/values.js';
+import type { CustomField } from './customField.model.js';
+import { choicesOf, domainsOf } from './customField.options.js';
+
+type Definition = Pick<CustomField, 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'>;
+
+/** What is wrong with a value, in words that follow its name; undefined for nothing. */
+type Judge = (value: unknown, definition: Definition, ctx: Context) => string | undefined;
+
+const unless = (good: unknown, words: string) => (good ? undefined : words);
+const isString = (value: unknown): value is string => typeof value === 'string';
+
+/** The host of an address, with the domains that a definition allows and blocks. */
+function domainFault(host: string, { options }: Definition): string | undefined {
+  const within = (names: string[]) => names.some((name) => host === name || host.endsWith(`.${name}`));
+  const allowed = domainsOf(options, 'allowedDomains');
+  if (allowed.length > 0 && !within(allowed)) return `must be of ${allowed.join(', ')}`;
+  return unless(!within(domainsOf(options, 'blockedDomains')), `must not be of ${host}`);
+}
+
+const text: Judge = (value) => unless(isString(value), 'must be a string');
+
+const choice: Judge = (value, { options }) => {
+  const choices = choicesOf(options);
+  return unless(choices.includes(value), `must be one of ${choices.join(', ')}`);
+};
+
+function momentFault(value: string): boolean {
+  let wrong = false;
+  moment(value, '', () => (wrong = true), undefined as never); // biome-ignore format: one line
+  return wrong;
+}
+
+const judges: Record<CustomField['fieldType'], Judge> = {
+  text,
+  textarea: text,
+  number: (value) => unless(Number.isFinite(value) || (isString(value) && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)), 'must be a number'),
+  boolean: (value) => unless(typeof value === 'boolean', 'must be true or false'),
+  date: (value) => unless(isString(value) && isDay(value), 'must be a date, YYYY-MM-DD'),
+  datetime: (value) =>
+    unless(
+      isString(value) && /[Tt ].*([Zz]|[+-]\d{2}:?\d{2})$/.test(value) && !momentFault(value),
+      'must be an ISO 8601 date-time with an offset',
+    ),
+  url: (value, definition) => {
+    const url = isString(value) && URL.canParse(value) ? new URL(value) : undefined;
+    return url && /^https?:$/.test(url.protocol) ? domainFault(url.hostname.toLowerCase(), definition) : 'must be an http(s) URL';
+  },
+  email: (value, definition) =>
+    isString(value) && isEmail(value) ? domainFault(value.split('@')[1]!.toLowerCase(), definition) : 'must be an e-mail address',
+  phone: (value, _definition, ctx) =>
+    unless(isString(value) && value.length <= 30 && toE164(value, ctx.caller.account.defaultCountry), 'must be a phone number'),
+  select: choice,
+  radio: choice,
+  multiselect: (value, definition, ctx) => {
+    if (!Array.isArray(value)) return 'must be a list of choices';
+    if (new Set(value).size < value.length) return 'must not hold a choice twice';
+    return value.map((item) => choice(item, definition, ctx)).find((fault) => fault);
+  },
+};
+
+const isEmpty = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+/**
+ * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked
+ * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. 422 where a required field
+ * is emptied, or missing from a record that is made.
+ */
+export async function checkCustomFields<T extends object | undefined>(
+  ctx: Context,
+  entityType: CustomField['entityType'],
+  given: T,
+  isNew: boolean,
+): Promise<T> {
+  if (given === undefined) return given;
+  const values = { ...given } as Record<string, unknown>;
+  const all = await ctx.load.customFieldsOf.load(entityType);
+  // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
+  if (all.length > 0) ctx.share('custom_fields');
+  const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
+  const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
+  const details = concerned.flatMap((definition): Detail[] => {
+    if (emptied.includes(definition)) return [];
+    const message = judges[definition.fieldType](values[definition.fieldKey], definition, ctx);
+    return message ? [{ field: `customFields.${definition.fieldKey}`, message }] : [];
+  });
+  if (details.length > 0) throw invalid(details);
+  const missing = emptied.find(({ isRequired }) => isRequired);
+  if (missing) throw unprocessable(`customFields.${missing.fieldKey}`, 'is required');
+  for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
+  return values as T;
+}
+
+const definitionsOf = statement<Definition, [readonly string[]]>(
+  (account, entityTypes) => sql`
+    select t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired"
+    from custom_fields t where t.account_id = ${account}::uuid and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
+);
+
+/** The definitions of the fields that records of each type carry. */
+export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>
+  grouped(entityTypes, await ctx.glance(definitionsOf, entityTypes), (row) => row.entityType);
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    customFieldsOf: Loader<Definition[]>;
+  }
+}

@@ -1,0 +1,19 @@
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import { cleanUp } from './customField.cleanup.js';
+import { CustomFieldResolver } from './customField.resolver.js';
+import { definitionsByEntity } from './customField.values.js';
+
+export default defineModule({
+  name: 'customFields',
+  resolvers: [CustomFieldResolver],
+  loaders: { customFieldsOf: definitionsByEntity },
+  jobs: { customFieldCleanup: cleanUp },
+  routes: [
+    list('GET /custom-fields', 'customFields', { as: 'camelPage' }),
+    make('POST /custom-fields', 'createCustomField', { invalid: 422 }),
+    read('GET /custom-fields/{id}', 'customField'),
+    edit('PATCH /custom-fields/{id}', 'updateCustomField', { invalid: 422 }),
+    drop('DELETE /custom-fields/{id}', 'deleteCustomField', { inputByQuery: true, also: [409] }),
+  ],
+});

@@ -1,0 +1,155 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import {
+  Date_,
+  Draft,
+  Edit,
+  Entity,
+  Id,
+  Input,
+  Moment,
+  Money,
+  Nested,
+  OfRecord,
+  OneOf,
+  oneOf,
+  Ref,
+  Stamp,
+  Text,
+} from '../../kernel/fields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+
+export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');
+export const PaymentMethod = oneOf('PaymentMethod', ['credit_card', 'bank_transfer', 'check', 'cash', 'other'], 'How a payment was made');
+
+/** Contract "Invoice, item and payment", items. A discount is an item with a price below zero. */
+@ObjectType()
+export class InvoiceItemFields {
+  @Text(1000, 'What is charged', { required: true }) description: string;
+  @Money('How many; at most four decimal places', { required: true, scale: 4, min: 0.0001 }) quantity: string;
+  @Money('What one costs; below zero for a discount', { required: true }) unitPrice: string;
+  @Ref('The product, which may be archived') productId: string | null;
+}
+
+@Entity('A line of an invoice')
+export class InvoiceItem extends InvoiceItemFields {
+  @Id() id: string;
+  @Money('Quantity times price, rounded half up to two places', { required: true }) amount: string;
+}
+
+@Input('A line of an invoice')
+export class InvoiceItemInput extends Draft(InvoiceItemFields) {}
+
+/** Contract "Invoice, item and payment", payments. */
+@ObjectType()
+export class PaymentFields {
+  @Money('What was paid, in the currency of the invoice', { required: true, min: 0.01 }) amount: string;
+  @OneOf(PaymentMethod, 'How it was paid; other unless told', { optional: true }) method: keyof typeof PaymentMethod;
+  @Text(200, 'A number that the payer or the bank gave it') reference: string | null;
+  @Text(5000, 'Notes') notes: string | null;
+}
+
+@Entity('Money received for an invoice', { scope: 'invoices' })
+export class Payment extends PaymentFields {
+  @Id() id: string;
+  @Ref('The invoice', { required: true }) invoiceId: string;
+  @Stamp('When it was paid') paidAt: Date;
+  @Stamp('When it was recorded') recordedAt: Date;
+  @Ref('The user who recorded it') recordedBy: string | null;
+}
+
+@Input('A payment')
+export class RecordPaymentInput extends Draft(PaymentFields) {
+  @Moment('When it was paid; now unless told, a day is its beginning in workspace time') paidAt?: string | null;
+}
+
+/** Contract "Invoice": one line a field that a caller writes. */
+@ObjectType()
+export class InvoiceFields {
+  @Text(50, 'The number, unique in the workspace; the next of INV-000001, INV-000002 … unless told', { optional: true })
+  invoiceNumber: string;
+  @Ref('The contact who is billed') contactId: string | null;
+  @Ref('The company that is billed') companyId: string | null;
+  @Ref('The deal that it is about') dealId: string | null;
+  @Text(10, "ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
+  @Nested(
+    () => InvoiceItem,
+    () => InvoiceItemInput,
+    'What is charged, at least one line',
+    { required: true, list: 500 },
+  )
+  items: InvoiceItemFields[];
+  @Date_('The last day to pay; 30 days after creation unless told', { optional: true }) dueDate: string;
+  @Money("Tax as a fraction: 0.0875 is 8.75 percent; the workspace's unless told", { optional: true, scale: 6, min: 0, max: 1 })
+  taxRate: string;
+  @Text(5000, 'Notes') notes: string | null;
+  @Text(5000, 'Terms of payment') terms: string | null;
+}
+
+@Entity('A bill', { scope: 'invoices' })
+export class Invoice extends InvoiceFields {
+  @Id() id: string;
+  @OneOf(InvoiceStatus, 'Where it stands; overdue from the day after its due date in workspace time', { required: true })
+  status: keyof typeof InvoiceStatus;
+  @Money("The sum of the items' amounts", { required: true }) subtotal: string;
+  @Money('The tax on the subtotal, rounded half up to two places', { required: true }) taxAmount: string;
+  @Money('Subtotal and tax', { required: true }) total: string;
+  @Money('The sum of the payments', { required: true }) amountPaid: string;
+  @Stamp('When it was sent', {}) sentAt: Date | null;
+  @Stamp('When the payments covered the total', {}) paidAt: Date | null;
+  @Stamp('When it was voided', {}) voidedAt: Date | null;
+  @Stamp('When it was made') createdAt: Date;
+  @Stamp('When it was last changed') updatedAt: Date;
+  @Nested(
+    () => Payment,
+    () => Payment,
+    'The payments, in the order in which they were recorded',
+    { required: true, list: 10_000 },
+  )
+  payments: Payment[];
+}
+
+@Input('A new invoice')
+export class CreateInvoiceInput extends Draft(InvoiceFields) {}
+
+@Input('Changes to a draft: absent keeps, null clears; items replace all lines')
+export class UpdateInvoiceInput extends Edit(CreateInvoiceInput) {}
+
+@Entity('A recorded payment')
+export class RecordedPayment {
+  @Nested(
+    () => Payment,
+    () => Payment,
+    'The payment',
+    { required: true },
+  )
+  payment: Payment;
+  @Nested(
+    () => Invoice,
+    () => Invoice,
+    'The invoice as it stands now',
+    { required: true },
+  )
+  @OfRecord('id', 'status', 'total', 'amountPaid')
+  invoice: Invoice;
+}
+
+/** Contract GET /invoices; REST sends them in snake_case. */
+@Input('Which invoices')
+export class InvoiceFilter {
+  @Text(200, "The number, or the contact's name, e-mail or phone: part of it from three characters on, the start of a word for one or two")
+  search?: string | null;
+  @OneOf(InvoiceStatus, 'Where it stands') status?: keyof typeof InvoiceStatus | null;
+  @Ref('Contact') contactId?: string | null;
+  @Ref('Company') companyId?: string | null;
+  @Ref('Deal') dealId?: string | null;
+  @Moment('Made at or after') dateFrom?: string | null;
+  @Moment('Made at or before') dateTo?: string | null;
+}
+
+export const InvoiceSort = oneOf('InvoiceSort', ['createdAt', 'updatedAt', 'dueDate', 'total'], 'Sort keys of invoices');
+
+@ArgsType()
+export class InvoiceList extends ListArgsOf(InvoiceFilter, InvoiceSort) {}
+
+@ObjectType({ description: 'A page of invoices' })
+export class InvoiceConnection extends ConnectionOf(Invoice) {}

@@ -1,0 +1,96 @@
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In, OfRecord } from '../../kernel/fields.js';
+import { IdArg, Listing } from '../../kernel/page.js';
+import { First, firstOf } from '../../kernel/related.js';
+import { Contact } from '../contacts/contact.model.js';
+import { Product } from '../products/product.model.js';
+import { User } from '../users/user.model.js';
+import {
+  CreateInvoiceInput,
+  Invoice,
+  InvoiceConnection,
+  InvoiceItem,
+  InvoiceList,
+  Payment,
+  RecordedPayment,
+  RecordPaymentInput,
+  UpdateInvoiceInput,
+} from './invoice.model.js';
+import { listPayments, recordPayment } from './invoice.payments.js';
+import * as invoices from './invoice.service.js';
+
+@Resolver(() => Invoice)
+@Access({ scope: 'invoices' })
+export class InvoiceResolver {
+  @Query(() => InvoiceConnection, { description: 'Invoices, newest first unless sorted otherwise' })
+  invoices(@Ctx() ctx: Context, @Listing() args: InvoiceList) {
+    return invoices.listInvoices(ctx, args);
+  }
+
+  @Query(() => Invoice, { nullable: true, description: 'One invoice' })
+  invoice(@Ctx() ctx: Context, @IdArg() id: string) {
+    return invoices.getInvoice(ctx, id);
+  }
+
+  @Query(() => [Payment], { description: 'The payments of an invoice, in the order in which they were recorded' })
+  invoicePayments(@Ctx() ctx: Context, @IdArg() id: string) {
+    return listPayments(ctx, id);
+  }
+
+  @Mutation(() => Invoice, { description: 'Makes an invoice, a draft' })
+  createInvoice(@Ctx() ctx: Context, @In() input: CreateInvoiceInput) {
+    return invoices.createInvoice(ctx, input);
+  }
+
+  @Mutation(() => Invoice, { description: 'Changes a draft' })
+  updateInvoice(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateInvoiceInput) {
+    return invoices.updateInvoice(ctx, id, input);
+  }
+
+  @Mutation(() => Invoice, { description: 'Marks a draft as sent; what was sent stays as it is' })
+  sendInvoice(@Ctx() ctx: Context, @IdArg() id: string) {
+    return invoices.sendInvoice(ctx, id);
+  }
+
+  @Mutation(() => Invoice, { description: 'Voids an invoice for which no money was received; there is no way back' })
+  voidInvoice(@Ctx() ctx: Context, @IdArg() id: string) {
+    return invoices.voidInvoice(ctx, id);
+  }
+
+  @Mutation(() => RecordedPayment, { description: 'Records money received; a draft or sent invoice is paid once the total is covered' })
+  recordInvoicePayment(@Ctx() ctx: Context, @IdArg() id: string, @In() input: RecordPaymentInput) {
+    return recordPayment(ctx, id, input);
+  }
+
+  @FieldResolver(() => Contact, { nullable: true, description: 'The contact who is billed' })
+  @OfRecord('id', 'firstName', 'lastName')
+  contact(@Ctx() ctx: Context, @Root() invoice: Invoice) {
+    return ctx.load.contact.maybe(invoice.contactId);
+  }
+}
+
+@Resolver(() => InvoiceItem)
+export class InvoiceItemResolver {
+  @FieldResolver(() => Product, { nullable: true, description: 'The product, archived or not' })
+  product(@Ctx() ctx: Context, @Root() item: InvoiceItem) {
+    return ctx.load.product.maybe(item.productId);
+  }
+}
+
+@Resolver(() => Payment)
+export class PaymentResolver {
+  @FieldResolver(() => User, { nullable: true, description: 'The user who recorded the payment' })
+  recorder(@Ctx() ctx: Context, @Root() payment: Payment) {
+    return ctx.load.user.maybe(payment.recordedBy);
+  }
+}
+
+@Resolver(() => Contact)
+export class ContactInvoicesResolver {
+  @FieldResolver(() => [Invoice], { description: 'Invoices to the contact, newest first' })
+  invoices(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
+    return ctx.load.invoicesOfContact.load(firstOf(contact.id, first));
+  }
+}

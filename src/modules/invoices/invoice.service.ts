@@ -1,0 +1,180 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { check, conflict, found, invalidField } from '../../kernel/errors.js';
+import { listRows } from '../../kernel/list.js';
+import type { Batch } from '../../kernel/loaders.js';
+import { type Exact, exact } from '../../kernel/money.js';
+import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { checkTrial } from '../../kernel/plans.js';
+import { relatedRows } from '../../kernel/related.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { dayAfter, today } from '../../kernel/zones.js';
+import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
+import type {
+  CreateInvoiceInput,
+  Invoice,
+  InvoiceItem,
+  InvoiceItemFields,
+  InvoiceList,
+  InvoiceSort,
+  InvoiceStatus,
+  UpdateInvoiceInput,
+} from './invoice.model.js';
+import { checkNumber, nextNumber } from './invoice.numbers.js';
+import { checkReferences } from './invoice.references.js';
+import { totalsOf } from './invoice.totals.js';
+
+type Amounts = 'subtotal' | 'taxAmount' | 'total' | 'amountPaid' | 'taxRate';
+/** An invoice as it is kept, its amounts as the database or the arithmetic gives them. */
+export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & { items: InvoiceItem[] };
+
+const asks = (selection: ReadonlySet<string>, name: string) => selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
+
+/** Contract GET /invoices: a page in one statement, exact total, items and payments included where they are asked for. */
+export function listInvoices(ctx: Context, args: InvoiceList) {
+  const wanted = { items: asks(args.selection, 'items'), payments: asks(args.selection, 'payments') };
+  const listing = invoiceListing(invoiceColumns(ctx, wanted));
+  return listRows<InvoiceRow, keyof typeof InvoiceSort>(ctx, listing, args, invoiceConditions(ctx, args.filter));
+}
+
+const byId = (ctx: Context) =>
+  statement<InvoiceRow, [id: string]>(
+    (account, id) => sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+  );
+
+/** One invoice with its items and payments. */
+export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+  const [invoice] = await ctx.read(byId(ctx), validId(id, 'Invoice'));
+  return found(invoice, 'Invoice');
+}
+
+const hold = statement<{ id: string }, [id: string]>(
+  (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
+);
+
+/** A contact's newest invoices, for many contacts in one statement. */
+export const invoicesOfContacts: Batch<InvoiceRow[]> = (ctx, keys) =>
+  relatedRows<InvoiceRow>({
+    table: 'invoices',
+    columns: invoiceColumns(ctx),
+    parent: 'contact_id',
+    order: 't.created_at desc, t.id desc',
+  })(ctx, keys);
+
+/** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
+export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+  const [held] = await ctx.query(hold, validId(id, 'Invoice'));
+  const [invoice] = await ctx.query(byId(ctx), found(held, 'Invoice').id);
+  return found(invoice, 'Invoice');
+}
+
+const daysToPay = 30;
+
+const blank = { contactId: null, companyId: null, dealId: null, notes: null, terms: null };
+const fresh = { status: 'draft' as const, amountPaid: '0.00', sentAt: null, paidAt: null, voidedAt: null };
+
+const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+/** Contract POST /invoices: a draft, its amounts computed; the number is the next one unless one is given. */
+export async function createInvoice(ctx: Context, { items, ...input }: CreateInvoiceInput): Promise<InvoiceRow> {
+  const { currency, defaultTaxRate, timezone } = ctx.caller.account;
+  checkItems(items);
+  checkTrial(ctx);
+  const taxRate = input.taxRate ?? defaultTaxRate;
+  const { amounts, ...totals } = totalsOf(items, taxRate);
+  await checkReferences(ctx, input, items);
+  const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
+  if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
+  const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));
+  const own = { ...blank, currency, ...defined(input), taxRate, dueDate, invoiceNumber };
+  const invoice = ctx.insert('Invoice', { ...own, ...totals, ...fresh, createdBy: ctx.caller.userId });
+  const written = { ...invoice, items: insertItems(ctx, invoice.id, items, amounts), payments: [] };
+  tell(ctx, 'invoice.created', written);
+  return written;
+}
+
+function checkItems(items: readonly unknown[]) {
+  check(items.length > 0, () => invalidField('items', 'must have at least one item'));
+}
+
+const insertItems = (ctx: Context, invoiceId: string, items: InvoiceItemFields[], amounts: string[]): InvoiceItem[] =>
+  items.map(({ description, quantity, unitPrice, productId = null }, i) =>
+    ctx.insert('InvoiceItem', { invoiceId, description, quantity, unitPrice, productId, amount: amounts[i]!, sortOrder: i }),
+  );
+
+const tracked = [
+  ...['invoiceNumber', 'contactId', 'companyId', 'dealId', 'currency', 'dueDate', 'taxRate', 'notes', 'terms', 'items'],
+  ...['status', 'total', 'amountPaid'],
+];
+
+/** What an invoice says in the same words however its amounts were written: for comparing, and for the log. */
+const comparable = (invoice: InvoiceRow) => ({
+  ...invoice,
+  ...Object.fromEntries((['taxRate', 'total', 'amountPaid'] as const).map((name) => [name, Number(invoice[name])])),
+  items: invoice.items.map(({ description, quantity, unitPrice, productId }) => ({
+    ...{ description, productId: productId ?? null, quantity: Number(quantity), unitPrice: Number(unitPrice) },
+  })),
+});
+
+export const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
+
+/** The audit row of what the contract has no event for. */
+const tell = (ctx: Context, name: string, invoice: InvoiceRow, changes?: Changes) =>
+  ctx.log({ name, type: 'Invoice', record: invoice, changes, contactId: invoice.contactId, dealId: invoice.dealId });
+
+/** Contract PATCH /invoices/{id}: drafts only (409); items replace all lines, and the amounts are computed anew. */
+export async function updateInvoice(ctx: Context, id: string, { items, ...input }: UpdateInvoiceInput): Promise<InvoiceRow> {
+  if (items) checkItems(items);
+  const before = await lockInvoice(ctx, id);
+  check(before.status === 'draft', () => conflict(`Only a draft can be changed; this invoice is ${before.status}`));
+  const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
+  check(exact(totals.total).gte(exact(before.amountPaid)), () =>
+    invalidField('items', `must not come to less than the ${before.amountPaid} paid`),
+  );
+  const given = defined(input);
+  const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
+  const changes = changesOf(before, wanted);
+  if (Object.keys(changes).length === 0) return before;
+  await checkReferences(ctx, input, items ?? []);
+  if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
+  let lines = before.items;
+  if (changes.items) {
+    await ctx.db.invoiceItem.deleteMany({ where: { invoiceId: before.id } });
+    lines = insertItems(ctx, before.id, items!, amounts);
+  }
+  const saved = { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines };
+  tell(ctx, 'invoice.updated', saved, changes);
+  return settled(ctx, saved);
+}
+
+/** An invoice whose payments cover its total is paid, and that is told once. */
+export async function settled(ctx: Context, invoice: InvoiceRow, before = invoice): Promise<InvoiceRow> {
+  const paid = exact(invoice.amountPaid);
+  if (paid.isZero() || paid.lt(exact(invoice.total))) return invoice;
+  const saved = ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
+  const { contactId, dealId } = saved;
+  const record = { ...saved, contact: await ctx.load.contact.maybe(contactId) };
+  await ctx.emit({ name: 'invoice.paid', type: 'Invoice', record, changes: changesOf(before, saved), contactId, dealId });
+  return saved;
+}
+
+/** Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; 409 when it is paid or void. */
+export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+  const before = await lockInvoice(ctx, id);
+  if (before.status === 'sent' || before.status === 'overdue') return before;
+  check(before.status === 'draft', () => conflict(`The invoice is ${before.status}`));
+  return moved(ctx, before, 'sent', { sentAt: ctx.now() });
+}
+
+/** Contract POST /invoices/{id}/void: 409 when it is paid or void, or money was received. */
+export async function voidInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+  const before = await lockInvoice(ctx, id);
+  check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
+  check(exact(before.amountPaid).isZero(), () => conflict('Money was received for the invoice'));
+  return moved(ctx, before, 'void', { voidedAt: ctx.now() });
+}
+
+function moved(ctx: Context, before: InvoiceRow, status: keyof typeof InvoiceStatus, stamps: Partial<InvoiceRow>): InvoiceRow {
+  const saved = ctx.update('Invoice', before, { status, ...stamps });
+  tell(ctx, `invoice.${status === 'void' ? 'voided' : status}`, saved, changesOf(before, saved));
+  return saved;
+}

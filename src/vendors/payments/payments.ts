@@ -1,0 +1,64 @@
+/** The plans that are sold; a trial is not. */
+export const soldPlans = ['standard', 'premium', 'enterprise'] as const;
+export type SoldPlan = (typeof soldPlans)[number];
+export const intervals = ['monthly', 'yearly'] as const;
+export type Interval = (typeof intervals)[number];
+
+/** What a customer pays for, as the vendor knows it. */
+export interface Subscription {
+  id: string;
+  status: 'active' | 'past_due' | 'cancelled';
+  /** Undefined where the vendor charges a price that is none of ours. */
+  plan?: SoldPlan;
+  interval?: Interval;
+  currentPeriodEnd: Date | null;
+}
+
+/** Something happened to a customer's subscription, and how the subscription stands since. */
+export interface Notice {
+  /** The vendor's id of the message: it may come several times. */
+  id: string;
+  customerId: string;
+  subscription: Subscription;
+}
+
+/** A bill for the product itself. */
+export interface Bill {
+  id: string;
+  number: string | null;
+  date: Date;
+  amount: string;
+  currency: string;
+  status: string;
+  url: string | null;
+}
+
+export interface Order {
+  customerId: string;
+  plan: SoldPlan;
+  interval: Interval;
+  /** Where the hosted page sends the person afterwards. */
+  returnUrl: string;
+}
+
+/** Every method throws vendor_unavailable (502) when the vendor does not answer as it should. */
+export interface PaymentsVendor {
+  /** The customer for an account, made once however often this is called. */
+  customer(account: { id: string; name: string; email: string }): Promise<string>;
+  /** The address of a hosted page where an order is paid. */
+  checkout(order: Order): Promise<string>;
+  /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. */
+  change(subscriptionId: string, plan: SoldPlan, interval: Interval): Promise<Subscription>;
+  /** The address of a hosted page where a customer manages cards and the subscription. */
+  portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string>;
+  /** The latest bills, newest first. */
+  bills(customerId: string, subscription: Subscription | null): Promise<Bill[]>;
+  /** Reads what the vendor sent to us, null where it is of no interest. Throws 400 unless the signature proves that the vendor wrote it. */
+  notice(body: Buffer, signature: string): Promise<Notice | null>;
+}
+
+declare module '../../kernel/vendors.js' {
+  interface Vendors {
+    payments: PaymentsVendor;
+  }
+}

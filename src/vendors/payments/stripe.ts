@@ -1,0 +1,139 @@
+import type Stripe from 'stripe';
+import type { StripeConfig } from '../../kernel/config.js';
+import { AppError, badRequest } from '../../kernel/errors.js';
+import { exact } from '../../kernel/money.js';
+import type { Bill, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
+
+const statuses: Partial<Record<Stripe.Subscription.Status, Subscription['status']>> = {
+  active: 'active',
+  trialing: 'active',
+  canceled: 'cancelled',
+  incomplete_expired: 'cancelled',
+};
+
+const idOf = (value: string | { id: string } | null | undefined) => (typeof value === 'string' ? value : value?.id);
+
+/** Currencies whose amounts have no minor unit; Stripe tells all amounts in the smallest one. */
+const whole = new Set(['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv', 'xaf', 'xof', 'xpf']);
+
+/** Payments by Stripe. Its library is loaded when it is first needed. */
+export class StripePayments implements PaymentsVendor {
+  #client?: Promise<Stripe>;
+
+  constructor(private readonly config: StripeConfig) {}
+
+  customer({ id, name, email }: { id: string; name: string; email: string }): Promise<string> {
+    const once = { idempotencyKey: `crm-customer-${id}` };
+    return this.#ask(async (stripe) => (await stripe.customers.create({ name, email, metadata: { workspace: id } }, once)).id);
+  }
+
+  checkout({ customerId, plan, interval, returnUrl }: Order): Promise<string> {
+    return this.#ask(async (stripe) => {
+      const session = await stripe.checkout.sessions.create({
+        mode: 'subscription',
+        customer: customerId,
+        line_items: [{ price: this.config.prices[`${plan}_${interval}`], quantity: 1 }],
+        success_url: `${returnUrl}?checkout=success`,
+        cancel_url: `${returnUrl}?checkout=cancelled`,
+      });
+      if (!session.url) throw new Error('Stripe answered a checkout session without an address');
+      return session.url;
+    });
+  }
+
+  change(subscriptionId: string, plan: SoldPlan, interval: Interval): Promise<Subscription> {
+    return this.#ask(async (stripe) => {
+      const before = await stripe.subscriptions.retrieve(subscriptionId);
+      const price = this.config.prices[`${plan}_${interval}`];
+      const items = [{ id: before.items.data[0]?.id, price }];
+      return this.#subscription(await stripe.subscriptions.update(subscriptionId, { items, proration_behavior: 'always_invoice' }));
+    });
+  }
+
+  portal({ customerId: customer, returnUrl }: { customerId: string; returnUrl: string }): Promise<string> {
+    return this.#ask(async (stripe) => (await stripe.billingPortal.sessions.create({ customer, return_url: returnUrl })).url);
+  }
+
+  bills(customerId: string): Promise<Bill[]> {
+    return this.#ask(async (stripe) => (await stripe.invoices.list({ customer: customerId, limit: 12 })).data.map(billOf));
+  }
+
+  /** A message only says that something happened: how the subscription stands is asked, so that their order does not matter. */
+  notice(body: Buffer, signature: string): Promise<Notice | null> {
+    return this.#ask(async (stripe) => {
+      const event = await stripe.webhooks.constructEventAsync(body, signature, this.config.webhookSecret);
+      const subscriptionId = subscriptionOf(event);
+      if (!subscriptionId) return null;
+      const subscription = await stripe.subscriptions.retrieve(subscriptionId);
+      return { id: event.id, customerId: idOf(subscription.customer)!, subscription: this.#subscription(subscription) };
+    });
+  }
+
+  #subscription({ id, status, items }: Stripe.Subscription): Subscription {
+    const [item] = items.data;
+    const [name] = Object.entries(this.config.prices).find(([, price]) => price === item?.price.id) ?? [];
+    const [plan, interval] = (name?.split('_') ?? []) as [SoldPlan?, Interval?];
+    const end = item?.current_period_end;
+    return { id, status: statuses[status] ?? 'past_due', plan, interval, currentPeriodEnd: end ? new Date(end * 1000) : null };
+  }
+
+  async #ask<T>(work: (stripe: Stripe) => Promise<T>): Promise<T> {
+    this.#client ??= this.#connect();
+    const stripe = await this.#client;
+    try {
+      return await work(stripe);
+    } catch (error) {
+      const { type } = error as { type?: string };
+      if (type === 'StripeSignatureVerificationError') throw badRequest('The signature is not that of the payment service');
+      throw Object.assign(new AppError('vendor_unavailable', 'The payment service does not answer as it should'), { cause: error });
+    }
+  }
+
+  async #connect(): Promise<Stripe> {
+    const { default: Client } = await import('stripe');
+    const { secretKey, apiBase } = this.config;
+    const base = apiBase ? new URL(apiBase) : undefined;
+    const protocol = base?.protocol === 'http:' ? 'http' : 'https';
+    const place = base && {
+      protocol: protocol as 'http' | 'https',
+      host: base.hostname,
+      port: base.port || (protocol === 'http' ? 80 : 443),
+    };
+    return new Client(secretKey, { ...place, maxNetworkRetries: 2, timeout: 10_000, telemetry: false });
+  }
+}
+
+/** The subscription that an event is about, if it is about one. */
+function subscriptionOf(event: Stripe.Event): string | undefined {
+  switch (event.type) {
+    case 'checkout.session.completed':
+      return idOf(event.data.object.subscription);
+    case 'customer.subscription.created':
+    case 'customer.subscription.updated':
+    case 'customer.subscription.deleted':
+    case 'customer.subscription.paused':
+    case 'customer.subscription.resumed':
+      return event.data.object.id;
+    case 'invoice.paid':
+    case 'invoice.payment_failed':
+      return idOf(event.data.object.parent?.subscription_details?.subscription);
+    default:
+      return undefined;
+  }
+}
+
+function billOf(invoice: Stripe.Invoice): Bill {
+  const { id, number, created, total, currency, status, hosted_invoice_url: url } = invoice;
+  const amount = exact(total)
+    .div(whole.has(currency) ? 1 : 100)
+    .toFixed(2);
+  return {
+    id: id ?? '',
+    number,
+    date: new Date(created * 1000),
+    amount,
+    currency: currency.toUpperCase(),
+    status: status ?? 'draft',
+    url: url ?? null,
+  };
+}

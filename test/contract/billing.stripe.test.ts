@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readConfig } from '../../src/kernel/config.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  minute,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { StripeDouble } from '../support/stripe.js';
+
+const stripe = new StripeDouble();
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server({ config: { stripe: await stripe.start() } });
+  acme = await api.seed.account({ plan: 'trial' });
+});
+afterAll(async () => {
+  await api.close();
+  await stripe.stop();
+});
+
+const status = async (account = acme) => dataOf(await account.owner.get('/billing/status'));
+const checkout = (body: object, account = acme) => account.owner.post('/billing/checkout', body);
+const customer = (account = acme) => `cus_${account.id}`;
+const last = (path: string) => stripe.asked.filter((asked) => asked.path === path).at(-1)!;
+
+function deliver({ payload, signature }: { payload: string; signature: string }) {
+  const headers = { 'stripe-signature': signature, 'content-type': 'application/json; charset=utf-8' };
+  return api.anybody().raw({ method: 'POST', path: '/webhooks/stripe', headers, payload });
+}
+const tell = async (type: string, object: Loose) => {
+  const reply = await deliver(stripe.message(type, object));
+  expect(reply).toMatchObject({ status: 200, body: { received: true } });
+};
+
+describe('asking Stripe', () => {
+  it('for a checkout makes the customer once and answers the hosted page', async () => {
+    for (const interval of ['monthly', 'yearly']) {
+      expect(dataOf(await checkout({ planId: 'premium', interval })).url).toBe(`https://checkout.example/price_premium_${interval}`);
+    }
+    const made = stripe.asked.filter(({ path }) => path === '/v1/customers');
+    expect(made.length).toBe(1);
+    expect(made[0]!.headers).toMatchObject({ authorization: 'Bearer sk_test_double', 'idempotency-key': `crm-customer-${acme.id}` });
+    expect(made[0]!.form.get('email')).toBe(acme.ownerEmail);
+    const { form } = last('/v1/checkout/sessions');
+    expect(Object.fromEntries(form)).toMatchObject({
+      ...{ mode: 'subscription', customer: customer(), 'line_items[0][quantity]': '1' },
+      success_url: `${api.app.config.publicUrl}/billing?checkout=success`,
+    });
+    expect(await status()).toMatchObject({ plan: 'trial', hasSubscription: false });
+  });
+
+  it('for the portal answers the hosted one', async () => {
+    expect(dataOf(await acme.owner.post('/billing/portal')).url).toBe(`https://portal.example/${customer()}`);
+  });
+});
+
+describe('a subscription at Stripe', () => {
+  it('is, after any message about it, kept as Stripe tells it now', async () => {
+    const subscription = stripe.subscribe(customer(), 'premium_yearly');
+    await tell('checkout.session.completed', { object: 'checkout.session', subscription: subscription.id, customer: customer() });
+    expect(await status()).toMatchObject({
+      ...{
+        plan: 'premium',
+        billingStatus: 'active',
+        interval: 'yearly',
+        currentPeriodEnd: '2030-03-17T17:46:40.000Z',
+        hasSubscription: true,
+      },
+      invoiceHistory: [{ id: 'in_1', number: 'A-0001', amount: 149, currency: 'USD', status: 'paid', url: 'https://invoice.example/in_1' }],
+    });
+    subscription.status = 'past_due';
+    const invoice = {
+      object: 'invoice',
+      parent: { type: 'subscription_details', subscription_details: { subscription: subscription.id } },
+    };
+    await tell('invoice.payment_failed', invoice);
+    expect(await status()).toMatchObject({ billingStatus: 'past_due', health: { level: 'critical', action: 'update_payment_method' } });
+    subscription.status = 'active';
+    await tell('invoice.paid', invoice);
+    expect((await status()).billingStatus).toBe('active');
+  });
+
+  it('moves to another plan at once, prorated', async () => {
+    const subscriptionId = [...stripe.subscriptions.keys()][0]!;
+    expect(dataOf(await checkout({ planId: 'enterprise' }))).toEqual({
+      ...{ url: null, action: 'subscription_updated', subscriptionId, plan: 'enterprise', status: 'active' },
+    });
+    expect(Object.fromEntries(last(`/v1/subscriptions/${subscriptionId}`).form)).toEqual({
+      ...{ 'items[0][id]': `si_${subscriptionId}`, 'items[0][price]': 'price_enterprise_monthly', proration_behavior: 'always_invoice' },
+    });
+    expect(await status()).toMatchObject({ plan: 'enterprise', interval: 'monthly' });
+  });
+
+  it('hears each message once', async () => {
+    const [subscription] = stripe.subscriptions.values();
+    const message = stripe.message('customer.subscription.updated', subscription);
+    expect((await deliver(message)).status).toBe(200);
+    await expectNothingWritten(api, async () => expect((await deliver(message)).status).toBe(200));
+  });
+
+  it('is never what was asked earlier, once something was asked later', async () => {
+    const [subscription] = stripe.subscriptions.values();
+    api.clock.advance(-5 * minute);
+    subscription.status = 'past_due';
+    await tell('customer.subscription.updated', subscription);
+    api.clock.reset();
+    expect((await status()).billingStatus).toBe('active');
+    subscription.status = 'active';
+  });
+
+  it('outlives the end of an older one, and ends with its own', async () => {
+    const [subscription] = stripe.subscriptions.values();
+    await tell('customer.subscription.deleted', stripe.subscribe(customer(), 'standard_monthly', 'canceled'));
+    expect(await status()).toMatchObject({ plan: 'enterprise', billingStatus: 'active' });
+    subscription.status = 'canceled';
+    await tell('customer.subscription.deleted', subscription);
+    expect(await status()).toMatchObject({ billingStatus: 'cancelled', hasSubscription: false });
+    expectRefusal(await acme.owner.post('/products', { name: 'Late' }), 402);
+    expect(dataOf(await checkout({ planId: 'standard' })).url).toBe('https://checkout.example/price_standard_monthly');
+  });
+});
+
+describe('what comes to /webhooks/stripe', () => {
+  it('changes nothing unless Stripe signed just that, just now', async () => {
+    const { payload, signature } = stripe.message('customer.subscription.updated', stripe.subscribe(customer(), 'premium_monthly'));
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await deliver({ payload, signature: '' }), 400);
+      expectRefusal(await deliver({ payload: payload.replace('updated', 'deleted'), signature }), 400);
+      expectRefusal(await deliver({ payload, signature: signature.replace(/v1=./, 'v1=0') }), 400);
+      expectRefusal(await deliver({ payload, signature: signature.replace(/t=\d+/, 't=1') }), 400);
+    });
+  });
+
+  it('is taken and forgotten when it is about nobody here, or of no interest', async () => {
+    await expectNothingWritten(api, async () => {
+      await tell('customer.subscription.created', stripe.subscribe('cus_unknown', 'premium_monthly'));
+      await tell('customer.created', { object: 'customer', id: customer() });
+    });
+  });
+
+  it('is 502 while Stripe fails, as the rest is; the status does without the bills', async () => {
+    const other = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'standard' }, other));
+    stripe.failing = 400;
+    expectRefusal(await checkout({ planId: 'standard' }, other), 502);
+    expectRefusal(await other.owner.post('/billing/portal'), 502);
+    expect(await status(other)).toMatchObject({ plan: 'trial', invoiceHistory: [] });
+    expectRefusal(
+      await deliver(stripe.message('customer.subscription.updated', stripe.subscribe(customer(other), 'premium_monthly'))),
+      502,
+    );
+    stripe.failing = 0;
+    expect((await status(other)).invoiceHistory.length).toBe(1);
+  });
+
+  it('comes to a server without simulated pages', async () => {
+    expectRefusal(await api.anybody().raw({ path: '/billing/simulator?page=x.y' }), 404);
+  });
+});
+
+describe('the configuration of Stripe', () => {
+  it('is whole or absent', () => {
+    expect(readConfig({}).stripe).toBeUndefined();
+    expect(() => readConfig({ STRIPE_SECRET_KEY: 'sk_test_1' })).toThrow('STRIPE_WEBHOOK_SECRET is required with STRIPE_SECRET_KEY');
+    const env = Object.fromEntries(
+      ['STANDARD', 'PREMIUM', 'ENTERPRISE'].flatMap((plan) =>
+        ['MONTHLY', 'YEARLY'].map((time) => [`STRIPE_PRICE_${plan}_${time}`, `price_${plan}`]),
+      ),
+    );
+    const { stripe } = readConfig({ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1', ...env });
+    expect(stripe).toMatchObject({ secretKey: 'sk_test_1', webhookSecret: 'whsec_1', prices: { premium_yearly: 'price_PREMIUM' } });
+  });
+});

@@ -1,0 +1,175 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
+import { contract } from '../../src/app.js';
+import type { MountedRow } from '../../src/rest/table.js';
+import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
+import { type Bad, badValues, type Place, placesOf } from '../support/badValues.js';
+import {
+  type Account,
+  basePath,
+  type Client,
+  expectNothingWritten,
+  type Loose,
+  type Reply,
+  server,
+  type TestServer,
+} from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const { rows } = contract();
+const inputOf = ({ field }: MountedRow) => {
+  const input = field?.args.find((arg) => arg.name === 'input');
+  return input && (getNamedType(input.type) as GraphQLInputObjectType);
+};
+
+/** The first row of every input type. */
+const writing = [
+  ...new Map(rows.flatMap((row) => (inputOf(row) ? [[inputOf(row)!.name, row] as const] : [])).reverse()).entries(),
+].reverse();
+
+/** The same body with one value in another's place. */
+function put(body: Record<string, unknown>, [name, ...rest]: string[], value: unknown): Record<string, unknown> {
+  const inner = rest.length > 0 ? put((body[name!] ?? {}) as Record<string, unknown>, rest, value) : value;
+  return { ...body, [name!]: inner };
+}
+
+const blames = (details: Loose[] | undefined, path: string[]) => {
+  const name = path.join('.');
+  return Boolean(details?.some(({ field }: { field: string }) => field === name || field.startsWith(`${name}.`)));
+};
+
+const callerOf = ({ needs }: MountedRow, sample: Sample): Client => sample.as ?? (needs.public ? api.anybody() : acme.owner);
+
+/** The row's operation through GraphQL; the other names that REST takes for a field are not of its schema. */
+function throughGraphQL(mounted: MountedRow, sample: Sample, body: Record<string, unknown>) {
+  const field = mounted.field!;
+  const names = inputOf(mounted)!.getFields();
+  const input = Object.fromEntries(Object.entries(body).filter(([name]) => name in names));
+  const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
+  const passed = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+  const selection = isObjectType(getNamedType(field.type)) ? '{ __typename }' : '';
+  const document = `mutation (${declared}) { ${field.name}(${passed}) ${selection} }`;
+  return callerOf(mounted, sample).gql(document, { ...sample.params, input });
+}
+
+interface Outcome {
+  status?: number;
+  details?: Loose[];
+  told: string;
+}
+
+type Door = (body: Record<string, unknown>) => Promise<Outcome>;
+
+function doorsOf(mounted: MountedRow, sample: Sample): Door[] {
+  const { row } = mounted;
+  const rest: Door = async (body) => {
+    const reply = await callerOf(mounted, sample).send(row.method, pathOf(row.path, sample), body);
+    const status = reply.status === row.invalid ? 400 : reply.status;
+    return { status, details: reply.body.details, told: `REST ${reply.text}` };
+  };
+  const graphql: Door = async (body) => {
+    const { data, errors } = await throughGraphQL(mounted, sample, body);
+    return { ...errors?.[0].extensions, told: `GraphQL ${JSON.stringify(errors ?? data)}` };
+  };
+  return [rest, graphql];
+}
+
+/**
+ * Sends a body in which every one of these places is wrong. Each must be blamed: types are looked at before values, so
+ * what was blamed is put right and the rest sent again. What is never blamed comes back, with the reply.
+ */
+async function unblamed(door: Door, body: Record<string, unknown>, wrong: { place: Place; bad: Bad }[]): Promise<string[]> {
+  if (wrong.length === 0) return [];
+  const sent = wrong.reduce((whole, { place, bad }) => put(whole, place.path, bad.value), body);
+  const { status, details, told } = await door(sent);
+  const left = wrong.filter(({ place }) => !blames(details, place.path));
+  if (status === 400 && left.length < wrong.length) return unblamed(door, body, left);
+  return wrong.map(({ place, bad }) => `${place.path.join('.')}: ${bad.what} → ${status} ${told.slice(0, 200)}`);
+}
+
+/** The first bad value of every place, then the second of each, and so on; fields of one object at a time. */
+function rounds(places: Place[]): { place: Place; bad: Bad }[][] {
+  const objectOf = (place: Place) => place.path.slice(0, -1).join('.');
+  return [...new Set(places.map(objectOf))].flatMap((object) => {
+    const fields = places.filter((place) => objectOf(place) === object);
+    const values = fields.map((place) => ({ place, bads: badValues(place) }));
+    const most = Math.max(...values.map(({ bads }) => bads.length));
+    return Array.from({ length: most }, (_, n) => values.flatMap(({ place, bads }) => (bads[n] ? [{ place, bad: bads[n] }] : [])));
+  });
+}
+
+describe.each(writing)('%s', (_name, mounted) => {
+  it('refuses every bad value of every field by its name through both doors, and writes nothing', async () => {
+    const sample = await sampleOf(mounted.address, acme);
+    const faults = await expectNothingWritten(api, async () => {
+      const all: string[] = [];
+      for (const wrong of rounds(placesOf(inputOf(mounted)!))) {
+        for (const door of doorsOf(mounted, sample)) all.push(...(await unblamed(door, sample.body ?? {}, wrong)));
+      }
+      return all;
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('answers anything at all with less than 500', async () => {
+    const sample = await sampleOf(mounted.address, acme);
+    const names = Object.keys(inputOf(mounted)!.getFields());
+    const member = fc.tuple(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
+    const property = fc.asyncProperty(fc.array(member, { maxLength: 4 }), async (members) => {
+      const body = { ...sample.body, ...Object.fromEntries(members) };
+      const reply = await callerOf(mounted, sample).send(mounted.row.method, pathOf(mounted.row.path, sample), body);
+      expect(reply.status).toBeLessThan(500);
+    });
+    await fc.assert(property, { numRuns: 25 });
+  });
+});
+
+/** Bytes that are no JSON object, or come under a wrong name. */
+const bodies: [string, string | Buffer, Record<string, string>, number][] = [
+  ['nothing', '', {}, 400],
+  ['half an object', '{"firstName":"Ada"', {}, 400],
+  ['an object and more', '{"firstName":"Ada"}{"a":1}', {}, 400],
+  ['an object and a NUL', '{"firstName":"Ada"}\0', {}, 400],
+  ['a list', '[{"firstName":"Ada"}]', {}, 400],
+  ['text', '"Ada"', {}, 400],
+  ['a number', '5', {}, 400],
+  ['null', 'null', {}, 400],
+  ['JavaScript', '{firstName:"Ada"}', {}, 400],
+  ['a trailing comma', '{"firstName":"Ada",}', {}, 400],
+  ['__proto__', '{"firstName":"Ada","name":"x","__proto__":{"id":1}}', {}, 400],
+  ['__proto__ deep inside', '{"firstName":"Ada","name":"x","customFields":{"a":{"__proto__":1}}}', {}, 400],
+  ['constructor.prototype', '{"firstName":"Ada","name":"x","constructor":{"prototype":{"id":1}}}', {}, 400],
+  ['a hundred thousand lists', `{"firstName":"Ada","customFields":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, {}, 400],
+  ['UTF-16', Buffer.from('{"firstName":"Ada","name":"x"}', 'utf16le'), {}, 400],
+  ['a form', 'firstName=Ada&name=x', { 'content-type': 'application/x-www-form-urlencoded' }, 400],
+  ['JSON as text', '{"firstName":"Ada","name":"x"}', { 'content-type': 'text/plain' }, 400],
+  ['JSON without a type', '{"firstName":"Ada","name":"x"}', { 'content-type': '' }, 400],
+  ['XML', '<firstName>Ada</firstName>', { 'content-type': 'application/xml' }, 400],
+  ['compressed JSON', gzipSync('{"firstName":"Ada","name":"x"}'), { 'content-encoding': 'gzip' }, 400],
+  ['a megabyte and a byte', `{"firstName":"Ada","name":"${'x'.repeat(1024 * 1024)}"}`, {}, 413],
+];
+
+describe.each(['/contacts', '/tags'])('the body of POST %s', (path) => {
+  it.each(bodies)('that is %s is refused', async (_what, payload, headers, status) => {
+    await expectNothingWritten(api, async () => {
+      const sent = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)), ...headers };
+      const reply: Reply = await acme.owner.raw({ method: 'POST', path: basePath + path, payload, headers: sent });
+      expect([reply.status, typeof reply.body.error]).toEqual([status, 'string']);
+    });
+  });
+
+  it('that comes in pieces is held to a megabyte as well', async () => {
+    const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    const reply = await acme.owner.raw({ method: 'POST', path: basePath + path, payload: `"${'x'.repeat(1_100_000)}"`, headers });
+    expect(reply.status).toBe(413);
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sweep } from '../../src/workers/sweeps.js';
+import { type Account, dataOf, day, type KeyClient, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+let key: KeyClient;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { timezone: 'Asia/Tokyo' } });
+  key = await acme.key();
+});
+afterAll(() => api.close());
+
+const standing = async (id: string) => ({
+  shown: dataOf(await key.get(`/invoices/${id}`)).status as string,
+  kept: (await api.app.database.prisma.invoice.findFirstOrThrow({ where: { id } })).status,
+});
+const pay = async (id: string, amount: number) => (await key.post(`/invoices/${id}/payments`, { amount })).body.invoice.status as string;
+const sent = async (fields: Record<string, unknown>) => {
+  const items = [{ description: 'Hours', quantity: 12, unitPrice: 10 }];
+  const { id } = dataOf(await key.post('/invoices', { items, ...fields }));
+  dataOf(await key.post(`/invoices/${id}/send`));
+  return id as string;
+};
+
+describe('an invoice whose due date is past', () => {
+  it('reads overdue from the next day of the workspace on, and the sweep writes it down', async () => {
+    const id = await sent({ dueDate: '2031-03-10' });
+    const draft = await acme.invoice({ dueDate: '2031-03-10' });
+    const free = await sent({ dueDate: '2031-03-10', items: [{ description: 'Gift', quantity: 1, unitPrice: 0 }] });
+    api.clock.set('2031-03-10T14:59:00Z');
+    expect(await standing(id)).toEqual({ shown: 'sent', kept: 'sent' });
+    api.clock.set('2031-03-10T15:01:00Z');
+    expect(await standing(id)).toEqual({ shown: 'overdue', kept: 'sent' });
+    await sweep(api.app);
+    expect(await standing(id)).toEqual({ shown: 'overdue', kept: 'overdue' });
+    expect(await standing(draft.id)).toEqual({ shown: 'draft', kept: 'draft' });
+    expect(await standing(free)).toEqual({ shown: 'sent', kept: 'sent' });
+    expect([await pay(id, 20), await pay(id, 100)]).toEqual(['overdue', 'paid']);
+    api.clock.advance(day);
+    await sweep(api.app);
+    expect(await standing(id)).toEqual({ shown: 'paid', kept: 'paid' });
+  });
+
+  it('goes from late to void, and shows in the list under its status before and after the sweep', async () => {
+    api.clock.set('2032-01-01T00:00:00Z');
+    const id = await sent({ dueDate: '2031-12-31' });
+    const late = async () => dataOf(await key.get('/invoices?status=overdue')).data.map((invoice: { id: string }) => invoice.id);
+    expect(await late()).toEqual([id]);
+    await sweep(api.app);
+    expect(await late()).toEqual([id]);
+    expect(dataOf(await key.get('/invoices?status=sent')).data.map((invoice: { total: number }) => invoice.total)).toEqual([0]);
+    expect(dataOf(await key.post(`/invoices/${id}/send`))).toMatchObject({ status: 'overdue' });
+    expect(dataOf(await key.post(`/invoices/${id}/void`)).status).toBe('void');
+    expect(await late()).toEqual([]);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Account, expectNothingWritten, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+let reader: KeyClient;
+let tagger: KeyClient;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  reader = await acme.key({ permission: 'read' });
+  tagger = await acme.key({ scopes: ['tags'] });
+});
+afterAll(() => api.close());
+
+const nobody = '00000000-0000-7000-8000-000000000000';
+
+it.each([
+  ['PATCH', `/contacts/${nobody}`, { email: 'x' }, { email: 'x@example.com' }],
+  ['POST', `/contacts/${nobody}/tags`, { tagIds: ['x'] }, { tagIds: [nobody] }],
+  ['POST', '/contacts/merge', { primaryId: 'x', secondaryId: 'y' }, { primaryId: nobody, secondaryId: nobody.replace('7', '8') }],
+])('%s %s answers 401 before 403 before 400 before 404', async (method, path, wrong, right) => {
+  await expectNothingWritten(api, async () => {
+    expectRefusal(await api.anybody().send(method, path, wrong), 401);
+    expectRefusal(await reader.send(method, path, wrong), 403);
+    expectRefusal(await tagger.send(method, path, wrong), 403);
+    expectRefusal(await acme.owner.send(method, path, wrong), 400);
+    expectRefusal(await acme.owner.send(method, path, right), 404);
+  });
+});
+
+it.each([
+  ['half an object', '{"email":'],
+  ['more than a megabyte', `"${'x'.repeat(1_100_000)}"`],
+])('a body of %s is not looked at for who may not send it', async (_what, payload) => {
+  const headers = { 'content-type': 'application/json', 'content-length': String(payload.length) };
+  const raw = { method: 'POST', path: '/api/v1/contacts', payload, headers };
+  expectRefusal(await api.anybody().raw(raw), 401);
+  expectRefusal(await reader.raw(raw), 403);
+});
+
+it('a key of the right scope is served, and one of another scope refused, by every method', async () => {
+  const key = await acme.key({ scopes: ['contacts'], permission: 'write' });
+  const { id } = await acme.contact();
+  expect((await key.get(`/contacts/${id}`)).status).toBe(200);
+  expect((await key.patch(`/contacts/${id}`, { city: 'Rome' })).status).toBe(200);
+  await expectNothingWritten(api, async () => {
+    for (const method of ['GET', 'PATCH', 'DELETE']) expectRefusal(await tagger.send(method, `/contacts/${id}`), 403);
+    for (const method of ['PATCH', 'DELETE']) expectRefusal(await reader.send(method, `/contacts/${id}`), 403);
+  });
+  expect((await reader.get(`/contacts/${id}`)).status).toBe(200);
+  expect((await key.del(`/contacts/${id}`)).status).toBe(200);
+});
+
+it('an unknown method on a known path is 404, and a method is not changed by a header', async () => {
+  const { id } = await acme.contact();
+  expectRefusal(await acme.owner.put(`/contacts/${id}`, { city: 'Rome' }), 404);
+  const reply = await acme.owner.get(`/contacts/${id}`, { 'x-http-method-override': 'DELETE' });
+  expect([reply.status, reply.body.data.id]).toEqual([200, id]);
+  const head = await acme.owner.raw({ method: 'HEAD', path: `/api/v1/contacts/${id}` });
+  expect([head.status, head.text]).toEqual([200, '']);
+});

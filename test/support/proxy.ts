@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP proxy in front of PostgreSQL or Redis that can be cut, hang or refuse, as networks do. */
+export class TcpProxy {
+  readonly #pairs = new Set<[Socket, Socket]>();
+  #mode: 'open' | 'hanging' | 'refusing' = 'open';
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: { host: string; port: number },
+  ) {
+    server.on('connection', (near) => this.#carry(near));
+  }
+
+  /** Listens in front of the host and port of a URL. */
+  static async before(url: string): Promise<TcpProxy> {
+    const { hostname, port, protocol } = new URL(url);
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const usual = protocol.startsWith('redis') ? 6379 : 5432;
+    return new TcpProxy(server, { host: hostname, port: Number(port || usual) });
+  }
+
+  /** The same URL, through the proxy. */
+  through(url: string): string {
+    const passed = new URL(url);
+    passed.hostname = '127.0.0.1';
+    passed.port = String((this.server.address() as AddressInfo).port);
+    return passed.href;
+  }
+
+  /** How many connections there are. */
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  /** Ends every connection at once, as a restart does; new ones are carried. */
+  cut(): void {
+    for (const [near, far] of this.#pairs) {
+      near.resetAndDestroy();
+      far.destroy();
+    }
+  }
+
+  /** Ends every connection and refuses new ones: nobody is there. */
+  refuse(): void {
+    this.#mode = 'refusing';
+    this.cut();
+  }
+
+  /** Nothing passes any more, and nobody is told: connections are half-open, new ones are taken and never answered. */
+  hang(): void {
+    this.#mode = 'hanging';
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  }
+
+  /** All is well again; what hung goes on. */
+  heal(): void {
+    this.#mode = 'open';
+    for (const pair of this.#pairs) for (const socket of pair) socket.resume();
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  #carry(near: Socket): void {
+    if (this.#mode === 'refusing') return void near.resetAndDestroy();
+    const far = connect(this.target);
+    const pair: [Socket, Socket] = [near, far];
+    this.#pairs.add(pair);
+    const end = () => {
+      this.#pairs.delete(pair);
+      near.destroy();
+      far.destroy();
+    };
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on('data', (chunk) => to.write(chunk));
+      from.on('error', end).on('close', end);
+    }
+    if (this.#mode === 'hanging') for (const socket of pair) socket.pause();
+  }
+}

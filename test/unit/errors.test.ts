@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { Prisma } from '../../src/generated/prisma/client.js';
+import { fromDatabase, isRetryable } from '../../src/kernel/dberrors.js';
+import { AppError, invalid, statusOf } from '../../src/kernel/errors.js';
+import { inClientNames } from '../../src/rest/errors.js';
+
+const fault = (code: string, cause: object = {}) =>
+  new Prisma.PrismaClientKnownRequestError('select * from "contacts" went wrong', {
+    code,
+    clientVersion: 'x',
+    meta: { driverAdapterError: { cause } },
+  });
+const told = (error: unknown) => {
+  const { code, status, field } = fromDatabase(error) ?? {};
+  return [code, status, field];
+};
+
+describe('an error of the database', () => {
+  it.each([
+    ['a duplicate', fault('P2002', { constraint: { fields: ['account_id', '"invoice_number"'] } }), ['conflict', 409, 'invoiceNumber']],
+    [
+      'a link to nothing',
+      fault('P2003', { constraint: { index: 'contacts_account_id_assigned_to_fkey' } }),
+      ['invalid_request', 400, 'assignedTo'],
+    ],
+    ['a missing row', fault('P2025'), ['not_found', 404, undefined]],
+    ['a number out of range', fault('P2020'), ['invalid_request', 400, undefined]],
+    ['a malformed value', fault('P2010', { originalCode: '22P05' }), ['invalid_request', 400, undefined]],
+    ['an overlap', fault('P2010', { originalCode: '23P01' }), ['conflict', 409, undefined]],
+    ['a deadlock', fault('P2010', { originalCode: '40P01' }), ['unavailable', 503, undefined]],
+    ['a full pool', fault('P2024'), ['unavailable', 503, undefined]],
+    ['a transaction that took too long', fault('P2028'), ['unavailable', 503, undefined]],
+    ['a wait for a connection', new Error('timeout exceeded when trying to connect'), ['unavailable', 503, undefined]],
+    ['a killed connection', new Error('Connection terminated unexpectedly'), ['unavailable', 503, undefined]],
+    ['a stopping server', fault('P2010', { originalCode: '57P01' }), ['unavailable', 503, undefined]],
+    ['a fault of ours', fault('P2010', { originalCode: '42601' }), [undefined, undefined, undefined]],
+    ['a bug', new TypeError('x is not a function'), [undefined, undefined, undefined]],
+  ])('%s is told in our words', (_what, error, expected) => {
+    expect(told(error)).toEqual(expected);
+    expect(fromDatabase(error)?.message ?? '').not.toMatch(/select|contacts|constraint|connect/i);
+  });
+
+  it('that may pass is tried again: a conflict of transactions, and nothing else', () => {
+    expect([fault('P2034'), fault('P2010', { originalCode: '40001' }), fault('P2010', { originalCode: '40P01' })].map(isRetryable)).toEqual(
+      [true, true, true],
+    );
+    expect([fault('P2002'), fault('P2024'), new Error('40001')].map(isRetryable)).toEqual([false, false, false]);
+  });
+});
+
+describe('an error of ours', () => {
+  it('has the status of its code, and blames its first field', () => {
+    for (const [code, status] of Object.entries(statusOf)) expect(new AppError(code as keyof typeof statusOf, 'x').status).toBe(status);
+    const error = invalid([
+      { field: 'email', message: 'is bad' },
+      { field: 'phone', message: 'is worse' },
+    ]);
+    expect([error.field, error.message]).toEqual(['email', 'email is bad; phone is worse']);
+  });
+
+  it('names fields as the client did, inside of lists as well', () => {
+    const names = new Map([
+      ['assignedTo', 'assigned_to'],
+      ['tags', 'tag_names'],
+      ['perPage', 'per_page'],
+    ]);
+    const error = invalid([
+      { field: 'assignedTo', message: 'a' },
+      { field: 'tags.0', message: 'b' },
+      { field: 'city', message: 'c' },
+    ]);
+    expect(inClientNames(error, names).message).toBe('assigned_to a; tag_names.0 b; city c');
+    const untouched = invalid([{ field: 'city', message: 'c' }]);
+    expect(inClientNames(untouched, names)).toBe(untouched);
+  });
+});
