@@ -12,7 +12,9 @@ const stages = [
   { name: 'Lost', isLost: true, order: 7, lostReasonRequired: true, lostReasons: ['Price'] },
 ];
 
-const onPipeline: MakeSample = async (account, n) => ({ params: { id: (await account.pipeline({ name: `Pipeline ${n}` })).id } });
+const onPipeline = async (account: Account, n: number): Promise<Sample> => ({
+  params: { id: (await account.pipeline({ name: `Pipeline ${n}` })).id },
+});
 
 const onStage: MakeSample = async (account, n) => {
   const pipeline = await account.pipeline({ name: `Pipeline ${n}` });
@@ -36,7 +38,7 @@ export const salesSamples: Record<string, MakeSample> = {
     body: {
       ...{ name: `Made ${n}`, domain: 'acme.example', industry: 'Shipping', size: '51-200', annualRevenue: '1250000.50' },
       ...{ ownerId: account.ownerId, parentCompanyId: await aCompany(account, n), lifecycleStage: 'customer', phone: '+14155550123' },
-      ...{ address: '12 Wharf St', city: 'Portland', country: 'US', customFields: { tier: 1 }, description: 'Ships things' },
+      ...{ address: '12 Wharf St', city: 'Portland', country: 'US', description: 'Ships things' },
     },
   }),
   'GET /companies/{id}': async (account, n) => {
