@@ -46,7 +46,7 @@ export class JobQueue implements Jobs {
   }
 
   /** Makes the queues, and in a worker begins to work on them. @param sweeps whether it sweeps by itself every five minutes */
-  async start(app: App, sweeps: boolean): Promise<void> {
+  async start(app: App, sweeps = true): Promise<void> {
     await this.#boss.start();
     const queues = [sweepQueue, ...app.registry.jobs.keys()];
     const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
