@@ -31,6 +31,10 @@ export interface RowOptions {
   inputByQuery?: boolean;
   /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
   with?: string;
+  /** Relations of a list's records that `include=` asks for by name, with what it gets of them. */
+  include?: Record<string, string>;
+  /** More of a list's answer that a query parameter of the name asks for when it is true, shown in its meta. */
+  extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
   /** Bytes that the body may have; 1 MiB unless told. */
