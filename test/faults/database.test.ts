@@ -116,8 +116,10 @@ function faults() {
     const replies = await Promise.all(numbers(10).flatMap(() => [key.get('/tags'), key.post('/contacts', { lastName: 'Lost' })]));
     expectServedOrUnavailable(replies);
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([503]));
-    const gql = await key.gql('{ tags { totalCount } }');
-    expect([gql.status, gql.errors?.[0].extensions?.code ?? gql.errors]).toEqual([expect.any(Number), 'unavailable']);
+    const payload = JSON.stringify({ query: '{ tags { totalCount } }' });
+    const { body } = await key.raw({ method: 'POST', path: '/graphql', payload, headers: { 'content-type': 'application/json' } });
+    // Who calls is known for a second: after that the request is refused before GraphQL has it, in the flat body.
+    expect(body.errors?.[0].extensions.code ?? body.code).toBe('unavailable');
     expect([await probe('/healthz'), await probe('/readyz')]).toEqual([200, 503]);
     proxy.heal();
     await expectRecovery(key);
