@@ -10,7 +10,7 @@ import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { entryOf, eventOf, type Fact } from './outbox.js';
-import { type Statement, sql, tableName } from './sql.js';
+import { type Sql, type Statement, sql, tableName } from './sql.js';
 import { globalModels, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
@@ -156,10 +156,16 @@ export class Context {
    * takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const client = await this.#connect();
     const rows = statement(this.caller.account.id, ...args);
-    const [answer] = await client.$queryRaw<{ json: string }[]>(sql`select coalesce(json_agg(r), '[]')::text as json from (${rows}) r`);
-    return JSON.parse(answer!.json) as Row[];
+    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  }
+
+  /** The one text that a statement answers. */
+  async text(query: Sql): Promise<string> {
+    if (!this.unit) return this.app.database.text(query);
+    const client = await this.unit.connection();
+    const [row] = await client.$queryRaw<Record<string, string>[]>(query);
+    return Object.values(row!)[0]!;
   }
 
   /**

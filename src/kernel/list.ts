@@ -70,7 +70,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
   if (offset > 1e9) throw invalidField('page', 'is too far');
   const wantTotal = args.selection.has('totalCount');
 
-  const build = (account: string) => {
+  const account = ctx.caller.account.id;
     const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
     const ids = pageOfIds(spec, { sort, order, size, offset, after, where });
     const lead = spec.sorts[sort].lead ? `_lead ${order}, ` : '';
