@@ -5,6 +5,7 @@ import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { moneySamples } from './samples.money.js';
+import { salesSamples } from './samples.sales.js';
 import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
@@ -154,6 +155,7 @@ export const samples: Record<string, MakeSample> = {
   },
 
   ...moneySamples,
+  ...salesSamples,
   ...workSamples,
 
   // The feed has an event once the relay has given it its place.
