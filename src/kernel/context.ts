@@ -85,6 +85,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #emitted = false;
+  /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
+  takesPrint = false;
   /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 

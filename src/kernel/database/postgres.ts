@@ -64,7 +64,7 @@ export function openPool(url: string, log?: Log): pg.Pool {
  * Names for prepared statements: a text gets one on its second use, and no more than a fixed number get one, since
  * every connection keeps every name for ever.
  */
-export function statementNames(max = MAX_NAMES, prefix = 's'): (query: Pick<SqlQuery, 'sql'>) => string | undefined {
+export function statementNames(max = MAX_NAMES, prefix = 's'): (query: SqlQuery) => string | undefined {
   const names = new Map<string, string>();
   const seenOnce = new LRUCache<string, true>({ max: 1000 });
   return ({ sql }) => {
@@ -122,7 +122,7 @@ export function postgresStore(pool: pg.Pool): Store {
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
     },
     text: async ({ text, values }) => {
-      const { rows } = await pool.query<[string]>({ name: nameOf({ sql: text }), text, values, rowMode: 'array' });
+      const { rows } = await pool.query<[string]>({ name: nameOf({ sql: text, args: [], argTypes: [] }), text, values, rowMode: 'array' });
       return rows[0]![0];
     },
     close: () => pool.end(),

@@ -29,7 +29,7 @@ import { smartViews } from './contact.views.js';
 export class ContactResolver {
   @Query(() => ContactConnection, { description: 'Contacts, newest first unless sorted otherwise' })
   contacts(@Ctx() ctx: Context, @Listing() args: ContactList) {
-    return contacts.listContacts(ctx, args);
+    return contacts.showContacts(ctx, args);
   }
 
   @Query(() => Contact, { nullable: true, description: 'One contact' })

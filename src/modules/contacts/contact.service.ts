@@ -1,7 +1,7 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { mergeCustomFields } from '../../kernel/customFields.js';
 import { badRequest, check, found } from '../../kernel/errors.js';
-import { listRows } from '../../kernel/list.js';
+import { listRows, showRows } from '../../kernel/list.js';
 import { type Batch, grouped, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
@@ -21,10 +21,21 @@ export const asRow = (row: object) => row as ContactRow;
 
 const tagsSelected = ['nodes.tags', 'edges.node.tags'];
 
-/** Contract GET /contacts: a page in one statement, tags and exact total included where they are asked for. */
+const listed = (ctx: Context, { selection, filter }: ContactList) => ({
+  spec: { ...contactListing, columns: tagsSelected.some((path) => selection.has(path)) ? contactWithTags : contactColumns },
+  conditions: contactConditions(ctx, filter),
+});
+
+/** A page of contacts in one statement, tags and exact total included where they are asked for. */
 export function listContacts(ctx: Context, args: ContactList) {
-  const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
-  return listRows<ContactRow, keyof typeof ContactSort>(ctx, { ...contactListing, columns }, args, contactConditions(ctx, args.filter));
+  const { spec, conditions } = listed(ctx, args);
+  return listRows<ContactRow, keyof typeof ContactSort>(ctx, spec, args, conditions);
+}
+
+/** Contract GET /contacts: the same as it is shown. */
+export function showContacts(ctx: Context, args: ContactList) {
+  const { spec, conditions } = listed(ctx, args);
+  return showRows<ContactRow, keyof typeof ContactSort>(ctx, spec, args, conditions);
 }
 
 const byId = statement<ContactRow, [id: string, lock: boolean]>(

@@ -30,7 +30,7 @@ export default defineModule({
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
   on: { ...reactions(scored, onActivity), ...reactions(touched, touchContact) },
   routes: [
-    list('GET /contacts', 'contacts', { as: 'page' }),
+    list('GET /contacts', 'contacts', { as: 'page', printed: true }),
     make('POST /contacts', 'createContact', { also: [402] }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),
