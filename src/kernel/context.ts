@@ -11,7 +11,7 @@ import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { entryOf, eventOf, type Fact } from './outbox.js';
 import { type Sql, type Statement, sql, tableName } from './sql.js';
-import { globalModels, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
+import { globalModels, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
 import type { Vendors } from './vendors.js';
@@ -142,10 +142,9 @@ export class Context {
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
-  /** The same for what needs no transaction: it sees what this unit of work began, and begins none. */
+  /** As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. */
   async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const client = (await this.unit?.begun()) ?? this.app.database.prisma;
-    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+    return this.#rows(await this.unit?.begun(), statement(this.caller.account.id, ...args));
   }
 
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
@@ -158,15 +157,21 @@ export class Context {
    * takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const rows = statement(this.caller.account.id, ...args);
-    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+    return this.#rows(await this.unit?.connection(), statement(this.caller.account.id, ...args));
+  }
+
+  async #rows<Row>(tx: Transaction | undefined, rows: Sql): Promise<Row[]> {
+    return JSON.parse(await this.#text(tx, sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
   }
 
   /** The one text that a statement answers. */
   async text(query: Sql): Promise<string> {
-    if (!this.unit) return this.app.database.text(query);
-    const client = await this.unit.connection();
-    const [row] = await client.$queryRaw<Record<string, string>[]>(query);
+    return this.#text(await this.unit?.connection(), query);
+  }
+
+  async #text(tx: Transaction | undefined, query: Sql): Promise<string> {
+    if (!tx) return this.app.database.text(query);
+    const [row] = await tx.$queryRaw<Record<string, string>[]>(query);
     return Object.values(row!)[0]!;
   }
 
@@ -232,7 +237,7 @@ export class Context {
 
   /** Does something all or not at all, with loaders of its own; what is emitted inside is written last. */
   async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    const unit = new Unit(this.app.database.prisma);
+    const unit = new Unit(this.app.database);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);
