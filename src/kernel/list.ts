@@ -56,6 +56,20 @@ export async function showRows<Row extends { id: string }, S extends string>(
   return new PrintedPage(new Printed(text.slice(end + 1)), sum, endCursor);
 }
 
+/** One live row by its id, as it is shown: printed where the door takes print, else read; null when there is none. */
+export async function showRow<Row extends { id: string }>(
+  ctx: Context,
+  spec: Pick<ListSpec<string>, 'table' | 'key' | 'live' | 'columns'> & { record: Sql },
+  id: string,
+): Promise<Row | Printed | null> {
+  const columns = ctx.takesPrint ? spec.record : spec.columns;
+  const row = sql`select ${columns} from ${rawSql(spec.table)} t
+    where t.account_id = ${ctx.caller.account.id}::uuid and ${idOf(spec)} = ${id}::uuid and ${spec.live ?? sql`t.deleted_at is null`}`;
+  const text = await ctx.text(sql`select coalesce((select row_to_json(r)::text from (${row}) r), '')`);
+  if (text === '') return null;
+  return ctx.takesPrint ? new Printed(text) : (JSON.parse(text) as Row);
+}
+
 const isLater = ({ offset, after }: Window) => offset > 0 || after !== undefined;
 
 /** What is asked for, and `p`: the page's ids in order with their places and the text of their keys. */

@@ -34,7 +34,7 @@ export class ContactResolver {
 
   @Query(() => Contact, { nullable: true, description: 'One contact' })
   contact(@Ctx() ctx: Context, @IdArg() id: string) {
-    return contacts.getContact(ctx, id);
+    return contacts.showContact(ctx, id);
   }
 
   @Query(() => ContactScore, { nullable: true, description: 'Why a contact has its lead score' })

@@ -1,7 +1,7 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { mergeCustomFields } from '../../kernel/customFields.js';
 import { badRequest, check, found } from '../../kernel/errors.js';
-import { listRows, showRows } from '../../kernel/list.js';
+import { listRows, showRow, showRows } from '../../kernel/list.js';
 import { type Batch, grouped, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
@@ -37,6 +37,10 @@ export function showContacts(ctx: Context, args: ContactList) {
   const { spec, conditions } = listed(ctx, args);
   return showRows<ContactRow, keyof typeof ContactSort>(ctx, spec, args, conditions);
 }
+
+/** Contract GET /contacts/{id}: one contact with its tags as it is shown, or 404. */
+export const showContact = async (ctx: Context, id: string) =>
+  found(await showRow<ContactRow>(ctx, { ...contactListing, columns: contactWithTags }, validId(id, 'Contact')), 'Contact');
 
 const byId = statement<ContactRow, [id: string, lock: boolean]>(
   (account, id, lock) => sql`
