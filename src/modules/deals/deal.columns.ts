@@ -2,18 +2,18 @@ import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kern
 import { hiddenFields } from '../contacts/contact.filter.js';
 
 /** The columns of a deal's row, over the alias `t`: exact decimals and days as text. */
-export const dealColumns = sql`
+const dealColumns = sql`
   ${selectList('Deal', 't', ['value', 'probability', 'position', 'expectedCloseDate', 'deletedAt'])},
   t.value::text as value, t.probability::text as probability, t.position::text as position, t.expected_close_date::text as "expectedCloseDate"`;
 
 /** A line as the deal shows it, over the alias `i`. */
-export const productJson = sql`json_build_object('id', i.id, 'name', i.name, 'description', i.description, 'quantity', i.quantity::text,
+const productJson = sql`json_build_object('id', i.id, 'name', i.name, 'description', i.description, 'quantity', i.quantity::text,
   'unitPrice', i.unit_price::text, 'discount', i.discount::text, 'tax', i.tax::text, 'sortOrder', i.sort_order::text)`;
 
 const products = sql`coalesce((select json_agg(${productJson} order by i.sort_order, i.id) from deal_products i
   where i.account_id = t.account_id and i.deal_id = t.id), '[]') as products`;
 
-/** A deal's row with its lines. */
+/** The columns of a deal's row with its lines, over the alias `t`. */
 export const wholeDeal = sql`${dealColumns}, ${products}`;
 
 /** One record that a deal leads to, over the alias `r`. */

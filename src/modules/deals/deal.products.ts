@@ -1,9 +1,6 @@
 import type { Context } from '../../kernel/context.js';
 import { check, invalidField } from '../../kernel/errors.js';
-import { type Batch, grouped } from '../../kernel/loaders.js';
 import { exact, toCents } from '../../kernel/money.js';
-import { sql, statement } from '../../kernel/sql.js';
-import { productJson } from './deal.columns.js';
 import type { DealProduct, DealProductInput } from './deal.model.js';
 
 const four = (n: number) => `${n}.0000`;
@@ -40,13 +37,3 @@ export function sumOf(lines: readonly DealProduct[]): string | null {
 export function insertLines(ctx: Context, dealId: string, lines: readonly DealProduct[]): void {
   for (const line of lines) ctx.insert('DealProduct', { ...line, dealId });
 }
-
-const linesOfDeals = statement<{ dealId: string; line: DealProduct }, [readonly string[]]>(
-  (account, deals) => sql`
-    select i.deal_id as "dealId", ${productJson} as line from deal_products i
-    where i.account_id = ${account}::uuid and i.deal_id = any(${deals}::uuid[]) order by i.deal_id, i.sort_order, i.id`,
-);
-
-/** The lines of many deals in one statement. */
-export const productsOfDeals: Batch<DealProduct[]> = async (ctx, ids) =>
-  grouped(ids, await ctx.query(linesOfDeals, ids), (row) => row.dealId, (row) => row.line); // biome-ignore format: one line

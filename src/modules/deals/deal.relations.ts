@@ -1,10 +1,10 @@
 import { relatedRows } from '../../kernel/related.js';
 import { sql } from '../../kernel/sql.js';
-import { dealColumns } from './deal.columns.js';
+import { wholeDeal } from './deal.columns.js';
 import type { DealRow } from './deal.events.js';
 
 const by = (parent: string, order = 't.created_at desc, t.id desc') =>
-  relatedRows<DealRow>({ table: 'deals', columns: dealColumns, parent, order, live: sql`t.deleted_at is null` });
+  relatedRows<DealRow>({ table: 'deals', columns: wholeDeal, parent, order, live: sql`t.deleted_at is null` });
 
 /** The newest deals with contacts. */
 export const dealsOfContacts = by('contact_id');

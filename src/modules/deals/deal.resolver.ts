@@ -10,7 +10,7 @@ import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { User } from '../users/user.model.js';
 import { type DealRow, isAppointmentMissed } from './deal.events.js';
-import { CreateDealInput, Deal, DealConnection, DealEvent, DealList, DealProduct, UpdateDealInput } from './deal.model.js';
+import { CreateDealInput, Deal, DealConnection, DealEvent, DealList, UpdateDealInput } from './deal.model.js';
 import * as deals from './deal.service.js';
 
 /** A deal with the records that it leads to, where the statement that read it brought them along. */
@@ -53,11 +53,6 @@ export class DealResolver {
   @FieldResolver()
   appointmentMissed(@Ctx() ctx: Context, @Root() deal: DealRow): boolean {
     return isAppointmentMissed(deal, ctx.now());
-  }
-
-  @FieldResolver(() => [DealProduct])
-  products(@Ctx() ctx: Context, @Root() deal: DealRow): DealProduct[] | Promise<DealProduct[]> {
-    return deal.products ?? ctx.load.productsOfDeal.load(deal.id);
   }
 
   @FieldResolver(() => Pipeline, { nullable: true, description: 'The pipeline' })

@@ -10,7 +10,7 @@ import { checkReferences, type ReferenceKinds } from '../../kernel/references.js
 import { allOf, emptySql, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { lastPlace, placeBehind } from './deal.board.js';
-import { dealColumns, dealColumnsFor, wholeDeal } from './deal.columns.js';
+import { dealColumnsFor, wholeDeal } from './deal.columns.js';
 import { type DealRow, emitDeal } from './deal.events.js';
 import { dealConditions, dealListing, orderOf } from './deal.filter.js';
 import type { CreateDealInput, DealList, DealProduct, DealSummary, UpdateDealInput } from './deal.model.js';
@@ -62,7 +62,7 @@ export const getDeal = async (ctx: Context, id: string, selection: ReadonlySet<s
 
 const byIds = statement<DealRow, [readonly string[]]>(
   (account, ids) =>
-    sql`select ${dealColumns} from deals t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
+    sql`select ${wholeDeal} from deals t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
 );
 
 /** Deals by id, for many keys in one statement; null for one that is gone. */

@@ -2,8 +2,6 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { DealRow } from './deal.events.js';
-import type { DealProduct } from './deal.model.js';
-import { productsOfDeals } from './deal.products.js';
 import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
@@ -13,7 +11,6 @@ import { dealsById } from './deal.service.js';
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
-    productsOfDeal: Loader<DealProduct[]>;
     dealsOfContact: Loader<DealRow[]>;
     dealsOfCompany: Loader<DealRow[]>;
     dealsOfUser: Loader<DealRow[]>;
@@ -38,7 +35,7 @@ export default defineModule({
   name: 'deals',
   resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
   loaders: {
-    ...{ deal: dealsById, productsOfDeal: productsOfDeals },
+    deal: dealsById,
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
   },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
