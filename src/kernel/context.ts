@@ -190,14 +190,14 @@ export class Context {
   /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
   async emit(fact: Fact): Promise<void> {
     this.#emitted = true;
-    this.log(fact);
     this.#insertLast('OutboxEvent', eventOf(this, fact));
-    for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
+    await this.log(fact);
   }
 
-  /** Writes the audit row of something that the contract has no event for, in this unit of work. */
-  log(fact: Fact): void {
+  /** The same for what the contract names no event for: an audit row and the reactions. */
+  async log(fact: Fact): Promise<void> {
     this.#insertLast('Activity', entryOf(this, fact));
+    for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
   }
 
   #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {

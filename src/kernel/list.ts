@@ -11,7 +11,24 @@ export interface SortKey {
   nullable?: boolean;
   /** What comes before it, in the same direction and with the same index; never null, nor is the key then. */
   lead?: { by: string; type: KeyType };
+  /** A sort that goes column by column, as over a board. */
+  board?: Board;
 }
+
+/** The columns of a board: their rows are read in order from an index on the column, one column after the other. */
+export interface Board {
+  /** A select of the columns' `id` and `rank`. */
+  columns: (account: string) => Sql;
+  /** A row's column, over the alias `t`, and its place in it. */
+  column: string;
+  place: string;
+}
+
+// Places are numeric(30, 15): below 10^15.
+const columnBase = '(g.rank * 1e16)';
+
+/** Column by column, in each by place. */
+export const byBoard = (board: Board): SortKey => ({ by: `${columnBase} + ${board.place}`, type: 'numeric', board });
 
 type KeyType = 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric' | 'boolean';
 
@@ -72,7 +89,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
 
   const build = (account: string) => {
     const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
-    const ids = pageOfIds(spec, { sort, order, size, offset, after, where });
+    const ids = pageOfIds(spec, { sort, order, size, offset, after, where, account });
     const lead = spec.sorts[sort].lead ? `_lead ${order}, ` : '';
     const direction = rawSql(`${lead}_sort ${order} ${spec.sorts[sort].nullable ? 'nulls last' : ''}, id ${order}`);
     const rows = sql`select ${spec.columns}, p._key, p._nth
@@ -94,6 +111,7 @@ interface Window {
   offset: number;
   after?: Cursor;
   where: Sql;
+  account: string;
 }
 
 const idOf = (spec: { key?: string }) => rawSql(`t.${spec.key ?? 'id'}`);
@@ -110,6 +128,7 @@ function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const { order, where } = window;
   const limit = window.size + 1;
   const itsId = idOf(spec);
+  if (key.board) return pageOfBoard(spec, { ...key, board: key.board }, window);
   const from = (condition: Sql) => sql`select ${itsId} as id, ${keyColumns(key)} from ${rawSql(spec.table)} t where ${where} ${condition}`;
   const lead = key.lead ? `${key.lead.by} ${order}, ` : '';
   const by = rawSql(`${lead}${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.${spec.key ?? 'id'} ${order}`);
@@ -126,6 +145,17 @@ function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   if (!key.nullable) return seek;
   const together = rawSql(`_sort ${order} nulls last, id ${order}`);
   return sql`select * from ((${seek}) union all (${nulls})) u order by ${together} limit ${limit}::int`;
+}
+
+/** The same over the columns of a board. A cursor is turned into a place in each column, so that the index finds it. */
+function pageOfBoard(spec: { table: string; key?: string }, { by, board }: SortKey & { board: Board }, window: Window): Sql {
+  const { size, offset, after, where } = window;
+  const [place, itsId] = [rawSql(board.place), idOf(spec)];
+  const beyond = after ? sql`and (${place}, ${itsId}) > (${after.key}::numeric - ${rawSql(columnBase)}, ${after.id}::uuid)` : emptySql;
+  return sql`select o.* from (${board.columns(window.account)}) g cross join lateral (
+      select ${itsId} as id, ${rawSql(by)} as _sort, (${rawSql(by)})::text as _key from ${rawSql(spec.table)} t
+      where ${where} and ${rawSql(board.column)} = g.id ${beyond} order by ${place}, ${itsId} limit ${offset + size + 1}::bigint) o
+    order by o._sort, o.id limit ${size + 1}::int offset ${offset}::bigint`;
 }
 
 /** Unfiltered totals are kept by triggers and cost nothing; filtered ones are counted. */

@@ -1,5 +1,13 @@
-import { type FieldNode, type GraphQLResolveInfo, Kind, type SelectionNode } from 'graphql';
-import { Arg, Args, ArgsType, Field, ID, Int, ObjectType } from 'type-graphql';
+import {
+  type FieldNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  Kind,
+  type SelectionNode,
+} from 'graphql';
+import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
 import type { Context } from './context.js';
 import { badRequest, invalidField } from './errors.js';
 import { clean, Entity, Flag, Id, oneOf } from './fields.js';
@@ -70,13 +78,16 @@ export const pageSize = (args: { first?: number | null; perPage?: number | null 
 
 const selections = new WeakMap<readonly FieldNode[], ReadonlySet<string>>();
 
-/** The paths of fields selected below a field: `totalCount`, `nodes.tags`. Conditions count as met. */
-export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): ReadonlySet<string> {
+/** The paths of fields selected below a field: `totalCount`, `nodes.tags`; those that a directive leaves out are not. */
+export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>): ReadonlySet<string> {
   const known = selections.get(info.fieldNodes);
   if (known) return known;
   const paths = new Set<string>();
+  let isAlwaysSo = true;
   const walk = (nodes: readonly SelectionNode[], prefix: string) => {
     for (const node of nodes) {
+      if (node.directives?.length) isAlwaysSo = false;
+      if (!isIncluded(node, info.variableValues)) continue;
       if (node.kind === Kind.FRAGMENT_SPREAD) walk(info.fragments[node.name.value]?.selectionSet.selections ?? [], prefix);
       else if (node.kind === Kind.INLINE_FRAGMENT) walk(node.selectionSet.selections, prefix);
       else {
@@ -86,9 +97,18 @@ export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragm
     }
   };
   for (const node of info.fieldNodes) walk(node.selectionSet?.selections ?? [], '');
-  selections.set(info.fieldNodes, paths);
+  if (isAlwaysSo) selections.set(info.fieldNodes, paths);
   return paths;
 }
+
+function isIncluded(node: SelectionNode, variables: Record<string, unknown>): boolean {
+  if (!node.directives?.length) return true;
+  if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if !== false;
+}
+
+/** The selection below a field that is no list, as an argument of its resolver. */
+export const Selected = (): ParameterDecorator => createParameterDecorator(({ info }) => selectionOf(info)) as ParameterDecorator;
 
 @ObjectType({ description: 'Where a page stands in its list' })
 export class PageInfo {

@@ -29,8 +29,12 @@ export interface RowOptions {
   body?: Record<string, string>;
   /** Whether the members of the input may come by the query string too; those of the body win. */
   inputByQuery?: boolean;
-  /** More of the record than its own fields, as a selection: `'stage { id name }'`. */
+  /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
   with?: string;
+  /** Relations of a list's records that `include=` asks for by name, with what it gets of them. */
+  include?: Record<string, string>;
+  /** More of a list's answer that a query parameter of the name asks for when it is true, shown in its meta. */
+  extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
   /** Bytes that the body may have; 1 MiB unless told. */

@@ -1,9 +1,15 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 
+/** The same scalar, which takes "" for nothing. */
+const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
+  new GraphQLScalarType({ ...scalar.toConfig(), parseValue: (value) => (value === '' ? (null as I) : scalar.parseValue(value)) });
+
+const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
+
 /** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
 export const DateTime = new GraphQLScalarType<Date, string>({
-  ...GraphQLDateTimeISO.toConfig(),
+  ...instant,
   serialize: (value) => (value instanceof Date ? value : new Date(String(value))).toISOString(),
 });
 /** Any JSON value. */
@@ -11,7 +17,7 @@ export const Json = GraphQLJSON;
 /** A JSON object. */
 export const JsonObject = GraphQLJSONObject;
 /** A calendar day, YYYY-MM-DD. */
-export const Day = GraphQLLocalDate;
+export const Day = orNothing(GraphQLLocalDate);
 
 const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 

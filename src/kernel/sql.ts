@@ -20,11 +20,16 @@ export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSq
 /** A column's name in the database: assignedTo → assigned_to. */
 export const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** The columns of a model as a select list that answers in the model's field names. */
-export function selectList(model: Prisma.ModelName, alias: string, without: string[] = []): Sql {
+/** The fields of a model that are columns. */
+export function fieldsOf(model: Prisma.ModelName): string[] {
   const fields = Object.keys((Prisma as unknown as Record<string, object>)[`${model}ScalarFieldEnum`] ?? {});
   if (fields.length === 0) throw new Error(`No model is called ${model}`);
-  const kept = fields.filter((f) => !without.includes(f));
+  return fields;
+}
+
+/** The columns of a model as a select list that answers in the model's field names. */
+export function selectList(model: Prisma.ModelName, alias: string, without: string[] = []): Sql {
+  const kept = fieldsOf(model).filter((f) => !without.includes(f));
   return rawSql(kept.map((f) => `${alias}.${columnName(f)} as "${f}"`).join(', '));
 }
 

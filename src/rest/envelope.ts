@@ -19,7 +19,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
   switch (row.as) {
     case 'page': {
       const { nodes, meta } = paged(result as Connection, asked);
-      return reply({ data: { data: nodes, meta } });
+      return reply({ data: { data: nodes, meta: { ...meta, ...extrasOf(row, result) } } });
     }
     case 'flatPage': {
       const { nodes, meta } = paged(result as Connection, asked);
@@ -42,6 +42,13 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
     default:
       return reply({ data: result });
   }
+}
+
+/** What the query string asked for besides the page. */
+function extrasOf(row: Row, result: unknown): Record<string, unknown> {
+  const members = result as Record<string, unknown>;
+  const asked = Object.keys(row.extras ?? {}).filter((name) => members[name] !== undefined);
+  return Object.fromEntries(asked.map((name) => [name, members[name]]));
 }
 
 function statusFor(row: Row, result: unknown): number {

@@ -69,13 +69,35 @@ export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas
   const parameters = pathNames(row.path).map((name) => pathParameter(mounted, name));
   const names = new Map<Source, string[]>();
   for (const [name, source] of sources) names.set(source, [...(names.get(source) ?? []), name]);
-  for (const [source, all] of names) parameters.push(...queryParameters(row, argumentAt(field!, source.path), { source, all }, schemas));
+  for (const name of Object.keys(row.extras ?? {})) parameters.push(extraParameter(name));
+  if (row.include) parameters.push(includeParameter(Object.keys(row.include)));
+  for (const [source, all] of names)
+    if (!isOfTheRow(row, all[0]!)) parameters.push(...queryParameters(row, argumentAt(field!, source.path), { source, all }, schemas));
   const takes = (name: string) => row.list && field?.args.some((a) => a.name === name);
   if (takes('perPage')) parameters.push(...['page', 'per_page', 'limit'].map((name) => reference('parameters', name)));
   if (takes('after')) parameters.push(reference('parameters', 'cursor'));
   if (isRepeatable(mounted)) parameters.push(reference('parameters', 'Idempotency-Key'));
   return parameters;
 }
+
+/** Parameters that the row brings itself, which no argument takes. */
+const isOfTheRow = (row: Row, name: string) => row.extras?.[name] !== undefined || (row.include !== undefined && name === 'include');
+
+const extraParameter = (name: string): Schema => ({
+  name,
+  in: 'query',
+  description: `Whether meta.${name} is answered`,
+  schema: { type: 'boolean', default: false },
+});
+
+const includeParameter = (names: string[]): Schema => ({
+  name: 'include',
+  in: 'query',
+  description: 'The relations that each record carries along',
+  schema: { type: 'array', items: { type: 'string', enum: names } },
+  style: 'form',
+  explode: false,
+});
 
 /** One argument under its snake_case name, and under each other name that the row gives it. */
 function queryParameters(row: Row, argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {

@@ -1,4 +1,4 @@
-import { getNamedType, isObjectType } from 'graphql';
+import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { statusOf } from '../kernel/errors.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
 import type { MountedRow } from './table.js';
@@ -152,7 +152,7 @@ function body(mounted: MountedRow, schemas: Schemas): Schema {
   const records = () => schemas.result(nodes!.type, below(selection, 'nodes'));
   switch (row.as) {
     case 'page':
-      return exactly({ data: exactly({ data: records(), meta: reference('schemas', 'Meta') }) });
+      return exactly({ data: exactly({ data: records(), meta: metaOf(mounted, schemas) }) });
     case 'flatPage':
       return exactly({ data: records(), meta: reference('schemas', 'Meta') });
     case 'camelPage':
@@ -164,4 +164,13 @@ function body(mounted: MountedRow, schemas: Schemas): Schema {
     default:
       return exactly({ data: schemas.result(field!.type, selection) });
   }
+}
+
+/** The meta of a page, with what the query string may ask for besides. */
+function metaOf({ row, field, document }: MountedRow, schemas: Schemas): Schema {
+  if (!row.extras) return reference('schemas', 'Meta');
+  const { properties, ...meta } = sharedComponents.schemas.Meta as Schema & { properties: Record<string, Schema> };
+  const fields = (getNamedType(field!.type) as GraphQLObjectType).getFields();
+  const extras = Object.keys(row.extras).map((name) => [name, schemas.result(fields[name]!.type, below(rootSelection(document!), name))]);
+  return { ...meta, properties: { ...properties, ...Object.fromEntries(extras) } };
 }

@@ -99,6 +99,10 @@ export function rootSelection(document: DocumentNode): SelectionSetNode | undefi
   return root?.kind === Kind.FIELD ? root.selectionSet : undefined;
 }
 
+/** The members that an answer always has: those without a condition. */
+const present = (selection: SelectionSetNode) =>
+  selection.selections.flatMap((s) => (s.kind === Kind.FIELD && !s.directives?.length ? [(s.alias ?? s.name).value] : []));
+
 /** What is selected below a member of a selection. */
 export function below(selection: SelectionSetNode | undefined, name: string): SelectionSetNode | undefined {
   const found = selection?.selections.find((s) => s.kind === Kind.FIELD && (s.alias ?? s.name).value === name);
@@ -140,7 +144,7 @@ export class Schemas {
       selection.selections.some((s) => s.kind === Kind.FIELD && s.name.value === field.name),
     );
     const name = isWhole ? type.name : isWider ? title : undefined;
-    const build = () => described(exactly(this.#members(type, selection)), type.description);
+    const build = () => described({ ...exactly(this.#members(type, selection)), required: present(selection) }, type.description);
     if (!name) return build();
     if (isWhole && this.components[name]) return reference('schemas', name);
     const schema = build();

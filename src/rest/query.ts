@@ -1,7 +1,10 @@
 import {
+  GraphQLBoolean,
+  GraphQLEnumType,
   type GraphQLField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
+  GraphQLList,
   getNamedType,
   getNullableType,
   isEnumType,
@@ -45,6 +48,8 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
     if (!source) throw new Error(`${address}: the alias ${alias} hits no argument`);
     sources.set(alias, source);
   }
+  for (const name of Object.keys(row.extras ?? {})) sources.set(name, { path: [name], type: GraphQLBoolean });
+  if (row.include) sources.set('include', { path: ['include'], type: new GraphQLList(includable(row.include)) });
   return sources;
 }
 
@@ -69,6 +74,12 @@ export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<s
   if (details.length > 0) throw invalid(details);
   return Object.fromEntries(input) as Record<string, unknown>;
 }
+
+const includable = (include: object) =>
+  new GraphQLEnumType({ name: 'Include', values: Object.fromEntries(Object.keys(include).map((name) => [name, {}])) });
+
+/** The variable of a row's document that says whether a relation is included. */
+export const includeVariable = (name: string) => `include_${name}`;
 
 const smallPage = 100;
 

@@ -9,12 +9,12 @@ import {
   validate,
 } from 'graphql';
 import type { Documents } from '../graphql/documents.js';
-import { markOf, type Needs } from '../kernel/access.js';
+import { markOf, type Needs, needsOf } from '../kernel/access.js';
 import type { Module } from '../kernel/module.js';
 import type { Operation } from '../kernel/operation.js';
 import { recordSelection } from '../kernel/record.js';
 import type { Row } from '../kernel/rows.js';
-import { inputSources, querySources, type Source } from './query.js';
+import { includeVariable, inputSources, querySources, type Source } from './query.js';
 
 /** A row bound to the schema: its root field, its document, where its arguments come from. */
 export interface MountedRow {
@@ -67,8 +67,13 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
   const document = parse(documentText(kind, field, row));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
-  const operation = () => documents.get(document, undefined, address);
-  const needs = operation().needs;
+  // What the contract lets a record carry along (a deal's contact) is part of it: who may read the record may read that.
+  const narrow = { ...row, with: undefined, include: undefined };
+  const needs = row.with || row.include ? needsOf(schema, parse(documentText(kind, field, narrow))) : undefined;
+  const operation = () => {
+    const compiled = documents.get(document, undefined, address);
+    return needs ? { ...compiled, needs } : compiled;
+  };
   return {
     row,
     address,
@@ -76,7 +81,7 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
     field,
     document,
     sources: row.list ? querySources(field, row, address) : row.inputByQuery ? inputSources(field) : new Map(),
-    needs: { ...needs, write: row.method !== 'GET' },
+    needs: { ...operation().needs, write: row.method !== 'GET' },
     operation,
   };
 }
@@ -84,19 +89,27 @@ function bind(row: Row, address: string, module: string, schema: GraphQLSchema, 
 const onPage = '{ hasNextPage endCursor }';
 
 function documentText(kind: string, field: GraphQLField<unknown, unknown>, row: Row): string {
-  const declared = field.args.map((a) => `$${a.name}: ${a.type}`).join(', ');
+  const conditions = [...Object.keys(row.extras ?? {}), ...Object.keys(row.include ?? {}).map(includeVariable)];
+  const declared = [...field.args.map((a) => `$${a.name}: ${a.type}`), ...conditions.map((name) => `$${name}: Boolean = false`)].join(', ');
   const passed = field.args.map((a) => `${a.name}: $${a.name}`).join(', ');
   const selection = row.select ?? selectionFor(field, row);
   return `${kind} ${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${selection} }`;
 }
+
+/** Members that are selected only when their variable says so. */
+const conditional = (members: Record<string, string> = {}, variable = (name: string) => name) =>
+  Object.entries(members)
+    .map(([name, selection]) => `${name} @include(if: $${variable(name)}) ${selection}`)
+    .join(' ');
 
 function selectionFor(field: GraphQLField<unknown, unknown>, row: Row): string {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return '';
   const nodes = type.getFields().nodes;
   if (nodes && type.getFields().pageInfo) {
-    const record = widen(recordSelection(getNamedType(nodes.type) as GraphQLObjectType), row.with);
-    return `{ nodes ${record} totalCount pageInfo ${onPage} }`;
+    const more = [row.with, conditional(row.include, includeVariable)].filter(Boolean).join(' ');
+    const record = widen(recordSelection(getNamedType(nodes.type) as GraphQLObjectType), more);
+    return `{ nodes ${record} totalCount pageInfo ${onPage} ${conditional(row.extras)} }`;
   }
   return widen(recordSelection(type, field.extensions.record as string[] | undefined), row.with);
 }

@@ -6,6 +6,7 @@ import { type Account, type Client, dataOf, password } from '../support/index.js
 import { eventually } from '../support/live.js';
 import { manySamples } from './samples.many.js';
 import { moneySamples } from './samples.money.js';
+import { salesSamples } from './samples.sales.js';
 import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
@@ -155,6 +156,7 @@ export const samples: Record<string, MakeSample> = {
   },
 
   ...moneySamples,
+  ...salesSamples,
   ...workSamples,
   ...manySamples,
 

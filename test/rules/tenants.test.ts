@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GraphQLField, getNamedType, isObjectType } from 'graphql';
+import { type GraphQLField, type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import type { MountedRow } from '../../src/rest/table.js';
 import { references } from '../contract/references.js';
@@ -24,6 +24,13 @@ const idArgs = (field: GraphQLField<unknown, unknown>) =>
 const callerOf = ({ needs }: MountedRow, sample: Sample) => sample.as ?? (needs.public ? api.anybody() : home.owner);
 const byAddress = (wanted: MountedRow[]) => wanted.map((mounted) => [mounted.address, mounted] as const);
 
+/** The body without the other names that REST takes for a field: they are not of the schema. */
+function inputFor(field: GraphQLField<unknown, unknown>, { body = {} }: Sample) {
+  const input = field.args.find((arg) => arg.name === 'input');
+  const names = input ? (getNamedType(input.type) as GraphQLInputObjectType).getFields() : {};
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name in names));
+}
+
 /** The row's operation through GraphQL, with the path's parameters and the body as its variables. */
 function throughGraphQL(mounted: MountedRow, sample: Sample, params: Record<string, string>) {
   const { field, row } = mounted;
@@ -32,7 +39,7 @@ function throughGraphQL(mounted: MountedRow, sample: Sample, params: Record<stri
   const selection = isObjectType(getNamedType(field!.type)) ? '{ __typename }' : '';
   const kind = row.method === 'GET' ? 'query' : 'mutation';
   const document = `${kind} (${declared}) { ${row.operation}(${passed}) ${selection} }`;
-  return callerOf(mounted, sample).gql(document, { ...params, input: sample.body ?? {} }, same);
+  return callerOf(mounted, sample).gql(document, { ...params, input: inputFor(field!, sample) }, same);
 }
 
 const withIds = rows.filter(({ field, row }) => row.operation && !row.list && idArgs(field!).length > 0);

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** A TCP proxy in front of PostgreSQL or Redis that can be cut, hang or refuse, as networks do. */
 export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
+  #mute?: () => void;
   #mode: 'open' | 'hanging' | 'refusing' = 'open';
 
   private constructor(
@@ -56,6 +57,13 @@ export class TcpProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /** The next request still arrives, no reply does: resolves when it has been carried. */
+  muteAfterRequest(): Promise<void> {
+    return new Promise((carried) => {
+      this.#mute = carried;
+    });
+  }
+
   /** All is well again; what hung goes on. */
   heal(): void {
     this.#mode = 'open';
@@ -78,10 +86,14 @@ export class TcpProxy {
       near.destroy();
       far.destroy();
     };
-    for (const [from, to] of [pair, [far, near] as const]) {
-      from.on('data', (chunk) => to.write(chunk));
-      from.on('error', end).on('close', end);
-    }
+    near.on('data', (chunk) => {
+      if (this.#mute) far.pause();
+      far.write(chunk);
+      this.#mute?.();
+      this.#mute = undefined;
+    });
+    far.on('data', (chunk) => near.write(chunk));
+    for (const socket of pair) socket.on('error', end).on('close', end);
     if (this.#mode === 'hanging') for (const socket of pair) socket.pause();
   }
 }

@@ -95,6 +95,17 @@ export class Account {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
 
+  /** A pipeline, made through the API: three open stages, one for won deals and one for lost ones unless told. */
+  async pipeline(fields: Record<string, unknown> = {}): Promise<Loose> {
+    const stages = [{ name: 'New' }, { name: 'Talking' }, { name: 'Offer' }, { name: 'Won', isWon: true }, { name: 'Lost', isLost: true }];
+    return dataOf(await this.owner.post('/pipelines', { name: `Pipeline ${++people}`, stages, ...fields }));
+  }
+
+  /** A company, made through the API. */
+  async company(fields: Record<string, unknown> = {}): Promise<Loose> {
+    return dataOf(await this.owner.post('/companies', { name: `Company ${++people}`, ...fields }));
+  }
+
   /** A task, made through the API. */
   async task(fields: Record<string, unknown> = {}): Promise<Loose> {
     return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));

@@ -7,8 +7,11 @@ import { allOf, joinSql, type Sql, selectList, sql } from '../../kernel/sql.js';
 import type { ContactFilter, ContactSort, Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
 
+/** Columns of the table that no record shows. */
+export const hiddenFields = ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt'];
+
 /** The columns of a contact's record, over the alias `t`. */
-export const contactColumns = selectList('Contact', 't', ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt']);
+export const contactColumns = selectList('Contact', 't', hiddenFields);
 
 /** The same with the contact's tags, by name. */
 export const contactWithTags = sql`${contactColumns}, coalesce((

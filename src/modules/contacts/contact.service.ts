@@ -1,5 +1,6 @@
 import { type Context, validId } from '../../kernel/context.js';
-import { badRequest, check, found, tooLarge } from '../../kernel/errors.js';
+import { mergeCustomFields } from '../../kernel/customFields.js';
+import { badRequest, check, found } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
@@ -115,16 +116,6 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
 }
 
 export const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?.map((tag) => tag.name).sort() });
-
-const customFieldsCap = 64 * 1024;
-
-/** Key by key; a null removes its key. The result is held to 64 KB, else 413. */
-function mergeCustomFields(before: object, given: object | undefined): object | undefined {
-  if (given === undefined) return undefined;
-  const merged = Object.fromEntries(Object.entries({ ...before, ...given }).filter(([, value]) => value !== null));
-  check(Buffer.byteLength(JSON.stringify(merged)) <= customFieldsCap, () => tooLarge('customFields', 'must be at most 64 KB of JSON'));
-  return merged;
-}
 
 /** Contract DELETE /contacts/{id}: soft; notes, tasks and conversations stay. */
 export async function deleteContact(ctx: Context, id: string) {

@@ -29,6 +29,13 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   const credited = { ...ctx.update('Invoice', before, { amountPaid }), payments: [...before.payments, payment] };
   const invoice = await settled(ctx, credited, before);
   const { contactId, dealId } = invoice;
-  ctx.log({ name: 'invoice.payment_recorded', type: 'Invoice', record: invoice, changes: changesOf(before, credited), contactId, dealId });
+  await ctx.log({
+    name: 'invoice.payment_recorded',
+    type: 'Invoice',
+    record: invoice,
+    changes: changesOf(before, credited),
+    contactId,
+    dealId,
+  });
   return { payment, invoice };
 }

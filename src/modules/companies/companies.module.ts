@@ -1,0 +1,47 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { ContactRow } from '../contacts/contact.service.js';
+import { CompanyResolver, ContactCompanyResolver, UserCompanyResolver } from './company.resolver.js';
+import {
+  type CompanyFigures,
+  type CompanyRow,
+  companiesById,
+  companiesOfUsers,
+  companyFigures,
+  contactsOfCompanies,
+  subsidiariesOfCompanies,
+} from './company.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    company: Loader<CompanyRow | null>;
+    companyFigures: Loader<CompanyFigures>;
+    contactsOfCompany: Loader<ContactRow[]>;
+    subsidiariesOf: Loader<CompanyRow[]>;
+    companiesOfUser: Loader<CompanyRow[]>;
+  }
+}
+
+const linked = `dealCount openDealCount totalDealValue
+  contacts(first: 100) { id firstName lastName email phone jobTitle assignedTo createdAt }`;
+
+export default defineModule({
+  name: 'companies',
+  resolvers: [CompanyResolver, ContactCompanyResolver, UserCompanyResolver],
+  loaders: {
+    company: companiesById,
+    companyFigures,
+    contactsOfCompany: contactsOfCompanies,
+    subsidiariesOf: subsidiariesOfCompanies,
+    companiesOfUser: companiesOfUsers,
+  },
+  routes: [
+    list('GET /companies', 'companies', { as: 'page' }),
+    make('POST /companies', 'createCompany', { also: [402, 422] }),
+    read('GET /companies/{id}', 'company', { with: linked }),
+    edit('PATCH /companies/{id}', 'updateCompany', { also: [422] }),
+    drop('DELETE /companies/{id}', 'deleteCompany'),
+    act('POST /companies/{id}/restore', 'restoreCompany', { also: [402] }),
+  ],
+});

@@ -1,0 +1,200 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { mergeCustomFields } from '../../kernel/customFields.js';
+import { check, found, invalidField, unprocessable } from '../../kernel/errors.js';
+import { listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { deleted } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
+import { relatedRows } from '../../kernel/related.js';
+import { emptySql, sql, statement } from '../../kernel/sql.js';
+import { contactColumns } from '../contacts/contact.filter.js';
+import type { ContactRow } from '../contacts/contact.service.js';
+import { checkCustomFields } from '../customFields/customField.values.js';
+import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
+import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
+
+/** A company as it is kept, with its count where a statement brought it along. */
+export type CompanyRow = Omit<Company, 'contactCount'> & { contactCount?: number };
+
+const countSelected = ['nodes.contactCount', 'edges.node.contactCount'];
+
+/** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
+export function listCompanies(ctx: Context, args: CompanyList) {
+  const columns = countSelected.some((path) => args.selection.has(path)) ? companyWithCount : companyColumns;
+  const conditions = companyConditions(ctx, args.filter);
+  return listRows<CompanyRow, keyof typeof CompanySort>(ctx, { ...companyListing, columns }, args, conditions);
+}
+
+const byId = statement<CompanyRow & { deletedAt: Date | null }, [id: string, how: { lock?: boolean; deleted?: boolean }]>(
+  (account, id, { lock, deleted: withDeleted }) => sql`
+    select ${companyWithCount}, t.deleted_at as "deletedAt" from companies t
+    where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${withDeleted ? emptySql : sql`and t.deleted_at is null`}
+    ${lock ? sql`for update of t` : emptySql}`,
+);
+
+/** One company. */
+export async function getCompany(ctx: Context, id: string): Promise<CompanyRow> {
+  const [company] = await ctx.query(byId, validId(id, 'Company'), {});
+  return found(company, 'Company');
+}
+
+const lockCompany = async (ctx: Context, id: string): Promise<CompanyRow> => {
+  const [company] = await ctx.query(byId, validId(id, 'Company'), { lock: true });
+  return found(company, 'Company');
+};
+
+const byIds = statement<CompanyRow, [readonly string[]]>(
+  (account, ids) =>
+    sql`select ${companyColumns} from companies t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
+);
+
+/** Companies by id, for many keys in one statement; null for one that is gone. */
+export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+/** A company's contacts, the newest first. */
+export const contactsOfCompanies = relatedRows<ContactRow>({
+  table: 'contacts',
+  columns: contactColumns,
+  parent: 'company_id',
+  order: 't.created_at desc, t.id desc',
+  live: sql`t.deleted_at is null`,
+});
+
+const byName = 'lower(t.name collate "und-x-icu") collate "C", t.id';
+const live = sql`t.deleted_at is null`;
+
+/** The companies that belong to a company, by name. */
+export const subsidiariesOfCompanies = relatedRows<CompanyRow>({
+  ...{ table: 'companies', columns: companyColumns, parent: 'parent_company_id', order: byName, live },
+});
+
+/** The companies that a user looks after, by name. */
+export const companiesOfUsers = relatedRows<CompanyRow>({
+  ...{ table: 'companies', columns: companyColumns, parent: 'owner_id', order: byName, live },
+});
+
+/** What is linked to a company, in numbers. */
+export interface CompanyFigures {
+  id: string;
+  contactCount: number;
+  dealCount: number;
+  openDealCount: number;
+  /** The sum over its live deals, whatever their currency. */
+  totalDealValue: string;
+}
+
+const figuresOf = statement<CompanyFigures, [readonly string[]]>(
+  (account, ids) => sql`
+    select p.id, coalesce(c.n, 0)::int as "contactCount", coalesce(d.n, 0)::int as "dealCount", coalesce(d.open, 0)::int as "openDealCount",
+      coalesce(d.value, 0)::text as "totalDealValue"
+    from unnest(${ids}::uuid[]) p(id)
+    left join (select company_id, count(*) as n from contacts
+      where account_id = ${account}::uuid and company_id = any(${ids}::uuid[]) and deleted_at is null group by 1) c on c.company_id = p.id
+    left join (select company_id, count(*) as n, count(*) filter (where status = 'open') as open, sum(value) as value from deals
+      where account_id = ${account}::uuid and company_id = any(${ids}::uuid[]) and deleted_at is null group by 1) d on d.company_id = p.id`,
+);
+
+/** The figures of many companies in one statement. */
+export const companyFigures: Batch<CompanyFigures> = async (ctx, ids) =>
+  inOrder(ids, await ctx.query(figuresOf, ids), (row) => row.id) as CompanyFigures[];
+
+const fieldNames = [
+  ...['name', 'domain', 'industry', 'size', 'annualRevenue', 'ownerId', 'parentCompanyId', 'lifecycleStage', 'website', 'phone'],
+  ...['address', 'city', 'state', 'zip', 'country', 'description', 'customFields'],
+];
+
+const blank = { ...Object.fromEntries(fieldNames.map((name) => [name, null])), customFields: {} };
+
+const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
+
+const linksOf = statement<{ owner: boolean; parent: boolean; ancestors: string[] | null }, [string | null, string | null]>(
+  (account, owner, parent) => sql`
+    with recursive up as (
+      select id, parent_company_id, 1 as depth from companies where account_id = ${account}::uuid and id = ${parent}::uuid and deleted_at is null
+      union all select c.id, c.parent_company_id, depth + 1 from companies c join up on c.account_id = ${account}::uuid and c.id = up.parent_company_id
+      where depth < 100)
+    select exists (select 1 from memberships where account_id = ${account}::uuid and user_id = ${owner}::uuid and status <> 'removed') as owner,
+      exists (select 1 from up) as parent, (select array_agg(id) from up) as ancestors`,
+);
+
+const nobody = 'names no record of this account';
+
+/** Whom and what a company is linked to must be there (400), and no company is above itself (422). */
+async function checkLinks(ctx: Context, { ownerId, parentCompanyId }: Links, id?: string): Promise<void> {
+  if (!ownerId && !parentCompanyId) return;
+  const [links] = await ctx.query(linksOf, ownerId ?? null, parentCompanyId ?? null);
+  check(!ownerId || links?.owner, () => invalidField('ownerId', nobody));
+  check(!parentCompanyId || links?.parent, () => invalidField('parentCompanyId', nobody));
+  check(!id || !links?.ancestors?.includes(id), () => unprocessable('parentCompanyId', 'must not be the company itself or one below it'));
+}
+
+/** Contract POST /companies. An account whose trial has expired makes nothing new (402). */
+export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
+  checkTrial(ctx);
+  await checkLinks(ctx, input);
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
+  const values = { ...blank, ...defined(input), customFields };
+  const company = { ...(ctx.insert('Company', values) as unknown as CompanyRow), contactCount: 0 };
+  await ctx.log({ name: 'company.created', type: 'Company', record: company });
+  return company;
+}
+
+/** Contract PATCH /companies/{id}: absent keeps, null clears; custom fields merge by key. */
+export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
+  const before = await lockCompany(ctx, id);
+  const checked = await checkCustomFields(ctx, 'company', input.customFields, false);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
+  const changes = changesBetween(before, { ...before, ...given }, fieldNames);
+  if (Object.keys(changes).length === 0) return before;
+  await checkLinks(
+    ctx,
+    { ownerId: changes.ownerId && input.ownerId, parentCompanyId: changes.parentCompanyId && input.parentCompanyId },
+    before.id,
+  );
+  const saved = ctx.update('Company', before, given);
+  await ctx.log({ name: 'company.updated', type: 'Company', record: saved, changes });
+  return saved;
+}
+
+const unlinkContacts = statement<never, [string, Date]>(
+  (account, company, now) => sql`
+    update contacts set company_id = null, updated_at = ${now} where account_id = ${account}::uuid and company_id = ${company}::uuid`,
+);
+
+const unlinkCompanies = statement<never, [string, Date]>(
+  (account, company, now) => sql`
+    update companies set parent_company_id = null, updated_at = ${now}
+    where account_id = ${account}::uuid and parent_company_id = ${company}::uuid`,
+);
+
+/**
+ * Contract DELETE /companies/{id}: soft. Its contacts and the companies below it stay without the link; its deals keep
+ * theirs, so that what was sold to whom is not lost.
+ */
+export async function deleteCompany(ctx: Context, id: string) {
+  const company = await lockCompany(ctx, id);
+  ctx.update('Company', company, { deletedAt: ctx.now() });
+  await ctx.query(unlinkContacts, company.id, ctx.now());
+  await ctx.query(unlinkCompanies, company.id, ctx.now());
+  await ctx.log({ name: 'company.deleted', type: 'Company', record: company });
+  return deleted(company.id);
+}
+
+/** POST /companies/{id}/restore: a deleted company comes back as it was, without the links that its deletion removed. */
+export async function restoreCompany(ctx: Context, id: string): Promise<CompanyRow> {
+  const [before] = await ctx.query(byId, validId(id, 'Company'), { lock: true, deleted: true });
+  const { deletedAt, ...company } = found(before, 'Company');
+  if (!deletedAt) return company;
+  checkTrial(ctx);
+  const restored = ctx.update('Company', company, { deletedAt: null });
+  await ctx.log({
+    name: 'company.updated',
+    type: 'Company',
+    record: restored,
+    changes: { deletedAt: { from: deletedAt.toISOString(), to: null } },
+  });
+  return restored;
+}

@@ -1,0 +1,97 @@
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In, OfRecord } from '../../kernel/fields.js';
+import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import {
+  CreatePipelineInput,
+  CreateStageInput,
+  DeletedStage,
+  Pipeline,
+  PipelineConnection,
+  PipelineList,
+  PipelineStatistics,
+  Stage,
+  UpdatePipelineInput,
+  UpdateStageInput,
+} from './pipeline.model.js';
+import * as pipelines from './pipeline.service.js';
+import * as stages from './stage.service.js';
+
+/** Contract "Authentication", 6: pipelines are made, and so changed, by owners and admins. */
+const administration = { scope: 'deals', role: 'admin' } as const;
+
+@Resolver(() => Pipeline)
+@Access({ scope: 'deals' })
+export class PipelineResolver {
+  @Query(() => PipelineConnection, { description: 'Pipelines, in their order unless sorted otherwise' })
+  pipelines(@Ctx() ctx: Context, @Listing() args: PipelineList) {
+    return pipelines.listPipelines(ctx, args);
+  }
+
+  @Query(() => Pipeline, { nullable: true, description: 'One pipeline' })
+  pipeline(@Ctx() ctx: Context, @IdArg() id: string) {
+    return pipelines.getPipeline(ctx, id);
+  }
+
+  @Mutation(() => Pipeline, { description: 'Makes a pipeline with its stages' })
+  @Access(administration)
+  createPipeline(@Ctx() ctx: Context, @In() input: CreatePipelineInput) {
+    return pipelines.createPipeline(ctx, input);
+  }
+
+  @Mutation(() => Pipeline, { description: 'Changes a pipeline' })
+  @Access(administration)
+  updatePipeline(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdatePipelineInput) {
+    return pipelines.updatePipeline(ctx, id, input);
+  }
+
+  @Mutation(() => Deleted, { description: 'Deletes a pipeline and the deals in it' })
+  @Access(administration)
+  deletePipeline(@Ctx() ctx: Context, @IdArg() id: string) {
+    return pipelines.deletePipeline(ctx, id);
+  }
+
+  @FieldResolver(() => [Stage], { description: 'Its stages, in their order' })
+  @OfRecord('id', 'pipelineId', 'name', 'color', 'sortOrder', 'isWon', 'isLost', 'probability', 'lostReasonRequired', 'lostReasons')
+  async stages(@Ctx() ctx: Context, @Root() pipeline: pipelines.PipelineRow) {
+    return pipeline.stages ?? (await ctx.load.pipeline.load(pipeline.id))?.stages ?? [];
+  }
+
+  @FieldResolver(() => PipelineStatistics, { description: 'Its live deals in numbers' })
+  statistics(@Ctx() ctx: Context, @Root() { id }: Pipeline) {
+    return ctx.load.pipelineStatistics.load(id);
+  }
+}
+
+@Resolver(() => Stage)
+@Access({ scope: 'deals' })
+export class StageResolver {
+  @Query(() => [Stage], { nullable: true, description: 'The stages of a pipeline, in their order' })
+  stages(@Ctx() ctx: Context, @IdArg() id: string) {
+    return stages.listStages(ctx, id);
+  }
+
+  @Mutation(() => Stage, { description: 'Adds a stage to the pipeline of this id' })
+  @Access(administration)
+  createStage(@Ctx() ctx: Context, @IdArg() id: string, @In() input: CreateStageInput) {
+    return stages.createStage(ctx, id, input);
+  }
+
+  @Mutation(() => Stage, { description: 'Changes a stage of the pipeline of this id, or moves it' })
+  @Access(administration)
+  updateStage(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('stageId') stageId: string, @In() input: UpdateStageInput) {
+    return stages.updateStage(ctx, id, stageId, input);
+  }
+
+  @Mutation(() => DeletedStage, { description: 'Deletes a stage of the pipeline of this id; its deals move to the one before, else after' })
+  @Access(administration)
+  deleteStage(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('stageId') stageId: string) {
+    return stages.deleteStage(ctx, id, stageId);
+  }
+
+  @FieldResolver(() => Pipeline, { nullable: true, description: 'The pipeline that it belongs to' })
+  pipeline(@Ctx() ctx: Context, @Root() { pipelineId }: Stage) {
+    return ctx.load.pipeline.load(pipelineId);
+  }
+}

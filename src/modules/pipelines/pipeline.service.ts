@@ -1,0 +1,187 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { check, found, unprocessable } from '../../kernel/errors.js';
+import { byNumber, byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { deleted } from '../../kernel/page.js';
+import { checkPlan } from '../../kernel/plans.js';
+import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import type {
+  CreatePipelineInput,
+  CreateStageInput,
+  Pipeline,
+  PipelineList,
+  PipelineSort,
+  PipelineStatistics,
+  Stage,
+  UpdatePipelineInput,
+} from './pipeline.model.js';
+
+/** A pipeline as it is kept, with its stages where a statement brought them along. */
+export type PipelineRow = Pipeline & { stages?: Stage[] };
+
+const stageJson = sql`json_build_object('id', s.id, 'pipelineId', s.pipeline_id, 'name', s.name, 'color', s.color, 'sortOrder', s.sort_order,
+  'isWon', s.is_won, 'isLost', s.is_lost, 'probability', s.probability::text, 'lostReasonRequired', s.lost_reason_required,
+  'lostReasons', s.lost_reasons)`;
+
+/** The columns of a stage's row, over the alias `s`. */
+export const stageColumns = sql`${selectList('Stage', 's', ['probability', 'createdAt', 'updatedAt', 'deletedAt'])}, s.probability::text as probability`;
+
+const pipelineColumns = selectList('Pipeline', 't', ['deletedAt']);
+
+const pipelineWithStages = sql`${pipelineColumns}, coalesce((select json_agg(${stageJson} order by s.sort_order, s.id) from stages s
+  where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null), '[]') as stages`;
+
+const listing: ListSpec<keyof typeof PipelineSort> = {
+  table: 'pipelines',
+  columns: pipelineColumns,
+  sorts: { sortOrder: byNumber('sort_order'), name: byText('name', false), createdAt: byTime('created_at') },
+  byDefault: ['sortOrder', 'asc'],
+};
+
+const stagesSelected = ['nodes.stages', 'edges.node.stages'];
+
+/** Contract GET /pipelines: a page with stages in one statement. */
+export function listPipelines(ctx: Context, { filter, ...args }: PipelineList) {
+  const columns = stagesSelected.some((path) => args.selection.has(path)) ? pipelineWithStages : pipelineColumns;
+  const conditions: Sql[] = [];
+  if (filter?.search) conditions.push(sql`strpos(lower(t.name collate "und-x-icu"), ${filter.search.toLowerCase()}) > 0`);
+  return listRows<PipelineRow, keyof typeof PipelineSort>(ctx, { ...listing, columns }, args, conditions);
+}
+
+const byId = statement<PipelineRow & { stages: Stage[] }, [string]>(
+  (account, id) => sql`
+    select ${pipelineWithStages} from pipelines t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null`,
+);
+
+/** One pipeline with its stages. */
+export async function getPipeline(ctx: Context, id: string): Promise<PipelineRow & { stages: Stage[] }> {
+  const [pipeline] = await ctx.query(byId, validId(id, 'Pipeline'));
+  return found(pipeline, 'Pipeline');
+}
+
+const hold = statement<{ id: string }, [string]>(
+  (account, id) => sql`
+    select id from pipelines where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null for update`,
+);
+
+/**
+ * One pipeline with its stages, held against other writers and against new deals until this unit of work ends. Held first
+ * and read then: a statement that waited would still show the stages of before.
+ */
+export async function lockPipeline(ctx: Context, id: string): Promise<PipelineRow & { stages: Stage[] }> {
+  found((await ctx.query(hold, validId(id, 'Pipeline')))[0], 'Pipeline');
+  return getPipeline(ctx, id);
+}
+
+const byIds = statement<PipelineRow, [readonly string[]]>(
+  (account, ids) => sql`
+    select ${pipelineWithStages} from pipelines t
+    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
+);
+
+/** Pipelines with their stages by id, for many keys in one statement; null for one that is gone. */
+export const pipelinesById: Batch<PipelineRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+const stagesByIds = statement<Stage, [readonly string[]]>(
+  (account, ids) => sql`
+    select ${stageColumns} from stages s where s.account_id = ${account}::uuid and s.id = any(${ids}::uuid[]) and s.deleted_at is null`,
+);
+
+/** Stages by id, for many keys in one statement; null for one that is gone. */
+export const stagesById: Batch<Stage | null> = async (ctx, ids) => inOrder(ids, await ctx.query(stagesByIds, ids), (row) => row.id);
+
+const statisticsOf = statement<PipelineStatistics & { id: string }, [readonly string[]]>(
+  (account, ids) => sql`
+    with stage as (
+      select s.pipeline_id, s.id, s.name, s.sort_order, count(d.id) as n, coalesce(sum(d.value), 0) as total,
+        coalesce(sum(d.value * coalesce(d.probability, s.probability, 0)) filter (where d.status = 'open'), 0) as weighted,
+        coalesce(sum(d.value) filter (where d.status = 'won'), 0) as won
+      from stages s left join deals d
+        on d.account_id = s.account_id and d.pipeline_id = s.pipeline_id and d.stage_id = s.id and d.deleted_at is null
+      where s.account_id = ${account}::uuid and s.pipeline_id = any(${ids}::uuid[]) and s.deleted_at is null
+      group by s.pipeline_id, s.id, s.name, s.sort_order)
+    select pipeline_id as id, sum(n)::int as "dealCount", sum(total)::text as "totalValue", round(sum(weighted), 2)::text as "weightedValue",
+      sum(won)::text as "wonValue", json_agg(json_build_object('stageId', id, 'name', name, 'dealCount', n, 'totalValue', total::text,
+        'weightedValue', round(weighted, 2)::text) order by sort_order, id) as "byStage"
+    from stage group by pipeline_id`,
+);
+
+const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedValue: '0', wonValue: '0', byStage: [] };
+
+/** The statistics of many pipelines in one statement. */
+export const pipelineStatistics: Batch<PipelineStatistics> = async (ctx, ids) =>
+  inOrder(ids, await ctx.query(statisticsOf, ids), (row) => row.id).map((row) => row ?? noDeals);
+
+// One creation at a time: of two that want the plan's last slot, or to be the default, one comes first.
+const oneAtATime = statement<never>((account) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || 'pipelines', 0))::text`);
+
+const placeOf = statement<{ next: number; hasDefault: boolean }>(
+  (account) => sql`
+    select coalesce(max(sort_order) + 1, 0)::int as next, coalesce(bool_or(is_default), false) as "hasDefault"
+    from pipelines where account_id = ${account}::uuid and deleted_at is null`,
+);
+
+const unsetDefault = statement<never, [Date]>(
+  (account, now) => sql`
+    update pipelines set is_default = false, updated_at = ${now} where account_id = ${account}::uuid and is_default and deleted_at is null`,
+);
+
+/** Contract POST /pipelines: 402 after the trial, 403 over the plan. The first pipeline becomes the default. */
+export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
+  for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
+  await ctx.query(oneAtATime);
+  await checkPlan(ctx, 'pipelines');
+  const [place] = await ctx.query(placeOf);
+  if (isDefault && place?.hasDefault) await ctx.query(unsetDefault, ctx.now());
+  const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };
+  const pipeline: PipelineRow = ctx.insert('Pipeline', values);
+  pipeline.stages = inTheirOrder((stages ?? []).map((stage, i) => ctx.insert('Stage', stageOf(stage, pipeline.id, i))));
+  await ctx.log({ name: 'pipeline.created', type: 'Pipeline', record: pipeline });
+  return pipeline;
+}
+
+/** A stage cannot be won and lost at once. */
+export const checkFlags = (stage: { isWon?: boolean | null; isLost?: boolean | null }, at = '') =>
+  check(!(stage.isWon && stage.isLost), () => unprocessable(`${at}isLost`, 'must not be set together with isWon'));
+
+/** A new stage as it is kept. `place` is where it stands unless told. */
+export function stageOf({ order, sortOrder, ...input }: CreateStageInput, pipelineId: string, place: number) {
+  const defaults = { color: '#6B7280', isWon: false, isLost: false, probability: null, lostReasonRequired: false, lostReasons: [] };
+  return { ...defaults, ...input, pipelineId, sortOrder: order ?? sortOrder ?? place } as Omit<Stage, 'id'>;
+}
+
+export const inTheirOrder = (stages: Stage[]): Stage[] => stages.sort((a, b) => a.sortOrder - b.sortOrder || (a.id < b.id ? -1 : 1));
+
+/** Contract PATCH /pipelines/{id}. Besides name and description it moves the pipeline and makes it the default. */
+export async function updatePipeline(ctx: Context, id: string, input: UpdatePipelineInput): Promise<PipelineRow> {
+  if (input.isDefault) await ctx.query(oneAtATime);
+  const before = await lockPipeline(ctx, id);
+  check(!(before.isDefault && input.isDefault === false), () => unprocessable('isDefault', 'passes on when another pipeline gets it'));
+  const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
+  if (Object.keys(changes).length === 0) return before;
+  if (changes.isDefault) await ctx.query(unsetDefault, ctx.now());
+  const saved = ctx.update('Pipeline', before, { ...input });
+  await emitPipeline(ctx, saved, changes);
+  return saved;
+}
+
+/** An edit of a pipeline or of one of its stages. */
+export const emitPipeline = (ctx: Context, pipeline: PipelineRow, changes: Changes) =>
+  ctx.emit({ name: 'pipeline.updated', type: 'Pipeline', record: pipeline, changes });
+
+const passDefaultOn = statement<never, [Date]>(
+  (account, now) => sql`
+    update pipelines set is_default = true, updated_at = ${now} where account_id = ${account}::uuid and id = (
+      select id from pipelines where account_id = ${account}::uuid and deleted_at is null order by sort_order, id limit 1)`,
+);
+
+/** Contract DELETE /pipelines/{id}: soft, its live deals with it; the first of the others becomes the default if it was. */
+export async function deletePipeline(ctx: Context, id: string) {
+  await ctx.query(oneAtATime);
+  const pipeline = await lockPipeline(ctx, id);
+  ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
+  if (pipeline.isDefault) await ctx.query(passDefaultOn, ctx.now());
+  await ctx.log({ name: 'pipeline.deleted', type: 'Pipeline', record: pipeline });
+  return deleted(pipeline.id);
+}

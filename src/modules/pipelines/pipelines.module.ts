@@ -1,0 +1,35 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { PipelineStatistics, Stage } from './pipeline.model.js';
+import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
+import { type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    pipeline: Loader<PipelineRow | null>;
+    pipelineStatistics: Loader<PipelineStatistics>;
+    stage: Loader<Stage | null>;
+  }
+}
+
+const statistics = 'statistics { dealCount totalValue weightedValue wonValue byStage { stageId name dealCount totalValue weightedValue } }';
+const position = { position: 'order' };
+
+export default defineModule({
+  name: 'pipelines',
+  resolvers: [PipelineResolver, StageResolver],
+  loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
+  events: ['pipeline.updated'],
+  routes: [
+    list('GET /pipelines', 'pipelines', { as: 'bare', pagingHeaders: true }),
+    make('POST /pipelines', 'createPipeline', { also: [402, 422] }),
+    read('GET /pipelines/{id}', 'pipeline', { with: statistics }),
+    edit('PATCH /pipelines/{id}', 'updatePipeline', { also: [422] }),
+    drop('DELETE /pipelines/{id}', 'deletePipeline'),
+    read('GET /pipelines/{id}/stages', 'stages', { as: 'bare' }),
+    make('POST /pipelines/{id}/stages', 'createStage', { body: position, also: [422] }),
+    edit('PATCH /pipelines/{id}/stages/{stageId}', 'updateStage', { body: position, also: [422] }),
+    drop('DELETE /pipelines/{id}/stages/{stageId}', 'deleteStage', { also: [409] }),
+  ],
+});
