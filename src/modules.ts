@@ -16,4 +16,5 @@ export const modules = [
   (await import('./modules/tasks/tasks.module.js')).default,
   (await import('./modules/notes/notes.module.js')).default,
   (await import('./modules/activities/activities.module.js')).default,
+  (await import('./modules/bulk/bulk.module.js')).default,
 ];

@@ -4,6 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { manySamples } from './samples.many.js';
 import { moneySamples } from './samples.money.js';
 import { salesSamples } from './samples.sales.js';
 import { workSamples } from './samples.work.js';
@@ -157,6 +158,7 @@ export const samples: Record<string, MakeSample> = {
   ...moneySamples,
   ...salesSamples,
   ...workSamples,
+  ...manySamples,
 
   // The feed has an event once the relay has given it its place.
   'GET /events': async (account, n) => {

@@ -63,7 +63,9 @@ describe.each(byAddress(withIds))('the operation of %s', (_address, mounted) => 
 const referencesOf = (mounted: MountedRow) => {
   const input = mounted.field?.args.find((arg) => arg.name === 'input');
   const places = input ? placesOf(getNamedType(input.type) as never) : [];
-  return places.filter(({ type, path }) => getNamedType(type).name === 'ID' && path.length === 1);
+  const inOne = places.filter(({ type, path }) => getNamedType(type).name === 'ID' && path.length === 1);
+  // Of many records that each stand for themselves, a foreign one fails alone: bulk.contacts.test.ts says how.
+  return inOne.filter(({ rule }) => JSON.stringify(rule.schema).includes('"uuid"'));
 };
 const referring = rows.filter((mounted) => referencesOf(mounted).length > 0);
 

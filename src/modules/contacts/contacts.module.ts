@@ -2,15 +2,21 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule, type Reaction } from '../../kernel/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.js';
 import type { Tag } from '../tags/tag.model.js';
+import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { ContactResolver } from './contact.resolver.js';
 import { onActivity, touchContact } from './contact.score.js';
-import { type ContactRow, contactsById, tagsOfContacts } from './contact.service.js';
+import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
+import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
+    contactToChange: Loader<ContactRow | null>;
+    pendingOfContact: Loader<void>;
     tagsOfContact: Loader<Tag[]>;
+    tagOn: Loader<boolean>;
+    tagOff: Loader<boolean>;
   }
 }
 
@@ -26,7 +32,14 @@ const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(e
 export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver],
-  loaders: { contact: contactsById, tagsOfContact: tagsOfContacts },
+  loaders: {
+    contact: contactsById,
+    contactToChange: contactsToChange,
+    pendingOfContact: cancelPending,
+    tagsOfContact: tagsOfContacts,
+    tagOn: putTagsOn,
+    tagOff: takeTagsOff,
+  },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
   on: { ...reactions(scored, onActivity), ...reactions(touched, touchContact) },
   routes: [
