@@ -24,14 +24,19 @@ const missing = statement<{ field: string }, [{ field: string; kind: Kind; id: s
   return joinSql(each, ' union all ');
 });
 
-/** Throws 400 naming every given field whose id no live record of the account has; one statement, none where nothing is given. */
-export async function checkReferences<F extends string>(
-  ctx: Context,
-  of: ReferenceKinds<F>,
-  body: Partial<Record<F, string | null>>,
-): Promise<void> {
+/** What is wrong with a field that names nobody. */
+export const nobody = 'names no record of this account';
+
+type Body<F extends string> = Partial<Record<F, string | null>>;
+
+/** The given fields whose id no live record of the account has; one statement, none where nothing is given. */
+export async function missingReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<string[]> {
   const given = (Object.keys(of) as F[]).flatMap((field) => (body[field] ? [{ field, kind: of[field], id: body[field] }] : []));
-  if (given.length === 0) return;
-  const fields = (await ctx.query(missing, given)).map(({ field }) => field);
-  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: 'names no record of this account' })));
+  return given.length > 0 ? (await ctx.query(missing, given)).map(({ field }) => field) : [];
+}
+
+/** Throws 400 naming every one of them. */
+export async function checkReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<void> {
+  const fields = await missingReferences(ctx, of, body);
+  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: nobody })));
 }
