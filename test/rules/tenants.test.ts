@@ -90,7 +90,7 @@ describe.each(byAddress(referring))('the body of %s', (_address, mounted) => {
         expect([400, 404]).toContain(foreign.status);
         expect(foreign.text).toBe(nobodys.text);
       });
-      expect((await send(await idOf(home))).status).toBeLessThan(300);
+      expect((await send(await idOf(home, own.body))).status).toBeLessThan(300);
     }
   });
 });
