@@ -87,6 +87,26 @@ describe('GET /contacts?smartListId=', () => {
   });
 });
 
+describe('GET /deals?view_id=', () => {
+  it('shows what a smart list about deals finds, in its order; one about contacts finds none', async () => {
+    for (const value of [10, 30, 20]) await acme.deal({ title: `Worth ${value}`, value, expectedCloseDate: '2030-01-05' });
+    const large = {
+      and: [
+        { field: 'value', op: 'gte', value: 20 },
+        { field: 'expectedCloseDate', value: '2030-01-05' },
+      ],
+    };
+    const list = await made({ entity: 'deal', filters: large, sort: 'value', order: 'asc' });
+    const titles = async (query: string) => dataOf(await acme.owner.get(`/deals?${query}`)).data.map((deal: Loose) => deal.title);
+    expect(await titles(`view_id=${list.id}`)).toEqual(['Worth 20', 'Worth 30']);
+    expect(await titles(`viewId=${list.id}&sort=value&order=desc`)).toEqual(['Worth 30', 'Worth 20']);
+    expect(await titles(`view_id=${(await made()).id}`)).toEqual([]);
+    expect(await shown(list.id)).toEqual([]);
+    expect(dataOf(await acme.owner.get(`/smart-lists/${list.id}`)).count).toBe(2);
+    expectRefusal(await create({ entity: 'deal', filters: inLisbon }), 400, 'filters.field');
+  });
+});
+
 describe('who may see and change a smart list', () => {
   it('is everybody and its owner; another’s own is not found', async () => {
     const own = await made({ shared: false, name: 'Mine' }, member);
