@@ -5,6 +5,7 @@ export const modules = [
   (await import('./modules/apiKeys/apiKeys.module.js')).default,
   (await import('./modules/tags/tags.module.js')).default,
   (await import('./modules/customFields/customFields.module.js')).default,
+  (await import('./modules/smartLists/smartLists.module.js')).default,
   (await import('./modules/contacts/contacts.module.js')).default,
   (await import('./modules/events/events.module.js')).default,
   (await import('./modules/companies/companies.module.js')).default,

@@ -1,7 +1,19 @@
-import type { Account } from '../support/index.js';
+import { type Account, dataOf } from '../support/index.js';
 import type { MakeSample } from './samples.js';
 
 const someContacts = async (account: Account) => [(await account.contact()).id, (await account.contact()).id] as string[];
+
+const cityIs = (value: string) => ({
+  or: [
+    { field: 'city', value },
+    { field: 'customFields.city', op: 'eq', value },
+  ],
+});
+
+const aList = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/smart-lists', { name: `List ${n}`, filters: cityIs('Lisbon'), sort: 'lastName', order: 'desc' }))
+    .id as string;
+const onList: MakeSample = async (account, n) => ({ params: { id: await aList(account, n) } });
 
 /** Samples of what is done to many records at once. */
 export const manySamples: Record<string, MakeSample> = {
@@ -24,4 +36,16 @@ export const manySamples: Record<string, MakeSample> = {
   'POST /bulk/contacts/do-not-contact': async (account) => ({
     body: { contactIds: await someContacts(account), doNotContact: true, reason: 'Asked for it' },
   }),
+
+  'GET /smart-lists': async (account, n) => {
+    await aList(account, n);
+    return { query: `entity=contact&search=list ${n}&sort=name&order=asc` };
+  },
+  'POST /smart-lists': (_account, n) => ({ body: { name: `Kept ${n}`, entity: 'contact', filters: cityIs('Porto'), shared: false } }),
+  'GET /smart-lists/{id}': onList,
+  'PATCH /smart-lists/{id}': async (account, n) => ({
+    ...(await onList(account, n)),
+    body: { name: `Renamed ${n}`, filters: cityIs('Faro'), sort: null, shared: true },
+  }),
+  'DELETE /smart-lists/{id}': onList,
 };

@@ -8,6 +8,7 @@ import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
 import type { Tag } from '../tags/tag.model.js';
 import { contactColumns, contactConditions, contactListing, contactWithTags } from './contact.filter.js';
 import type { Contact, ContactList, ContactSort, CreateContactInput, UpdateContactInput } from './contact.model.js';
@@ -21,9 +22,12 @@ export const asRow = (row: object) => row as ContactRow;
 const tagsSelected = ['nodes.tags', 'edges.node.tags'];
 
 /** Contract GET /contacts: a page in one statement, tags and exact total included where they are asked for. */
-export function listContacts(ctx: Context, args: ContactList) {
+export async function listContacts(ctx: Context, args: ContactList) {
   const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
-  return listRows<ContactRow, keyof typeof ContactSort>(ctx, { ...contactListing, columns }, args, contactConditions(ctx, args.filter));
+  const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
+  const wanted = args.sort || args.order ? args : { ...args, ...order };
+  const all = [...contactConditions(ctx, args.filter), ...conditions];
+  return listRows<ContactRow, keyof typeof ContactSort>(ctx, { ...contactListing, columns }, wanted, all);
 }
 
 const byId = statement<ContactRow, [id: string]>(

@@ -4,6 +4,7 @@ import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.
 import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
+import { filterable } from './contact.filter.js';
 import { ContactResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
@@ -34,6 +35,7 @@ const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(e
 export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver],
+  filterable: { contact: filterable },
   loaders: {
     contact: contactsById,
     contactToChange: contactsToChange,

@@ -1,12 +1,12 @@
 import type { Context } from '../../kernel/context.js';
 import { since, until } from '../../kernel/dates.js';
 import { invalidField } from '../../kernel/errors.js';
-import { type Conditions, conditionsOf } from '../../kernel/filters.js';
+import { type Conditions, conditionsOf, type Filterable } from '../../kernel/filters.js';
 import { type Board, byBoard, byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
 import { wordPattern } from '../../kernel/search.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/sql.js';
 import { appointmentGrace } from './deal.events.js';
-import type { DealFilter, DealList, DealSort } from './deal.model.js';
+import { type DealFilter, type DealList, DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
 const isCalled = (alias: string, name: string) =>
@@ -96,8 +96,37 @@ const conditions: Conditions<DealFilter> = {
   tagIds: (ids) => sql`exists (select 1 from contact_tags ct
     where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
   view: () => sql`true`,
-  // Saved filters arrive with their own domain; until then none is known.
-  viewId: () => sql`false`,
+  // What it holds is read before: see listDeals.
+  viewId: () => sql`true`,
+};
+
+/** Deals as saved filters know them. */
+export const filterable: Filterable = {
+  table: 'deals',
+  fields: {
+    id: ['id', 'uuid'],
+    title: ['title', 'text'],
+    pipelineId: ['pipeline_id', 'uuid'],
+    stageId: ['stage_id', 'uuid'],
+    contactId: ['contact_id', 'uuid'],
+    companyId: ['company_id', 'uuid'],
+    value: ['value', 'numeric'],
+    currency: ['currency', 'text'],
+    status: ['status', 'text'],
+    priority: ['priority', 'text'],
+    source: ['source', 'text'],
+    lostReason: ['lost_reason', 'text'],
+    probability: ['probability', 'numeric'],
+    expectedCloseDate: ['expected_close_date', 'timestamptz'],
+    appointmentAt: ['appointment_at', 'timestamptz'],
+    assignedTo: ['assigned_to', 'uuid'],
+    stageEnteredAt: ['stage_entered_at', 'timestamptz'],
+    closedAt: ['closed_at', 'timestamptz'],
+    lastActivityAt: ['last_activity_at', 'timestamptz'],
+    createdAt: ['created_at', 'timestamptz'],
+    updatedAt: ['updated_at', 'timestamptz'],
+  },
+  sorts: Object.keys(DealSort),
 };
 
 /** A deal filter as SQL conditions over the alias `t`. A view is no condition. */

@@ -9,11 +9,12 @@ import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { allOf, emptySql, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';
 import { dealColumnsFor, wholeDeal } from './deal.columns.js';
 import { type DealRow, emitDeal } from './deal.events.js';
 import { dealConditions, dealListing, orderOf } from './deal.filter.js';
-import type { CreateDealInput, DealList, DealProduct, DealSummary, UpdateDealInput } from './deal.model.js';
+import type { CreateDealInput, DealList, DealProduct, DealSort, DealSummary, UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf, sumOf } from './deal.products.js';
 import { checkLostReason, checkPlace, type Place, placeAt } from './deal.stage.js';
 
@@ -22,11 +23,12 @@ const noDeals = { count: 0, totalValue: '0', byStage: [] };
 /** Contract GET /deals: a page with what is asked for of its lines and relations, and the exact total, in one statement; the summary in another. */
 export async function listDeals(ctx: Context, args: DealList) {
   const columns = dealColumnsFor(args.selection, ['nodes.', 'edges.node.']);
-  const conditions = dealConditions(ctx, args.filter);
+  const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', args.filter?.viewId);
+  const conditions = [...dealConditions(ctx, args.filter), ...saved.conditions];
   const page = await listRows<DealRow, keyof ReturnType<typeof dealListing>['sorts']>(
     ctx,
     dealListing(args.filter, columns),
-    { ...args, ...orderOf(args) },
+    { ...args, ...orderOf(args.sort || args.order ? args : { ...args, sort: saved.sort, order: saved.order }) },
     conditions,
   );
   const summary = args.selection.has('summary') ? ((await ctx.query(summaryOf, conditions))[0] ?? noDeals) : noDeals;

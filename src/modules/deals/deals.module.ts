@@ -2,6 +2,7 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { DealRow } from './deal.events.js';
+import { filterable } from './deal.filter.js';
 import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
@@ -34,6 +35,7 @@ const everyRelation = Object.entries(related)
 export default defineModule({
   name: 'deals',
   resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
+  filterable: { deal: filterable },
   loaders: {
     deal: dealsById,
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
