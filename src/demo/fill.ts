@@ -4,7 +4,7 @@ import { createContact, updateContact } from '../modules/contacts/contact.servic
 import { createTag } from '../modules/tags/tag.service.js';
 import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
-import { addCustomFields, addWork, segments } from './work.js';
+import { addCustomFields, addSmartLists, addWork, segments } from './work.js';
 
 const hour = 60 * 60 * 1000;
 /** How long the account has been in use: less than the feed keeps, so that every event can be read. */
@@ -40,6 +40,7 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
   const ctx = new Context({ ...owner.app, clock }, owner.request, owner.principal);
   await ctx.transaction(addTags);
   await ctx.transaction(addCustomFields);
+  await ctx.transaction(addSmartLists);
   const contacts: string[] = [];
   for (let from = 0; from < people.length; from += batch) {
     await ctx.transaction(async (inside) => {

@@ -3,6 +3,7 @@ import { endOfDay } from '../kernel/zones.js';
 import { createActivity } from '../modules/activities/activity.service.js';
 import { createCustomField } from '../modules/customFields/customField.service.js';
 import { createNote } from '../modules/notes/note.service.js';
+import { createSmartList } from '../modules/smartLists/smartList.service.js';
 import { createTask, updateTask } from '../modules/tasks/task.service.js';
 
 export const segments = ['small business', 'mid-market', 'enterprise'];
@@ -20,6 +21,26 @@ export async function addCustomFields(ctx: Context): Promise<void> {
     ...{ ...onContacts, fieldKey: 'firstOrder', label: 'First order', fieldType: 'number', sortOrder: 4 },
     options: { numberFormat: 'currency', currencyCode: 'USD' },
   });
+}
+
+/** The filters that the team keeps. */
+export async function addSmartLists(ctx: Context): Promise<void> {
+  const qualified = { field: 'masterStatus', value: 'qualified' };
+  const large = { field: 'customFields.segment', value: 'enterprise' };
+  await createSmartList(ctx, {
+    name: 'Enterprise, qualified',
+    filters: { and: [qualified, large] },
+    sort: 'updatedAt',
+    order: 'desc',
+    shared: true,
+  });
+  const quiet = {
+    or: [
+      { field: 'doNotContact', value: true },
+      { field: 'optedOutEmail', value: true },
+    ],
+  };
+  await createSmartList(ctx, { name: 'Not by e-mail', filters: quiet, sort: 'lastName', order: 'asc', shared: true });
 }
 
 const day = 24 * 60 * 60 * 1000;

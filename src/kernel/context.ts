@@ -11,7 +11,7 @@ import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { entryOf, eventOf, type Fact } from './outbox.js';
 import { type Sql, type Statement, sql, tableName } from './sql.js';
-import { globalModels, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
+import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
 import type { Vendors } from './vendors.js';
@@ -190,7 +190,7 @@ export class Context {
   update<Row extends { id: string }>(model: Capitalize<string>, row: Row, changes: Partial<Record<string, unknown>>): Row {
     const { id } = row;
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const values = { updatedAt: this.now(), ...given };
+    const values = { ...(isStamped(model.charAt(0).toLowerCase() + model.slice(1)) && { updatedAt: this.now() }), ...given };
     this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
     return { ...row, ...values };
   }

@@ -22,7 +22,9 @@ function fieldAtFault(fault: DriverFault | undefined): string {
 /** The database's fault, as Prisma's adapter tells it or as a driver threw it; undefined for what is none. */
 function faultOf(error: unknown): DriverFault | undefined {
   if (error instanceof Prisma.PrismaClientKnownRequestError)
-    return (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause ?? { code: error.meta?.code as string | undefined };
+    return (
+      (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause ?? { code: error.meta?.code as string | undefined }
+    );
   return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code)) ? (error as DriverFault) : undefined;
 }
 

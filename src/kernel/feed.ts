@@ -168,7 +168,7 @@ export function visibleNames(ctx: Context, asked: readonly string[] | null | und
 
 /**
  * Chooses the events about one type of record. `keys` says what an argument is compared with: the record's id
- * (`entityId`), or a field of the record as it was then.
+ * (`entityId`), or a field of the record as it was then or, where the event changed it, before.
  */
 export function about(entityType: string, keys: Record<string, string> = {}): Choose {
   return (ctx, args) => {
@@ -179,8 +179,10 @@ export function about(entityType: string, keys: Record<string, string> = {}): Ch
       check(isUuid(id), () => invalidField(argument, 'must be a UUID'));
       return { field, id: id.toLowerCase() };
     });
-    const matches = (event: FeedEvent) =>
-      wanted.every(({ field, id }) => (field === 'entityId' ? event.entityId : event.data[field]) === id);
+    // Who watches a column is told of what leaves it as well.
+    const idsOf = (event: FeedEvent, field: string) =>
+      field === 'entityId' ? [event.entityId] : [event.data[field], event.changes?.[field]?.from];
+    const matches = (event: FeedEvent) => wanted.every(({ field, id }) => idsOf(event, field).includes(id));
     return { names: visibleNames(ctx, names), matches };
   };
 }

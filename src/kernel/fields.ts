@@ -50,7 +50,7 @@ function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', n
 type Partially = Partial<FieldRule> & Pick<FieldRule, 'type' | 'check'>;
 
 /** The base of every field decorator: `make` says what it is, options whether null is one of its values. */
-function field(description: string, options: Options, make: Partially): PropertyDecorator {
+export function field(description: string, options: Options, make: Partially): PropertyDecorator {
   return (prototype, name) => {
     const { required = false, optional = false } = options;
     const rule: FieldRule = { name: String(name), description, list: false, schema: {}, required: required || optional, optional, ...make };
@@ -226,9 +226,15 @@ export function Edit<T extends object>(base: Class<T>): new () => Partial<T> {
   return inputFrom(base, () => true) as new () => Partial<T>;
 }
 
-function inputFrom(base: object, nullable: (rule: FieldRule) => boolean) {
+/** The same of some fields alone. */
+export function EditOf<T extends object, K extends keyof T & string>(base: Class<T>, ...names: K[]): new () => Partial<Pick<T, K>> {
+  return inputFrom(base, () => true, names) as new () => Partial<Pick<T, K>>;
+}
+
+function inputFrom(base: object, nullable: (rule: FieldRule) => boolean, names?: string[]) {
   class Fields {}
-  for (const rule of rulesOf(base)) declare(Fields.prototype, rule, 'input', nullable(rule));
+  for (const rule of rulesOf(base).filter(({ name }) => !names || names.includes(name)))
+    declare(Fields.prototype, rule, 'input', nullable(rule));
   InputType({})(Fields);
   return Fields;
 }

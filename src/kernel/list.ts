@@ -23,7 +23,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
   ctx: Context,
   spec: ListSpec<S>,
   args: ListArgs<object, S>,
-  conditions: Sql[],
+  conditions: readonly Sql[],
 ): Promise<Page<Row>> {
   const { window, tables, total } = plan(ctx, spec, args, conditions);
   const rows = sql`select ${spec.columns}, p._key, p._nth from p
@@ -31,7 +31,12 @@ export async function listRows<Row extends { id: string }, S extends string>(
   const json = sql`json_build_object('total', (${total}), 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
   const found = JSON.parse(await ctx.text(sql`with ${tables} select ${json}::text`)) as { rows: (Row & Listed)[]; total: number | null };
   const cursorOf = (row: Row) => encodeCursor(window.sort, window.order, { key: (row as Row & Listed)._key, id: row.id });
-  return new Page<Row>(found.rows.slice(0, window.size), cursorOf, { next: found.rows.length > window.size, previous: isLater(window) }, found.total);
+  return new Page<Row>(
+    found.rows.slice(0, window.size),
+    cursorOf,
+    { next: found.rows.length > window.size, previous: isLater(window) },
+    found.total,
+  );
 }
 
 /** The same for a page that goes out as it is: where the door takes print, PostgreSQL writes the records. */
@@ -39,7 +44,7 @@ export async function showRows<Row extends { id: string }, S extends string>(
   ctx: Context,
   spec: ListSpec<S> & { record: Sql },
   args: ListArgs<object, S>,
-  conditions: Sql[],
+  conditions: readonly Sql[],
 ): Promise<Page<Row> | PrintedPage> {
   if (!ctx.takesPrint) return listRows<Row, S>(ctx, spec, args, conditions);
   const { window, tables, total } = plan(ctx, spec, args, conditions);
@@ -73,7 +78,7 @@ export async function showRow<Row extends { id: string }>(
 const isLater = ({ offset, after }: Window) => offset > 0 || after !== undefined;
 
 /** What is asked for, and `p`: the page's ids in order with their places and the text of their keys. */
-function plan<S extends string>(ctx: Context, spec: ListSpec<S>, args: ListArgs<object, S>, conditions: Sql[]) {
+function plan<S extends string>(ctx: Context, spec: ListSpec<S>, args: ListArgs<object, S>, conditions: readonly Sql[]) {
   const [sort, order] = [args.sort ?? spec.byDefault[0], args.order ?? spec.byDefault[1]];
   const key = spec.sorts[sort];
   const size = pageSize(args);

@@ -33,6 +33,11 @@ export class Loader<V> {
   clear(key: string): void {
     this.#inner.clear(key);
   }
+
+  /** The value as it is now, in one statement with what is asked for at the same moment: for what changes as it is read. */
+  fresh(key: string): Promise<V> {
+    return this.#inner.clear(key).load(key);
+  }
 }
 
 /** Fresh loaders bound to one context, made when first asked for. */

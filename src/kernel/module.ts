@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from './context.js';
+import type { Filterable } from './filters.js';
 import type { JobHandler } from './jobs.js';
 import type { Batch } from './loaders.js';
 import type { Fact } from './outbox.js';
@@ -40,6 +41,8 @@ export interface Module {
   on?: Record<string, Reaction>;
   /** What is done later, outside any request, by the queue that `ctx.enqueue` names. */
   jobs?: Record<string, JobHandler>;
+  /** The records of this module that a saved filter can be about, by their name: `contact`. */
+  filterable?: Record<string, Filterable>;
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -53,6 +56,7 @@ export interface Registry {
   /** Every event of the system, with the scope that a key needs to see it. */
   events: ReadonlyMap<string, string>;
   jobs: ReadonlyMap<string, JobHandler>;
+  filterable: ReadonlyMap<string, Filterable>;
   schema(): GraphQLSchema;
 }
 
@@ -62,13 +66,15 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
   const reactions = new Map<string, Reaction[]>();
   const events = new Map<string, string>();
   const jobs = new Map<string, JobHandler>();
+  const filterable = new Map<string, Filterable>();
   for (const module of modules) {
     for (const [name, batch] of Object.entries(module.loaders ?? {})) addOnce(loaders, name, batch as Batch, 'loaders');
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
     for (const event of module.events ?? []) events.set(event, scopeOf(schema(), event) ?? module.name);
+    for (const [entity, records] of Object.entries(module.filterable ?? {})) addOnce(filterable, entity, records, 'filterable records');
     for (const [queue, handler] of Object.entries(module.jobs ?? {})) addOnce(jobs, queue, handler, 'jobs');
   }
-  return { loaders, reactions, events, jobs, schema };
+  return { loaders, reactions, events, jobs, filterable, schema };
 }
 
 function addOnce<V>(map: Map<string, V>, name: string, value: V, what: string) {

@@ -59,11 +59,24 @@ export function checkTrial(ctx: Context): void {
   if (plan === 'trial' && trialEndsAt && trialEndsAt <= ctx.now()) throw paymentRequired('The trial has expired');
 }
 
+/** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */
+const counted = new WeakMap<Context, Map<keyof Usage, { n: Promise<number>; granted: number }>>();
+
+function usageIn(ctx: Context, kind: keyof Usage) {
+  const kinds = counted.get(ctx) ?? new Map<keyof Usage, { n: Promise<number>; granted: number }>();
+  counted.set(ctx, kinds);
+  const known = kinds.get(kind) ?? { n: ctx.query(totalOf, kind).then(([row]) => row!.n), granted: 0 };
+  kinds.set(kind, known);
+  return known;
+}
+
 /** Throws 402 (403 for pipelines) when the account may have no more of a kind. */
 export async function checkPlan(ctx: Context, kind: keyof Usage, more = 1): Promise<void> {
   checkTrial(ctx);
   const limit = plans[ctx.caller.account.plan]?.[kind] ?? 0;
   if (!Number.isFinite(limit)) return;
-  const [row] = await ctx.query(totalOf, kind);
-  if (row!.n + more > limit) throw overLimit[kind](limit);
+  const usage = usageIn(ctx, kind);
+  const n = await usage.n;
+  if (n + usage.granted + more > limit) throw overLimit[kind](limit);
+  usage.granted += more;
 }

@@ -30,12 +30,12 @@ type Class = abstract new (...args: never[]) => object;
 export function printed(type: Class, joined: Record<string, Sql> = {}): Sql {
   const own = rulesOf(type).filter(({ name }) => !joined[name]);
   const given = Object.entries(joined).map(([name, value]) => sql`${value} as ${rawSql(`"${name}"`)}`);
-  return joinSql([...own.map((rule) => rawSql(`${valueOf(rule)} as "${rule.name}"`)), ...given]);
+  return joinSql([...own.map((rule) => rawSql(`${shownAs(rule)} as "${rule.name}"`)), ...given]);
 }
 
 const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-function valueOf(rule: FieldRule): string {
+function shownAs(rule: FieldRule): string {
   const column = `t.${columnName(rule.name)}`;
   const type = rule.type();
   if (type === DateTime) return instant(column);

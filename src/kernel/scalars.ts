@@ -9,7 +9,7 @@ const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
 
 /** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
 export const DateTime = new GraphQLScalarType<Date, string>({
-  ...GraphQLDateTimeISO.toConfig(),
+  ...instant,
   serialize: (value) => (typeof value === 'string' ? isoOf(value) : (value as Date).toISOString()),
 });
 

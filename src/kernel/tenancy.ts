@@ -117,5 +117,8 @@ export function newRow(model: string, row: Record<string, unknown>, accountId: s
   return new Scope(accountId, clock, false).created(shape, row);
 }
 
+/** Whether a model keeps when its rows were last changed. */
+export const isStamped = (model: string): boolean => shapeOf(model)?.stamps.includes('updatedAt') ?? false;
+
 /** Prisma across accounts, for what is looked up before an account is known (users, sessions, keys by hash). */
 export const globalModels = (connect: Connect, clock: Clock) => modelsIn(connect, new Scope(null, clock, false));

@@ -8,6 +8,7 @@ interface Batch {
   table: string;
   fields: string[];
   rows: Record<string, unknown>[];
+  ids: Set<unknown>;
 }
 
 class Abandoned extends Error {}
@@ -112,8 +113,10 @@ function keep(batches: Batch[], kind: Batch['kind'], table: string, row: Record<
   const last = batches.filter((batch) => batch.table === table).at(-1);
   const fits = last?.kind === kind && last.fields.length === fields.length && last.fields.every((f, i) => f === fields[i]);
   // Two changes of one row must follow each other; a single clause would make only one of them.
-  if (fits && kind === 'insert') last.rows.push(row);
-  else batches.push({ kind, table, fields, rows: [row] });
+  if (fits && (kind === 'insert' || !last.ids.has(row.id))) {
+    last.rows.push(row);
+    last.ids.add(row.id);
+  } else batches.push({ kind, table, fields, rows: [row], ids: new Set([row.id]) });
 }
 
 /** One statement for all batches, but for a second batch of the same table, which comes after the first. */

@@ -130,7 +130,9 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
     } else target[field] = fromText(text, source.type, (message) => details.push({ field: name, message }));
   }
   if (details.length > 0) throw invalid(details);
-  return { variables, names };
+  const { include, ...rest } = variables;
+  const included = ((include ?? []) as string[]).map((name) => [includeVariable(name), true]);
+  return { variables: { ...rest, ...Object.fromEntries(included) }, names };
 }
 
 function fromText(given: unknown, declared: GraphQLInputType, report: (message: string) => void): unknown {

@@ -8,7 +8,7 @@ import type { RawReply, RawRequest } from '../kernel/rows.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';
-import { adaptInput, adaptQuery, includeVariable } from './query.js';
+import { adaptInput, adaptQuery } from './query.js';
 import type { MountedRow } from './table.js';
 
 /** The variables of a row's operation, and what to know when answering. */
@@ -26,9 +26,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   let ignored: string[] = [];
   if (mounted.row.list) {
     const adapted = adaptQuery(mounted.sources, request.query);
-    const { include, ...rest } = adapted.variables;
-    Object.assign(variables, rest);
-    for (const name of (include ?? []) as string[]) variables[includeVariable(name)] = true;
+    Object.assign(variables, adapted.variables);
     names = adapted.names;
   }
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');

@@ -70,6 +70,8 @@ function normal(value: unknown): unknown {
     return time.test(value) ? '<time>' : value.replace(uuid, '<id>').replace(random, '<random>').replace(person, '<person>');
   }
   if (Array.isArray(value)) return value.map(normal);
+  // A moment in milliseconds, as a deal's place on the board.
+  if (typeof value === 'number' && value > 1e12) return '<moment>';
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, normal(member)]));
 }

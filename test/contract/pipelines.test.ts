@@ -143,7 +143,28 @@ describe('PATCH /pipelines/{id}', () => {
   });
 });
 
+/** A deal in a stage, written without its module. */
+async function dealIn(pipelineId: string, stageId: string, fields: object = {}): Promise<string> {
+  const times = { createdAt: new Date(), updatedAt: new Date() };
+  const data = { id: crypto.randomUUID(), accountId: acme.id, title: 'Deal', pipelineId, stageId, ...times, ...fields };
+  return (await api.app.database.prisma.deal.create({ data })).id;
+}
+
+const kept = (id: string) => api.app.database.prisma.deal.findFirstOrThrow({ where: { id } });
+
 describe('DELETE /pipelines/{id}', () => {
+  it('takes its live deals along, and tells each of them', async () => {
+    const [{ id, stages }, other] = [await acme.pipeline(), await acme.pipeline()];
+    const [inside, outside] = [await dealIn(id, stages[0].id), await dealIn(other.id, other.stages[0].id)];
+    const before = new Date('2020-01-01T00:00:00Z');
+    const long = await dealIn(id, stages[0].id, { deletedAt: before });
+    dataOf(await acme.owner.del(`/pipelines/${id}`));
+    expect((await kept(inside)).deletedAt).not.toBeNull();
+    expect([(await kept(outside)).deletedAt, (await kept(long)).deletedAt]).toEqual([null, before]);
+    expect((await events(inside)).map((e) => [e.name, (e.data as Loose).id])).toEqual([['deal.deleted', inside]]);
+    expect(await events(long)).toEqual([]);
+  });
+
   it('hides the pipeline and its stages', async () => {
     const { id, stages } = await acme.pipeline();
     expectRefusal(await member.del(`/pipelines/${id}`), 403);
@@ -197,6 +218,22 @@ describe('a stage', () => {
       expectRefusal(await move(one.id, two.stages[0].id, { name: 'a' }), 404);
       expectRefusal(await acme.owner.del(`/pipelines/${one.id}/stages/${two.stages[0].id}`), 404);
     });
+  });
+
+  it('hands its deals to the one before it, else after it, and tells each of them', async () => {
+    const { id, stages } = await acme.pipeline({ stages: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] });
+    const [a, b, c] = stages.map((stage: Loose) => stage.id);
+    const [one, two] = [await dealIn(id, b), await dealIn(id, b)];
+    const drop = (stageId: string) => acme.owner.del(`/pipelines/${id}/stages/${stageId}`);
+    expect(dataOf(await drop(b))).toEqual({ id: b, deleted: true, movedDeals: 2, movedTo: a });
+    expect([(await kept(one)).stageId, (await kept(two)).stageId]).toEqual([a, a]);
+    expect((await events(one)).map((e) => [e.name, e.changes])).toEqual([
+      ['deal.updated', { stageId: { from: b, to: a } }],
+      ['deal.stage_changed', { stageId: { from: b, to: a } }],
+    ]);
+    expect(dataOf(await drop(a))).toEqual({ id: a, deleted: true, movedDeals: 2, movedTo: c });
+    await expectNothingWritten(api, async () => expectRefusal(await drop(c), 409));
+    expect((await kept(two)).stageId).toBe(c);
   });
 
   it('goes when it is empty', async () => {

@@ -1,7 +1,10 @@
 import type { Account, Loose } from '../support/index.js';
 
-/** Makes a record in an account and answers the id that a body would name it by. */
-type Reference = (account: Account) => Promise<string>;
+/**
+ * Makes a record in an account and answers the id that a body would name it by. `beside` is the rest of that body, where the
+ * record has to fit it.
+ */
+type Reference = (account: Account, beside?: Record<string, unknown>) => Promise<string>;
 
 const tag: Reference = async (account) => (await account.tag(`tag ${crypto.randomUUID()}`)).id;
 const contact: Reference = async (account) => (await account.contact()).id;
@@ -24,10 +27,20 @@ async function stageIn(account: Account, pipelineId: string): Promise<string> {
   return (await account.seed.app.database.prisma.stage.create({ data: { ...rowOf(account), pipelineId, name: 'Stage' } })).id;
 }
 
-const deal: Reference = async (account) => {
-  const pipelineId = await pipeline(account);
-  const data = { ...rowOf(account), title: 'Deal', pipelineId, stageId: await stageIn(account, pipelineId) };
+async function dealIn(account: Account, pipelineId: string, stageId?: string): Promise<string> {
+  const data = { ...rowOf(account), title: 'Deal', pipelineId, stageId: stageId ?? (await stageIn(account, pipelineId)) };
   return (await account.seed.app.database.prisma.deal.create({ data })).id;
+}
+
+const deal: Reference = async (account) => dealIn(account, await pipeline(account));
+
+/** The pipeline that the stage of the body belongs to; any other account has one of its own. */
+const itsPipeline: Reference = async (account, beside) => (beside?.pipelineId as string | undefined) ?? pipeline(account);
+const itsStage: Reference = async (account, beside) => stageIn(account, await itsPipeline(account, beside));
+/** A deal of the same stage. */
+const neighbour: Reference = async (account, beside) => {
+  const pipelineId = await itsPipeline(account, beside);
+  return dealIn(account, pipelineId, beside?.stageId as string | undefined);
 };
 
 /** What a field of a body refers to, by its name: a field without a line here fails the tests of the tenant wall. */
@@ -42,6 +55,9 @@ export const references: Record<string, Reference> = {
   companyId: company,
   parentCompanyId: company,
   dealId: deal,
+  afterDealId: neighbour,
+  pipelineId: itsPipeline,
+  stageId: itsStage,
   tagId: tag,
   tagIds: tag,
   sourceId: tag,

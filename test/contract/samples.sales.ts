@@ -28,6 +28,11 @@ async function deletedAt(path: string, account: Account, sample: Promise<Sample>
   return made;
 }
 
+const aDeal = async (account: Account, n: number, fields: object = {}) =>
+  account.deal({ pipeline: await account.pipeline({ name: `Pipeline ${n}` }), title: `Deal ${n}`, ...fields });
+
+const onDeal = async (account: Account, n: number): Promise<Sample> => ({ params: { id: (await aDeal(account, n)).id } });
+
 /** Samples of companies, pipelines and deals. */
 export const salesSamples: Record<string, MakeSample> = {
   'GET /companies': async (account, n) => {
@@ -65,4 +70,36 @@ export const salesSamples: Record<string, MakeSample> = {
     body: { name: 'Renamed', position: 0, probability: '0.25' },
   }),
   'DELETE /pipelines/{id}/stages/{stageId}': onStage,
+
+  'GET /deals': async (account, n) => {
+    const { pipelineId } = await aDeal(account, n, { value: 100, products: [{ name: 'Seat', unitPrice: '10' }] });
+    const include = 'pipeline,stage,contact,company,assignedUser';
+    return { query: `pipeline=${pipelineId}&status=open&value_min=50&summary=true&include=${include}` };
+  },
+  'POST /deals': async (account, n) => {
+    const { id, stages } = await account.pipeline();
+    return {
+      body: {
+        ...{
+          title: `Made ${n}`,
+          pipelineId: id,
+          stageId: stages[0].id,
+          value: '1250.50',
+          currency: 'EUR',
+          status: 'open',
+          priority: 'high',
+        },
+        ...{ contactId: (await account.contact()).id, companyId: await aCompany(account, n), assignedTo: account.ownerId, source: 'Web' },
+        ...{ probability: 0.25, expectedCloseDate: '2027-01-31', appointmentAt: '2027-01-15T10:00:00+02:00', customFields: { a: 1 } },
+        products: [{ name: 'Seat', description: 'A year', quantity: 3, unitPrice: '19.99', discount: 5, tax: '4.20', sortOrder: 1 }],
+      },
+    };
+  },
+  'GET /deals/{id}': onDeal,
+  'PATCH /deals/{id}': async (account, n) => {
+    const { id, pipelineId, stageId } = await aDeal(account, n, { value: 5 });
+    return { params: { id }, body: { title: `Renamed ${n}`, value: null, status: 'won', pipelineId, stageId } };
+  },
+  'DELETE /deals/{id}': onDeal,
+  'POST /deals/{id}/restore': (account, n) => deletedAt('/deals', account, onDeal(account, n)),
 };

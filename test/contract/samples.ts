@@ -4,6 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { manySamples } from './samples.many.js';
 import { moneySamples } from './samples.money.js';
 import { salesSamples } from './samples.sales.js';
 import { workSamples } from './samples.work.js';
@@ -157,12 +158,13 @@ export const samples: Record<string, MakeSample> = {
   ...moneySamples,
   ...salesSamples,
   ...workSamples,
+  ...manySamples,
 
   // The feed has an event once the relay has given it its place.
   'GET /events': async (account, n) => {
-    await aContact(account, n);
+    const id = await aContact(account, n);
     const { owner } = account;
-    await eventually(async () => dataOf(await owner.get('/events')).data.length > 0);
+    await eventually(async () => dataOf(await owner.get('/events?per_page=200')).data.some((e: { entityId: string }) => e.entityId === id));
     return {};
   },
 

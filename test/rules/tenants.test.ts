@@ -63,7 +63,9 @@ describe.each(byAddress(withIds))('the operation of %s', (_address, mounted) => 
 const referencesOf = (mounted: MountedRow) => {
   const input = mounted.field?.args.find((arg) => arg.name === 'input');
   const places = input ? placesOf(getNamedType(input.type) as never) : [];
-  return places.filter(({ type, path }) => getNamedType(type).name === 'ID' && path.length === 1);
+  const inOne = places.filter(({ type, path }) => getNamedType(type).name === 'ID' && path.length === 1);
+  // Of many records that each stand for themselves, a foreign one fails alone: bulk.contacts.test.ts says how.
+  return inOne.filter(({ rule }) => JSON.stringify(rule.schema).includes('"uuid"'));
 };
 const referring = rows.filter((mounted) => referencesOf(mounted).length > 0);
 
@@ -88,7 +90,7 @@ describe.each(byAddress(referring))('the body of %s', (_address, mounted) => {
         expect([400, 404]).toContain(foreign.status);
         expect(foreign.text).toBe(nobodys.text);
       });
-      expect((await send(await idOf(home))).status).toBeLessThan(300);
+      expect((await send(await idOf(home, own.body))).status).toBeLessThan(300);
     }
   });
 });

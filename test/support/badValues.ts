@@ -51,7 +51,10 @@ function texts({ schema }: FieldRule): Bad[] {
   return [...noText, ...unstorable, ...long, ...pattern, ...(schema.format === 'password' ? [] : form)];
 }
 
-const ids = () => [
+/** An id that stands for itself names no record when it is none: that is told of it alone, and is no fault of the body. */
+const ids = ({ schema }: FieldRule) => (schema.format === 'uuid' ? uuids() : [bad('a truth value', true), ...operators]);
+
+const uuids = () => [
   ...[bad('no UUID', 'x'), bad('a number', 5), bad('a truth value', true), bad('a NUL', '\0'), ...operators],
   bad('a UUID in braces', '{00000000-0000-7000-8000-000000000000}'),
   bad('a UUID and more', '00000000-0000-7000-8000-000000000000 or true'),
@@ -99,7 +102,7 @@ function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
   if (isInputObjectType(named)) return [bad('text', 'x'), bad('a number', 5), bad('a truth value', true)];
   const byType: Record<string, () => Bad[]> = {
     String: () => texts(rule),
-    ID: ids,
+    ID: () => ids(rule),
     Int: () => numbers(rule, true),
     Float: () => numbers(rule, false),
     Decimal: () => numbers(rule, false),

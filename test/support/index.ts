@@ -5,3 +5,4 @@ export { expectGraphQLRefusal, expectRefusal } from './expect.js';
 export { expectNothingWritten, type Rows, rows } from './rows.js';
 export { type Account, dataOf, type KeyClient, password, Seed } from './seed.js';
 export { type Options, server, type TestServer } from './server.js';
+export { toldIn } from './told.js';

@@ -106,6 +106,12 @@ export class Account {
     return dataOf(await this.owner.post('/companies', { name: `Company ${++people}`, ...fields }));
   }
 
+  /** A deal in the first stage of a pipeline, which is made unless given, made through the API. */
+  async deal({ pipeline, ...fields }: Record<string, unknown> & { pipeline?: Loose } = {}): Promise<Loose> {
+    const { id, stages } = pipeline ?? (await this.pipeline());
+    return dataOf(await this.owner.post('/deals', { title: `Deal ${++people}`, pipelineId: id, stageId: stages[0].id, ...fields }));
+  }
+
   /** A task, made through the API. */
   async task(fields: Record<string, unknown> = {}): Promise<Loose> {
     return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));

@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.js';
+import type { Batch } from '../../kernel/loaders.js';
 import { rawSql, sql, statement } from '../../kernel/sql.js';
 
 /** Every table whose rows follow their contact in a merge. */
@@ -54,26 +55,20 @@ export async function repointChildren(ctx: Context, from: string, to: string): P
   await ctx.query(repointTags, from, to);
 }
 
-const cancelMessages = statement<never, [string]>(
-  (account, contact) => sql`
-    update messages set status = 'cancelled' where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status = 'scheduled'`,
-);
-
-const cancelEnrollments = statement<never, [string, Date]>(
-  (account, contact, now) => sql`
-    update enrollments set status = 'cancelled', ended_at = ${now}, end_reason = 'contact_deleted', next_email_at = null
-    where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status in ('active', 'paused')`,
-);
-
-const cancelRuns = statement<never, [string]>(
-  (account, contact) => sql`
+const cancelAll = statement<never, [readonly string[], Date]>(
+  (account, contacts, now) => sql`
+    with messages as (
+      update messages set status = 'cancelled'
+      where account_id = ${account}::uuid and contact_id = any(${contacts}::uuid[]) and status = 'scheduled'),
+    enrollments as (
+      update enrollments set status = 'cancelled', ended_at = ${now}, end_reason = 'contact_deleted', next_email_at = null
+      where account_id = ${account}::uuid and contact_id = any(${contacts}::uuid[]) and status in ('active', 'paused'))
     update automation_runs set status = 'cancelled'
-    where account_id = ${account}::uuid and contact_id = ${contact}::uuid and status in ('running', 'waiting')`,
+    where account_id = ${account}::uuid and contact_id = any(${contacts}::uuid[]) and status in ('running', 'waiting')`,
 );
 
-/** What a deleted contact must no longer receive (contract "States and transitions", Contact). */
-export async function cancelPending(ctx: Context, contact: string): Promise<void> {
-  await ctx.query(cancelMessages, contact);
-  await ctx.query(cancelEnrollments, contact, ctx.now());
-  await ctx.query(cancelRuns, contact);
-}
+/** What deleted contacts must no longer receive (contract "States and transitions", Contact). */
+export const cancelPending: Batch<void> = async (ctx, contacts) => {
+  await ctx.query(cancelAll, contacts, ctx.now());
+  return contacts.map(() => undefined);
+};

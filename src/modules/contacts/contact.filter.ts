@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context.js';
 import { since, until } from '../../kernel/dates.js';
-import { type FilterField, filterSql } from '../../kernel/filters.js';
+import { type Filterable, type FilterField, filterSql } from '../../kernel/filters.js';
 import { byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
 import { printed } from '../../kernel/printed.js';
 import { searchPattern } from '../../kernel/search.js';
@@ -58,7 +58,7 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
 };
 
 /** The fields that `filters` may name. */
-const filterable: Record<string, FilterField> = {
+const fields: Record<string, FilterField> = {
   id: ['id', 'uuid'],
   firstName: ['first_name', 'text'],
   lastName: ['last_name', 'text'],
@@ -87,6 +87,9 @@ const filterable: Record<string, FilterField> = {
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
 };
+
+/** Contacts as saved filters know them. */
+export const filterable: Filterable = { table: 'contacts', fields, sorts: Object.keys(contactListing.sorts) };
 
 /** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
 function customField(key: string, value: unknown): Sql {
@@ -126,10 +129,10 @@ const conditions: Partial<Conditions> = {
   importId: (id) => sql`t.import_id = ${id}::uuid`,
   smartView: (view, ctx) => smartView(view, ctx),
   reachability: (way) => reachable[way],
-  // Saved filters arrive with their own domain; until then none is known.
-  smartListId: () => sql`false`,
+  // What it holds is read before: see listContacts.
+  smartListId: () => sql`true`,
   cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
-  filters: (tree) => filterSql(filterable, tree),
+  filters: (tree) => filterSql(fields, tree),
 };
 
 /** A contact filter as SQL conditions over the alias `t`. */

@@ -5,17 +5,8 @@ import { checkPlan } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
-import {
-  asRow,
-  type ContactRow,
-  createContact,
-  emitContact,
-  fieldNames,
-  lockContact,
-  named,
-  updateContact,
-  withTags,
-} from './contact.service.js';
+import { asRow, type ContactRow, createContact, emitContact, fieldNames, lockContact, named, updateContact } from './contact.service.js';
+import { withTags } from './contact.tagging.js';
 
 /** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */
 function united(primary: ContactRow, secondary: ContactRow) {

@@ -22,6 +22,7 @@ import {
 } from './contact.model.js';
 import { scoreContact } from './contact.score.js';
 import * as contacts from './contact.service.js';
+import { addTags, removeTag } from './contact.tags.js';
 import { smartViews } from './contact.views.js';
 
 @Resolver(() => Contact)
@@ -87,13 +88,13 @@ export class ContactResolver {
   @Mutation(() => [Tag], { description: 'Puts existing tags on a contact; answers all its tags' })
   @OfRecord('id', 'name', 'color')
   addContactTags(@Ctx() ctx: Context, @IdArg() id: string, @In() input: AddTagsInput) {
-    return contacts.addTags(ctx, id, input);
+    return addTags(ctx, id, input);
   }
 
   @Mutation(() => [Tag], { description: 'Takes a tag off a contact; answers the tags that are left' })
   @OfRecord('id', 'name', 'color')
   removeContactTag(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {
-    return contacts.removeTag(ctx, id, tagId);
+    return removeTag(ctx, id, tagId);
   }
 
   @FieldResolver(() => [Tag], { description: 'The tags of the contact, by name' })

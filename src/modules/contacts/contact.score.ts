@@ -51,12 +51,21 @@ export async function scoreContact(ctx: Context, id: string): Promise<ContactSco
 }
 
 /** Keeps the stored score and the time of the last activity when something happened with the contact. */
-export async function onActivity(ctx: Context, { contactId }: Fact): Promise<void> {
+export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
   if (!contactId) return;
   const now = ctx.now();
   const [engagement] = await ctx.query(engagementOf, contactId, now);
   const leadScore = total(factorsOf(engagement!));
   await ctx.db.contact.updateMany({ where: { id: contactId }, data: { leadScore, scoredAt: now, lastActivityAt: now } });
+}
+
+/** The score of a contact whose deal was opened again, handed to another contact, or deleted: the points go with it. */
+export async function onDealChange(ctx: Context, fact: Fact): Promise<void> {
+  const { name, contactId, changes } = fact;
+  const from = changes?.contactId?.from as string | null | undefined;
+  const isOpened = changes?.status?.to === 'open';
+  if (name === 'deal.deleted' || changes?.deletedAt || changes?.contactId || isOpened) await onActivity(ctx, { contactId });
+  if (from) await onActivity(ctx, { contactId: from });
 }
 
 /** Keeps the time of the last activity where something happened that moves no score. */

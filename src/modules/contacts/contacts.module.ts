@@ -2,15 +2,22 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule, type Reaction } from '../../kernel/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.js';
 import type { Tag } from '../tags/tag.model.js';
+import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
+import { filterable } from './contact.filter.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity, touchContact } from './contact.score.js';
-import { type ContactRow, contactsById, tagsOfContacts } from './contact.service.js';
+import { onActivity, onDealChange, touchContact } from './contact.score.js';
+import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
+import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
+    contactToChange: Loader<ContactRow | null>;
+    pendingOfContact: Loader<void>;
     tagsOfContact: Loader<Tag[]>;
+    tagOn: Loader<boolean>;
+    tagOff: Loader<boolean>;
   }
 }
 
@@ -18,6 +25,8 @@ const access = { scope: 'contacts' };
 
 // What moves a score belongs to later modules; a reaction names the event and imports nobody.
 const scored = ['deal.created', 'deal.won', 'deal.lost', 'message.sent', 'message.received', 'appointment.created', 'form.submitted'];
+// What takes points away, or hands them to somebody else.
+const rescored = ['deal.updated', 'deal.deleted'];
 // What happens with a person without saying more of their interest.
 const touched = ['note.created', 'task.created', 'task.completed'];
 
@@ -26,9 +35,17 @@ const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(e
 export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver],
-  loaders: { contact: contactsById, tagsOfContact: tagsOfContacts },
+  filterable: { contact: filterable },
+  loaders: {
+    contact: contactsById,
+    contactToChange: contactsToChange,
+    pendingOfContact: cancelPending,
+    tagsOfContact: tagsOfContacts,
+    tagOn: putTagsOn,
+    tagOff: takeTagsOff,
+  },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  on: { ...reactions(scored, onActivity), ...reactions(touched, touchContact) },
+  on: { ...reactions(scored, onActivity), ...reactions(rescored, onDealChange), ...reactions(touched, touchContact) },
   routes: [
     list('GET /contacts', 'contacts', { as: 'page', printed: true }),
     make('POST /contacts', 'createContact', { also: [402] }),

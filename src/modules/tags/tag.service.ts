@@ -75,31 +75,30 @@ export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsI
   return target;
 }
 
-const byNames = statement<Tag, [string[]]>(
+const byNames = statement<Tag, [readonly string[]]>(
   (account, names) =>
     sql`select ${columns} from tags t where t.account_id = ${account}::uuid and lower(t.name collate "und-x-icu") = any(${names})`,
 );
 
 /** The tags of these names, whatever their case. */
-export const findByNames = (ctx: Context, names: string[]) =>
+const findByNames = (ctx: Context, names: readonly string[]) =>
   ctx.query(
     byNames,
     names.map((name) => name.toLowerCase()),
   );
 
-/** The tags of these names; what is missing is made. */
-export async function findOrCreateTags(ctx: Context, names: string[]): Promise<Tag[]> {
-  // Of several spellings of one name the first counts.
-  const wanted = [...new Map([...names].reverse().map((name) => [name.toLowerCase(), name])).entries()];
-  const known = new Map((await findByNames(ctx, names)).map((tag) => [tag.name.toLowerCase(), tag]));
-  const missing = wanted.filter(([key]) => !known.has(key)).map(([, name]) => ({ name }));
+/** The tags of these names, whatever their case; what is missing is made. */
+export const tagsByName: Batch<Tag> = async (ctx, names) => {
+  const inLowerCase = (tags: Tag[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
+  const known = inLowerCase(await findByNames(ctx, names));
+  const missing = new Map([...names].reverse().map((name) => [name.toLowerCase(), { name }]));
+  for (const name of known.keys()) missing.delete(name);
   // Sorted, so that two writers of the same new names wait for each other in one order.
-  missing.sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (missing.length === 0) return wanted.map(([key]) => known.get(key)!);
-  await ctx.db.tag.createMany({ data: missing, skipDuplicates: true });
-  const made = new Map((await findByNames(ctx, names)).map((tag) => [tag.name.toLowerCase(), tag]));
-  return wanted.map(([key]) => made.get(key)!);
-}
+  const data = [...missing.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (data.length > 0) await ctx.db.tag.createMany({ data, skipDuplicates: true });
+  const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
+  return names.map((name) => made.get(name.toLowerCase())!);
+};
 
 const countsOf = statement<{ id: string; contacts: number }, [readonly string[]]>(
   (account, ids) => sql`

@@ -1,19 +1,21 @@
 import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Tag } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
-import { contactCounts } from './tag.service.js';
+import { contactCounts, tagsByName } from './tag.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     tagCounts: Loader<{ contacts: number }>;
+    tagNamed: Loader<Tag>;
   }
 }
 
 export default defineModule({
   name: 'tags',
   resolvers: [TagResolver],
-  loaders: { tagCounts: contactCounts },
+  loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
   routes: [
     list('GET /tags', 'tags', { as: 'flatPage' }),
     make('POST /tags', 'createTag'),

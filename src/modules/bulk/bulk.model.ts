@@ -1,0 +1,93 @@
+import { Field, ObjectType } from 'type-graphql';
+import { Count, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/fields.js';
+import { Rows, Target, Targets } from '../../kernel/fields.many.js';
+import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
+
+/** Contract "Limits", bulk sizes. */
+export const sizes = { each: 100, edit: 500 };
+
+@Entity('How many of the records were done')
+export class BulkCounts {
+  @Count('How many were asked for; an id that is given twice counts once', { required: true }) total: number;
+  @Count('How many are now as they were to be', { required: true }) succeeded: number;
+  @Count('How many are as they were', { required: true }) failed: number;
+}
+
+@Entity('What came of one record')
+export class BulkResult {
+  @Text(200, 'The id, as it was given', { required: true }) id: string;
+  @Flag('Whether it is now as it was to be', { required: true }) success: boolean;
+  @Text(2000, 'Why it is not') error: string | null;
+  @Text(50, 'The code that the error would have alone') code: string | null;
+  @Text(200, 'The field that is to blame') field: string | null;
+}
+
+@Entity('What came of each record')
+export class BulkResults {
+  @Nested(
+    () => BulkCounts,
+    () => BulkCounts,
+    'All of them in numbers',
+    { required: true },
+  )
+  summary: BulkCounts;
+  @Nested(
+    () => BulkResult,
+    () => BulkResult,
+    'One by one, in the order of the request',
+    { list: sizes.each, required: true },
+  )
+  results: BulkResult[];
+}
+
+/** The counts are the contract's reply; what came of each record is there for who asks. */
+@ObjectType({ description: 'What came of many records' })
+export class BulkOutcome extends BulkCounts {
+  @Field(() => [BulkResult], { description: 'What came of each record' }) results: BulkResult[];
+}
+
+@Input('Changes to one contact: absent keeps, null clears')
+export class BulkContactUpdate extends EditOf(
+  Contact,
+  ...(['firstName', 'lastName', 'email', 'phone', 'company', 'jobTitle', 'source', 'customFields', 'assignedTo'] as const),
+  ...(['optedOutSms', 'optedOutEmail'] as const),
+) {
+  @Target('The contact') id: string;
+}
+
+@Input('Contacts and what is to change of each')
+export class BulkUpdateContactsInput {
+  @Rows(() => BulkContactUpdate, sizes.each, 'The contacts, each with its changes') updates: BulkContactUpdate[];
+}
+
+@Input('One change for many contacts')
+export class BulkEditContactsInput {
+  @Targets(sizes.edit, 'The contacts; these or filters', {}) ids?: string[] | null;
+  @JsonObject(16, 'Which contacts, as a condition {and, or, not, field, op, value}; more than 500 of them are 422')
+  filters?: Record<string, unknown> | null;
+  @Nested(
+    () => UpdateContactInput,
+    () => UpdateContactInput,
+    'What changes: absent keeps, null clears',
+    { required: true },
+  )
+  changes: UpdateContactInput;
+}
+
+@Input('Contacts to delete')
+export class BulkDeleteContactsInput {
+  @Targets(sizes.each, 'The contacts') ids: string[];
+}
+
+@Input('Contacts and a tag')
+export class BulkTagContactsInput {
+  @Targets(sizes.each, 'The contacts') contactIds: string[];
+  @Ref('An existing tag', { required: true }) tagId: string;
+}
+
+@Input('Contacts, and whether they may be contacted')
+export class BulkDoNotContactInput {
+  @Targets(sizes.each, 'The contacts') contactIds: string[];
+  @Flag('Whether they must not be contacted', { required: true }) doNotContact: boolean;
+  @Text(500, 'Why they must not be contacted; absent keeps, and where they may be contacted again there is none') reason?: string | null;
+}

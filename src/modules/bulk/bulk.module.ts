@@ -1,0 +1,19 @@
+import { defineModule } from '../../kernel/module.js';
+import { act } from '../../kernel/rows.js';
+import { BulkContactsResolver } from './bulk.resolver.js';
+
+// Too many records are 422.
+const also = [422];
+
+export default defineModule({
+  name: 'bulk',
+  resolvers: [BulkContactsResolver],
+  routes: [
+    act('POST /bulk/contacts/update', 'bulkUpdateContacts', { also }),
+    act('POST /bulk/contacts/edit', 'bulkEditContacts', { also }),
+    act('POST /bulk/contacts/delete', 'bulkDeleteContacts', { also }),
+    act('POST /bulk/contacts/tag', 'bulkTagContacts', { also }),
+    act('POST /bulk/contacts/untag', 'bulkUntagContacts', { also }),
+    act('POST /bulk/contacts/do-not-contact', 'bulkSetDoNotContact', { also }),
+  ],
+});

@@ -1,0 +1,55 @@
+import { Ctx, Mutation, Resolver } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In } from '../../kernel/fields.js';
+import { Detached } from '../../kernel/operation.js';
+import * as bulk from './bulk.contacts.js';
+import {
+  BulkDeleteContactsInput,
+  BulkDoNotContactInput,
+  BulkEditContactsInput,
+  BulkOutcome,
+  BulkResults,
+  BulkTagContactsInput,
+  BulkUpdateContactsInput,
+} from './bulk.model.js';
+
+@Resolver()
+@Access({ scope: 'contacts' })
+export class BulkContactsResolver {
+  @Mutation(() => BulkResults, { description: 'Changes up to 100 contacts, each in its own way' })
+  @Detached()
+  bulkUpdateContacts(@Ctx() ctx: Context, @In() input: BulkUpdateContactsInput) {
+    return bulk.updateContacts(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Changes up to 500 contacts in the same way' })
+  @Detached()
+  bulkEditContacts(@Ctx() ctx: Context, @In() input: BulkEditContactsInput) {
+    return bulk.editContacts(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Deletes up to 100 contacts; what was written about them stays' })
+  @Detached()
+  bulkDeleteContacts(@Ctx() ctx: Context, @In() input: BulkDeleteContactsInput) {
+    return bulk.deleteContacts(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Puts an existing tag on up to 100 contacts' })
+  @Detached()
+  bulkTagContacts(@Ctx() ctx: Context, @In() input: BulkTagContactsInput) {
+    return bulk.tagContacts(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Takes a tag off up to 100 contacts' })
+  @Detached()
+  bulkUntagContacts(@Ctx() ctx: Context, @In() input: BulkTagContactsInput) {
+    return bulk.untagContacts(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Marks up to 100 contacts as not to be contacted, or takes the mark off' })
+  @Detached()
+  bulkSetDoNotContact(@Ctx() ctx: Context, @In() input: BulkDoNotContactInput) {
+    return bulk.setDoNotContact(ctx, input);
+  }
+}

@@ -1,0 +1,43 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check, found } from '../../kernel/errors.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import type { AddTagsInput, Tag } from '../tags/tag.model.js';
+import { getTag } from '../tags/tag.service.js';
+import { type ContactRow, emitContact, lockContact, named } from './contact.service.js';
+import { pair, withTags } from './contact.tagging.js';
+
+/** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
+export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<Tag[]> {
+  const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
+  check(wanted.length > 0, () => badRequest('tagIds must name at least one tag'));
+  const before = await lockContact(ctx, id);
+  const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
+  check(known.length === wanted.length, () => badRequest('tagIds names a tag that does not exist in this workspace'));
+  return putOn(ctx, before, wanted);
+}
+
+/** Puts tags that are known to exist on a contact. */
+export async function putOn(ctx: Context, before: ContactRow, tagIds: string[]): Promise<Tag[]> {
+  await Promise.all(tagIds.map((tagId) => ctx.load.tagOn.fresh(pair(before.id, tagId))));
+  return afterRetagging(ctx, before);
+}
+
+/** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
+export async function removeTag(ctx: Context, id: string, tagId: string): Promise<Tag[]> {
+  const before = await lockContact(ctx, id);
+  const tag = await getTag(ctx, tagId);
+  found((await takeOff(ctx, before, tag.id)) || null, 'Tag');
+  return afterRetagging(ctx, before);
+}
+
+/** Takes a tag off a contact, and answers whether it carried it. */
+export const takeOff = (ctx: Context, before: ContactRow, tagId: string): Promise<boolean> => ctx.load.tagOff.fresh(pair(before.id, tagId));
+
+/** Tells of the tags that a contact now carries, where they are others than before. */
+export async function afterRetagging(ctx: Context, before: ContactRow): Promise<Tag[]> {
+  ctx.load.tagsOfContact.clear(before.id);
+  const after = await withTags(ctx, before);
+  const changes = changesBetween(named(before), named(after), ['tags']);
+  if (Object.keys(changes).length > 0) await emitContact(ctx, 'contact.updated', ctx.update('Contact', after, {}), changes);
+  return after.tags;
+}

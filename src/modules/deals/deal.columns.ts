@@ -1,0 +1,65 @@
+import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/sql.js';
+import { hiddenFields } from '../contacts/contact.filter.js';
+
+/** The columns of a deal's row, over the alias `t`: exact decimals and days as text. */
+const dealColumns = sql`
+  ${selectList('Deal', 't', ['value', 'probability', 'position', 'expectedCloseDate', 'deletedAt'])},
+  t.value::text as value, t.probability::text as probability, t.position::text as position, t.expected_close_date::text as "expectedCloseDate"`;
+
+/** A line as the deal shows it, over the alias `i`. */
+const productJson = sql`json_build_object('id', i.id, 'name', i.name, 'description', i.description, 'quantity', i.quantity::text,
+  'unitPrice', i.unit_price::text, 'discount', i.discount::text, 'tax', i.tax::text, 'sortOrder', i.sort_order::text)`;
+
+const products = sql`coalesce((select json_agg(${productJson} order by i.sort_order, i.id) from deal_products i
+  where i.account_id = t.account_id and i.deal_id = t.id), '[]') as products`;
+
+/** The columns of a deal's row with its lines, over the alias `t`. */
+export const wholeDeal = sql`${dealColumns}, ${products}`;
+
+/** One record that a deal leads to, over the alias `r`. */
+interface Target {
+  model: Parameters<typeof fieldsOf>[0];
+  from: string;
+  without: string[];
+}
+
+const targets: Record<string, Target> = {
+  stage: { model: 'Stage', from: 'stages r where r.account_id = t.account_id and r.id = t.stage_id', without: [] },
+  pipeline: { model: 'Pipeline', from: 'pipelines r where r.account_id = t.account_id and r.id = t.pipeline_id', without: [] },
+  contact: { model: 'Contact', from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id', without: hiddenFields },
+  company: { model: 'Company', from: 'companies r where r.account_id = t.account_id and r.id = t.company_id', without: [] },
+};
+
+const isKey = (field: string) => field === 'id' || field === 'assignedTo' || field.endsWith('Id');
+
+/** The target's columns: where only plain ones of it are selected no others but its keys. */
+function columnsOf({ model, without }: Target, selected: string[]): Sql {
+  const fields = fieldsOf(model);
+  const isPlain = selected.every((name) => fields.includes(name));
+  const left = fields.filter((field) => isPlain && !selected.includes(field) && !isKey(field));
+  return selectList(model, 'r', [...new Set([...left, ...without, 'deletedAt'])]);
+}
+
+const user = sql`(select to_json(u) from (
+  select r.user_id as id, r.name, r.role, r.status, r.last_active_at as "lastActiveAt", r.created_at as "createdAt",
+    (select p.email from users p where p.id = r.user_id) as email
+  from memberships r where r.account_id = t.account_id and r.user_id = t.assigned_to) u) as "assignedUser"`;
+
+/** What of a deal's lines and of the records that it leads to is selected, as columns over the alias `t`. */
+export function dealColumnsFor(selection: ReadonlySet<string>, prefixes: string[]): Sql {
+  const below = (name: string) =>
+    prefixes.flatMap((prefix) =>
+      [...selection].filter((path) => path.startsWith(`${prefix}${name}.`)).map((path) => path.slice(prefix.length)),
+    );
+  const fieldsBelow = (name: string) => below(name).flatMap((path) => (path.split('.').length === 2 ? [path.split('.')[1]!] : []));
+  const columns = [dealColumns];
+  if (below('products').length > 0) columns.push(products);
+  if (below('assignedUser').length > 0) columns.push(user);
+  for (const [name, target] of Object.entries(targets)) {
+    const selected = fieldsBelow(name);
+    if (selected.length === 0) continue;
+    const row = sql`select ${columnsOf(target, selected)} from ${rawSql(target.from)} and r.deleted_at is null`;
+    columns.push(sql`(select to_json(x) from (${row}) x) as ${rawSql(`"${name}"`)}`);
+  }
+  return joinSql(columns, ', ');
+}

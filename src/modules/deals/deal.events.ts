@@ -1,0 +1,21 @@
+import type { Context } from '../../kernel/context.js';
+import type { Changes } from '../../kernel/outbox.js';
+import type { Deal } from './deal.model.js';
+
+/** A deal as it is kept, with its lines where a statement brought them along. */
+export type DealRow = Omit<Deal, 'appointmentMissed' | 'products'> & { products?: Deal['products']; valueFromProducts: boolean };
+
+/** How long after an appointment somebody may still say how it went, before it reads as missed: an hour. */
+export const appointmentGrace = 60 * 60 * 1000;
+
+type Clocked = { status: string; appointmentAt: Date | string | null };
+
+/** The contract's missed-appointment clock: it has run out, and nobody has closed the deal. */
+export const isAppointmentMissed = ({ status, appointmentAt }: Clocked, now: Date): boolean =>
+  status === 'open' && appointmentAt !== null && new Date(appointmentAt).getTime() + appointmentGrace < now.getTime();
+
+/** Tells that something happened to a deal, of itself and of its contact. */
+export async function emitDeal(ctx: Context, name: string, deal: DealRow, changes?: Changes): Promise<void> {
+  const record = { ...deal, appointmentMissed: isAppointmentMissed(deal, ctx.now()) };
+  await ctx.emit({ name, type: 'Deal', record, changes, contactId: deal.contactId, dealId: deal.id });
+}

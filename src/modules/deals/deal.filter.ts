@@ -1,0 +1,134 @@
+import type { Context } from '../../kernel/context.js';
+import { since, until } from '../../kernel/dates.js';
+import { invalidField } from '../../kernel/errors.js';
+import { type Conditions, conditionsOf, type Filterable } from '../../kernel/filters.js';
+import { type Board, byBoard, byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
+import { wordPattern } from '../../kernel/search.js';
+import { allOf, rawSql, type Sql, sql } from '../../kernel/sql.js';
+import { appointmentGrace } from './deal.events.js';
+import { type DealFilter, type DealList, DealSort } from './deal.model.js';
+
+/** Whether what goes by an alias bears a name, whatever its case. */
+const isCalled = (alias: string, name: string) =>
+  sql`lower(${rawSql(alias)}.name collate "und-x-icu") = ${name.toLowerCase()} and ${rawSql(alias)}.deleted_at is null`;
+
+/** The stages in the order of the board, pipeline by pipeline: those that the filter leaves, so that no others are looked into. */
+function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns'] {
+  const { pipelineId, pipelineName, stageId, stageName } = filter ?? {};
+  return (account) => {
+    const of = (alias: string, id?: string | null, name?: string | null) => [
+      ...(id ? [sql`${rawSql(alias)}.id = ${id}::uuid`] : []),
+      ...(name ? [isCalled(alias, name)] : []),
+    ];
+    const wanted = [...of('p', pipelineId, pipelineName), ...of('s', stageId, stageName)];
+    return sql`select s.id, row_number() over (order by p.sort_order, p.id, s.sort_order, s.id) as rank
+      from stages s join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
+      where s.account_id = ${account}::uuid and s.deleted_at is null and ${allOf(wanted)}`;
+  };
+}
+
+export type DealOrder = keyof typeof DealSort | 'board';
+
+export const dealListing = (filter: DealFilter | null | undefined, columns: Sql): ListSpec<DealOrder> => ({
+  table: 'deals',
+  columns,
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    title: byText('title', false),
+    value: byNumber('value', 'numeric', true),
+    board: byBoard({ columns: columnsOfBoard(filter), column: 't.stage_id', place: 't.position' }),
+  },
+  byDefault: ['createdAt', 'desc'],
+});
+
+/** An explicit order wins; else a board, a pipeline or a stage is shown column by column (decisions.md "deals"). */
+export function orderOf({ sort, order, filter }: DealList): Pick<DealList, 'order'> & { sort?: DealOrder | null } {
+  const isBoard =
+    filter?.view === 'board' ||
+    (filter?.view !== 'list' && (filter?.pipelineId || filter?.pipelineName || filter?.stageId || filter?.stageName));
+  return isBoard && !sort && !order ? { sort: 'board', order: 'asc' } : { sort, order };
+}
+
+const day = 24 * 60 * 60 * 1000;
+
+/** How many days a deal may lie untouched: 14, or as many as are told. */
+function staleDays(given: string): number | undefined {
+  if (given === 'false') return undefined;
+  const days = given === 'true' ? 14 : Number(given);
+  if (!Number.isInteger(days) || days < 1 || days > 3650) throw invalidField('stale', 'must be true, false or a number of days');
+  return days;
+}
+
+const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * day);
+
+/** Open, and nothing to come, behind its day, or with a missed appointment. */
+function needsAction(ctx: Context): Sql {
+  const now = ctx.now();
+  return sql`(t.status = 'open' and (
+    not exists (select 1 from tasks k where k.account_id = t.account_id and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
+    or t.expected_close_date < (${now}::timestamptz at time zone ${ctx.caller.account.timezone})::date
+    or t.appointment_at < ${new Date(now.getTime() - appointmentGrace)}::timestamptz) is true)`;
+}
+
+const untouched = (moment: Date) =>
+  sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
+
+const conditions: Conditions<DealFilter> = {
+  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
+  pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
+  pipelineName: (name) => sql`t.pipeline_id in (select n.id from pipelines n where n.account_id = t.account_id and ${isCalled('n', name)})`,
+  stageId: (id) => sql`t.stage_id = ${id}::uuid`,
+  stageName: (name) => sql`t.stage_id in (select n.id from stages n where n.account_id = t.account_id and ${isCalled('n', name)})`,
+  status: (status) => sql`t.status = ${status}`,
+  assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
+  contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+  companyId: (id) => sql`t.company_id = ${id}::uuid`,
+  createdAfter: (moment, ctx) => since('t.created_at', moment, ctx),
+  createdBefore: (moment, ctx) => until('t.created_at', moment, ctx),
+  minValue: (value) => sql`t.value >= ${value}::numeric`,
+  maxValue: (value) => sql`t.value <= ${value}::numeric`,
+  needsAction: (needs, ctx) => (needs ? needsAction(ctx) : sql`not ${needsAction(ctx)}`),
+  stale: (given, ctx) => {
+    const days = staleDays(given);
+    return days ? untouched(daysBefore(ctx.now(), days)) : sql`true`;
+  },
+  tagIds: (ids) => sql`exists (select 1 from contact_tags ct
+    where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
+  view: () => sql`true`,
+  // What it holds is read before: see listDeals.
+  viewId: () => sql`true`,
+};
+
+/** Deals as saved filters know them. */
+export const filterable: Filterable = {
+  table: 'deals',
+  fields: {
+    id: ['id', 'uuid'],
+    title: ['title', 'text'],
+    pipelineId: ['pipeline_id', 'uuid'],
+    stageId: ['stage_id', 'uuid'],
+    contactId: ['contact_id', 'uuid'],
+    companyId: ['company_id', 'uuid'],
+    value: ['value', 'numeric'],
+    currency: ['currency', 'text'],
+    status: ['status', 'text'],
+    priority: ['priority', 'text'],
+    source: ['source', 'text'],
+    lostReason: ['lost_reason', 'text'],
+    probability: ['probability', 'numeric'],
+    expectedCloseDate: ['expected_close_date', 'timestamptz'],
+    appointmentAt: ['appointment_at', 'timestamptz'],
+    assignedTo: ['assigned_to', 'uuid'],
+    stageEnteredAt: ['stage_entered_at', 'timestamptz'],
+    closedAt: ['closed_at', 'timestamptz'],
+    lastActivityAt: ['last_activity_at', 'timestamptz'],
+    createdAt: ['created_at', 'timestamptz'],
+    updatedAt: ['updated_at', 'timestamptz'],
+  },
+  sorts: Object.keys(DealSort),
+};
+
+/** A deal filter as SQL conditions over the alias `t`. A view is no condition. */
+export const dealConditions = (ctx: Context, filter: DealFilter | null | undefined): Sql[] =>
+  conditionsOf(conditions, ctx, filter && { ...filter, view: undefined });

@@ -1,0 +1,37 @@
+import type { Context } from '../../kernel/context.js';
+import type { Fact } from '../../kernel/outbox.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { wholeDeal } from './deal.columns.js';
+import { type DealRow, emitDeal } from './deal.events.js';
+
+const move = statement<DealRow, [from: string, to: string, now: Date]>(
+  (account, from, to, now) => sql`
+    update deals t set stage_id = ${to}::uuid, stage_entered_at = ${now}, updated_at = ${now}
+    where t.account_id = ${account}::uuid and t.stage_id = ${from}::uuid and t.deleted_at is null returning ${wholeDeal}`,
+);
+
+/** The deals of a deleted stage stand in the one that its deletion names (decisions.md "deleting a stage with deals"). */
+export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
+  const stageId = changes?.stageId as { from: string; to: string | null };
+  if (!stageId.to) return;
+  for (const deal of await ctx.query(move, stageId.from, stageId.to, ctx.now())) {
+    await emitDeal(ctx, 'deal.updated', deal, { stageId });
+    await emitDeal(ctx, 'deal.stage_changed', deal, { stageId });
+  }
+}
+
+const removeAll = statement<DealRow, [pipeline: string, now: Date]>(
+  (account, pipeline, now) => sql`
+    update deals t set deleted_at = ${now}, updated_at = ${now}
+    where t.account_id = ${account}::uuid and t.pipeline_id = ${pipeline}::uuid and t.deleted_at is null returning ${wholeDeal}`,
+);
+
+/** A deleted pipeline takes its live deals along (decisions.md "deleting a pipeline"). */
+export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
+  for (const deal of await ctx.query(removeAll, record.id, ctx.now())) await emitDeal(ctx, 'deal.deleted', deal);
+}
+
+/** Keeps the time of the last activity where something was noted, planned or done about a deal. */
+export async function touchDeal(ctx: Context, { dealId }: Pick<Fact, 'dealId'>): Promise<void> {
+  if (dealId) ctx.update('Deal', { id: dealId }, { lastActivityAt: ctx.now() });
+}

@@ -1,0 +1,243 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { mergeCustomFields } from '../../kernel/customFields.js';
+import { check, conflict, found, unprocessable } from '../../kernel/errors.js';
+import { listRows } from '../../kernel/list.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { deleted } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
+import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
+import { allOf, emptySql, type Sql, sql, statement } from '../../kernel/sql.js';
+import { checkCustomFields } from '../customFields/customField.values.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
+import { lastPlace, placeBehind } from './deal.board.js';
+import { dealColumnsFor, wholeDeal } from './deal.columns.js';
+import { type DealRow, emitDeal } from './deal.events.js';
+import { dealConditions, dealListing, orderOf } from './deal.filter.js';
+import type { CreateDealInput, DealList, DealProduct, DealSort, DealSummary, UpdateDealInput } from './deal.model.js';
+import { insertLines, linesOf, sumOf } from './deal.products.js';
+import { checkLostReason, checkPlace, type Place, placeAt } from './deal.stage.js';
+
+const noDeals = { count: 0, totalValue: '0', byStage: [] };
+
+/** Contract GET /deals: a page with what is asked for of its lines and relations, and the exact total, in one statement; the summary in another. */
+export async function listDeals(ctx: Context, args: DealList) {
+  const columns = dealColumnsFor(args.selection, ['nodes.', 'edges.node.']);
+  const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', args.filter?.viewId);
+  const conditions = [...dealConditions(ctx, args.filter), ...saved.conditions];
+  const page = await listRows<DealRow, keyof ReturnType<typeof dealListing>['sorts']>(
+    ctx,
+    dealListing(args.filter, columns),
+    { ...args, ...orderOf(args.sort || args.order ? args : { ...args, sort: saved.sort, order: saved.order }) },
+    conditions,
+  );
+  const summary = args.selection.has('summary') ? ((await ctx.query(summaryOf, conditions))[0] ?? noDeals) : noDeals;
+  return Object.assign(page, { summary });
+}
+
+const summaryOf = statement<DealSummary, [conditions: Sql[]]>(
+  (account, conditions) => sql`
+    with found as (
+      select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total from deals t
+      where t.account_id = ${account}::uuid and t.deleted_at is null and ${allOf(conditions)} group by 1)
+    select coalesce(sum(f.n), 0)::int as count, coalesce(sum(f.total), 0)::text as "totalValue",
+      coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text)
+        order by p.sort_order, p.id, s.sort_order, s.id), '[]') as "byStage"
+    from found f join stages s on s.account_id = ${account}::uuid and s.id = f.stage_id
+    join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id`,
+);
+
+const byId = statement<DealRow, [id: string, columns: Sql]>(
+  (account, id, columns) =>
+    sql`select ${columns} from deals t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null`,
+);
+
+/** One deal with what is selected of its lines and of the records that it leads to, or null. */
+export async function findDeal(ctx: Context, id: string, selection: ReadonlySet<string>): Promise<DealRow | null> {
+  const [deal] = await ctx.read(byId, validId(id, 'Deal'), dealColumnsFor(selection, ['']));
+  return deal ?? null;
+}
+
+/** The same, or 404. */
+export const getDeal = async (ctx: Context, id: string, selection: ReadonlySet<string>): Promise<DealRow> =>
+  found(await findDeal(ctx, id, selection), 'Deal');
+
+const byIds = statement<DealRow, [readonly string[]]>(
+  (account, ids) =>
+    sql`select ${wholeDeal} from deals t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
+);
+
+/** Deals by id, for many keys in one statement; null for one that is gone. */
+export const dealsById: Batch<DealRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+type WholeDeal = DealRow & { products: DealProduct[] };
+
+const hold = statement<{ deletedAt: Date | null }, [id: string, dead: boolean]>(
+  (account, id, dead) => sql`
+    select deleted_at as "deletedAt" from deals where account_id = ${account}::uuid and id = ${id}::uuid
+    ${dead ? emptySql : sql`and deleted_at is null`} for update`,
+);
+
+const whole = statement<WholeDeal, [id: string]>(
+  (account, id) => sql`select ${wholeDeal} from deals t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+);
+
+/** One deal, held against other writers until this unit of work ends; read after that, so that no line of it is old. */
+async function lockDeal(ctx: Context, id: string): Promise<WholeDeal> {
+  found((await ctx.query(hold, validId(id, 'Deal'), false))[0], 'Deal');
+  return (await ctx.query(whole, id))[0]!;
+}
+
+const fieldNames = [
+  ...['title', 'pipelineId', 'stageId', 'contactId', 'companyId', 'value', 'currency', 'status', 'priority', 'source', 'lostReason'],
+  ...['probability', 'expectedCloseDate', 'appointmentAt', 'assignedTo', 'customFields', 'products', 'position'],
+];
+
+const blank = {
+  ...Object.fromEntries(fieldNames.map((name) => [name, null])),
+  ...{ currency: 'USD', customFields: {}, products: undefined, closedAt: null, lastActivityAt: null },
+};
+
+const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = { contactId: 'contact', companyId: 'company', assignedTo: 'user' };
+
+const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+
+const closing = (place: Place) => (place.isWon ? 'won' : place.isLost ? 'lost' : 'open');
+
+/** What a deal is worth: what was said, else the sum over its lines. */
+function worth(said: string | null | undefined, lines: readonly DealProduct[]) {
+  const sum = sumOf(lines);
+  return { value: said ?? sum, valueFromProducts: (said ?? null) === null && sum !== null };
+}
+
+/** Contract POST /deals: 404 for pipeline and stage, 400 naming any other link that leads nowhere, 402 after the trial. */
+export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
+  const place = await checkPlace(ctx, await placeAt(ctx, input.stageId), input.pipelineId);
+  await checkReferences(ctx, links, input);
+  checkTrial(ctx);
+  const lines = linesOf(ctx, products ?? []);
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, true)) ?? {};
+  const status = input.status ?? closing(place);
+  checkLostReason(place, { status, lostReason: input.lostReason ?? null, enters: true });
+  const now = ctx.now();
+  const given = defined({ ...input, customFields, ...worth(input.value, lines), probability: input.probability ?? place.probability });
+  const stamps = { position: lastPlace(now), stageEnteredAt: now, closedAt: status === 'open' ? null : now };
+  const deal = ctx.insert('Deal', { ...blank, ...given, status, ...stamps }) as unknown as DealRow;
+  insertLines(ctx, deal.id, lines);
+  const saved = { ...deal, products: lines };
+  await emitDeal(ctx, 'deal.created', saved);
+  if (status !== 'open') await emitDeal(ctx, `deal.${status}`, saved);
+  return saved;
+}
+
+/**
+ * Contract PATCH /deals/{id}: absent keeps, null clears; custom fields merge by key, products replace all lines. A new stage
+ * moves the deal and leaves its status; won and lost close it, open opens it again.
+ */
+export async function updateDeal(ctx: Context, id: string, input: UpdateDealInput): Promise<DealRow> {
+  // The stage is held before the deal, as those do who delete stages.
+  const target = input.stageId ? await placeAt(ctx, input.stageId) : undefined;
+  const before = await lockDeal(ctx, id);
+  const place = await destination(ctx, before, input, target);
+  const given = defined(await valuesOf(ctx, before, input, place));
+  const after = { ...before, ...given } as WholeDeal;
+  const changes = changesBetween(comparable(before), comparable(after), fieldNames);
+  if (Object.keys(changes).length === 0) return before;
+  await checkReferences(ctx, links, Object.fromEntries(Object.keys(links).map((name) => [name, changes[name]?.to as string | null])));
+  if (changes.stageId || changes.status || changes.lostReason) {
+    const rules = place ?? (await placeAt(ctx, before.stageId, false));
+    if (rules) checkLostReason(rules, { status: after.status, lostReason: after.lostReason, enters: Boolean(changes.stageId) });
+  }
+  const { products: lines, ...row } = given as Partial<WholeDeal>;
+  if (changes.products) {
+    await ctx.db.dealProduct.deleteMany({ where: { dealId: before.id } });
+    insertLines(ctx, before.id, lines ?? []);
+  }
+  const saved = { ...ctx.update('Deal', before, row), products: after.products };
+  await tell(ctx, saved, changes);
+  return saved;
+}
+
+const comparable = (deal: WholeDeal) => ({
+  ...deal,
+  products: deal.products.map(({ quantity, unitPrice, discount, tax, sortOrder, ...line }) => ({
+    ...line,
+    ...{ quantity: Number(quantity), unitPrice: Number(unitPrice), sortOrder: Number(sortOrder) },
+    ...{ discount: discount === null ? null : Number(discount), tax: tax === null ? null : Number(tax) },
+  })),
+});
+
+/** The stage that a change puts a deal into; undefined where it names none. */
+async function destination(ctx: Context, before: DealRow, { stageId, pipelineId }: UpdateDealInput, target: Place | undefined) {
+  if (stageId) return checkPlace(ctx, target, pipelineId ?? before.pipelineId);
+  if (!pipelineId || pipelineId === before.pipelineId) return undefined;
+  const stage = await placeAt(ctx, before.stageId, false);
+  await checkPlace(ctx, stage, pipelineId);
+  throw unprocessable('stageId', 'must be given with another pipeline');
+}
+
+/** The new values of a deal, undefined for those that stay. */
+async function valuesOf(ctx: Context, before: WholeDeal, { products, afterDealId, ...input }: UpdateDealInput, place?: Place) {
+  const now = ctx.now();
+  const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
+  const customFields = mergeCustomFields(before.customFields, await checkCustomFields(ctx, 'deal', input.customFields, false));
+  const isMoved = place !== undefined && place.stageId !== before.stageId;
+  const isDerived = input.value === null || (input.value === undefined && lines && (before.valueFromProducts || before.value === null));
+  const value = isDerived ? worth(null, lines ?? before.products) : input.value === undefined ? {} : worth(input.value, []);
+  const moved = isMoved && { stageEnteredAt: now, position: lastPlace(now), probability: await followed(ctx, before, input, place) };
+  const position =
+    afterDealId === undefined ? {} : { position: await placeBehind(ctx, place?.stageId ?? before.stageId, before.id, afterDealId) };
+  const closed = input.status && input.status !== before.status ? { closedAt: input.status === 'open' ? null : now } : {};
+  return { ...input, customFields, products: lines, ...value, ...moved, ...position, ...closed };
+}
+
+/** The probability of a deal that moves: said, or the new stage's where it was the old stage's. */
+async function followed(ctx: Context, before: DealRow, { probability }: UpdateDealInput, place: Place) {
+  if (probability !== undefined) return probability;
+  const old = await placeAt(ctx, before.stageId, false);
+  return before.probability === (old?.probability ?? null) ? place.probability : undefined;
+}
+
+const only = (changes: Changes, names: string[]): Changes =>
+  Object.fromEntries(Object.entries(changes).filter(([name]) => names.includes(name)));
+
+/** Each fact once: that something changed, that the deal moved, that it was closed. */
+async function tell(ctx: Context, deal: DealRow, changes: Changes): Promise<void> {
+  await emitDeal(ctx, 'deal.updated', deal, changes);
+  if (changes.stageId) await emitDeal(ctx, 'deal.stage_changed', deal, only(changes, ['pipelineId', 'stageId']));
+  if (changes.status && deal.status !== 'open') await emitDeal(ctx, `deal.${deal.status}`, deal, only(changes, ['status', 'lostReason']));
+}
+
+/** Contract DELETE /deals/{id}: soft; its tasks, notes and invoices stay. */
+export async function deleteDeal(ctx: Context, id: string) {
+  const deal = await lockDeal(ctx, id);
+  ctx.update('Deal', deal, { deletedAt: ctx.now() });
+  await emitDeal(ctx, 'deal.deleted', deal);
+  return deleted(deal.id);
+}
+
+const firstStage = statement<{ id: string }, [pipeline: string]>(
+  (account, pipeline) => sql`
+    select id from stages where account_id = ${account}::uuid and pipeline_id = ${pipeline}::uuid and deleted_at is null
+    order by sort_order, id limit 1`,
+);
+
+/**
+ * POST /deals/{id}/restore: a deleted deal comes back as it was; where its stage is gone by then, into the first of its
+ * pipeline; 409 where that is gone too.
+ */
+export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
+  const { deletedAt } = found((await ctx.query(hold, validId(id, 'Deal'), true))[0], 'Deal');
+  const before = (await ctx.query(whole, id))[0]!;
+  if (!deletedAt) return before;
+  checkTrial(ctx);
+  const [first] = await ctx.query(firstStage, before.pipelineId);
+  const place = (await placeAt(ctx, before.stageId)) ?? (first && (await placeAt(ctx, first.id)));
+  check(place, () => conflict('The pipeline of the deal is deleted'));
+  const { stageId } = place;
+  const restored = ctx.update('Deal', before, { deletedAt: null, stageId });
+  const changes = changesBetween({ ...before, deletedAt }, { ...restored, deletedAt: null }, ['deletedAt', 'stageId']);
+  await emitDeal(ctx, 'deal.updated', restored, changes);
+  if (changes.stageId) await emitDeal(ctx, 'deal.stage_changed', restored, only(changes, ['stageId']));
+  return restored;
+}

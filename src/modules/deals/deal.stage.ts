@@ -1,0 +1,70 @@
+import type { Context } from '../../kernel/context.js';
+import { check, found, unprocessable } from '../../kernel/errors.js';
+import { emptySql, sql, statement } from '../../kernel/sql.js';
+
+/** A stage as its deals see it: what they begin with, and what it asks of lost ones. */
+export interface Place {
+  pipelineId: string;
+  stageId: string;
+  probability: string | null;
+  isWon: boolean;
+  isLost: boolean;
+  lostReasonRequired: boolean;
+  lostReasons: string[];
+  /** What the workspace asks of every lost deal. */
+  workspace: { lostReasonRequired: boolean; lostReasons: string[] };
+}
+
+// Pipeline before stage, as those lock who change them.
+const byStage = statement<Place, [stage: string, hold: boolean]>(
+  (account, stage, hold) => sql`
+    select p.id as "pipelineId", s.id as "stageId", s.probability::text as probability, s.is_won as "isWon", s.is_lost as "isLost",
+      s.lost_reason_required as "lostReasonRequired", s.lost_reasons as "lostReasons",
+      json_build_object('lostReasonRequired', a.lost_reason_required, 'lostReasons', a.lost_reasons) as workspace
+    from stages s
+    join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
+    join accounts a on a.id = s.account_id
+    where s.account_id = ${account}::uuid and s.id = ${stage}::uuid and s.deleted_at is null ${hold ? sql`for share of p, s` : emptySql}`,
+);
+
+/** A live stage, or undefined. Held, it stays one until this unit of work ends. */
+export async function placeAt(ctx: Context, stage: string, hold = true): Promise<Place | undefined> {
+  const [place] = await ctx.query(byStage, stage, hold);
+  return place;
+}
+
+const pipeline = statement<{ id: string }, [string]>(
+  (account, id) => sql`select id from pipelines where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null`,
+);
+
+/** The stage that a deal is to stand in. 404 where stage or pipeline is none of the account, 422 where the one is not of the other. */
+export async function checkPlace(ctx: Context, place: Place | undefined, pipelineId: string): Promise<Place> {
+  if (place?.pipelineId !== pipelineId) found((await ctx.query(pipeline, pipelineId))[0], 'Pipeline');
+  const stage = found(place, 'Stage');
+  check(stage.pipelineId === pipelineId, () => unprocessable('stageId', 'must be a stage of the pipeline'));
+  return stage;
+}
+
+interface Closing {
+  status: string;
+  lostReason: string | null;
+  /** Whether the deal comes into the stage. */
+  enters: boolean;
+}
+
+/**
+ * What the stage asks of a deal that comes into it or is lost in it, and the workspace of every lost one (decisions.md
+ * "lostReason"): a reason, and one of those that are listed. 422 with them as `options`.
+ */
+export function checkLostReason(place: Place, { status, lostReason, enters }: Closing): void {
+  const isLost = status === 'lost';
+  const isRequired = isLost ? place.lostReasonRequired || place.workspace.lostReasonRequired : enters && place.lostReasonRequired;
+  const options = place.lostReasons.length > 0 || !isLost ? place.lostReasons : place.workspace.lostReasons;
+  const list = options.join(', ');
+  check(lostReason || !isRequired, () =>
+    unprocessable('lostReason', options.length > 0 ? `is required: one of ${list}` : 'is required', { options }),
+  );
+  check(!lostReason || options.length === 0 || options.includes(lostReason), () =>
+    unprocessable('lostReason', `must be one of ${list}`, { options }),
+  );
+}

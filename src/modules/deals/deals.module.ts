@@ -1,0 +1,64 @@
+import type { Loader } from '../../kernel/loaders.js';
+import { defineModule } from '../../kernel/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { DealRow } from './deal.events.js';
+import { filterable } from './deal.filter.js';
+import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.js';
+import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
+import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
+import { DealEventResolver, DealResolver } from './deal.resolver.js';
+import { dealsById } from './deal.service.js';
+
+declare module '../../kernel/loaders.js' {
+  interface Loaders {
+    deal: Loader<DealRow | null>;
+    dealsOfContact: Loader<DealRow[]>;
+    dealsOfCompany: Loader<DealRow[]>;
+    dealsOfUser: Loader<DealRow[]>;
+    dealsOfStage: Loader<DealRow[]>;
+  }
+}
+
+/** What a deal carries along of the records that it leads to. */
+const related = {
+  pipeline: '{ id name isDefault }',
+  stage: '{ id name color sortOrder isWon isLost probability }',
+  contact: '{ id firstName lastName email phone company }',
+  company: '{ id name domain }',
+  assignedUser: '{ id name email }',
+};
+
+const everyRelation = Object.entries(related)
+  .map(([name, selection]) => `${name} ${selection}`)
+  .join(' ');
+
+export default defineModule({
+  name: 'deals',
+  resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
+  filterable: { deal: filterable },
+  loaders: {
+    deal: dealsById,
+    ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
+  },
+  events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
+  on: {
+    'stage.deleted': onStageDeleted,
+    'pipeline.deleted': onPipelineDeleted,
+    'note.created': touchDeal,
+    'task.created': touchDeal,
+    'task.completed': touchDeal,
+  },
+  routes: [
+    list('GET /deals', 'deals', {
+      as: 'page',
+      query: { pipeline: 'filter.pipelineId', stage: 'filter.stageId', value_min: 'filter.minValue', value_max: 'filter.maxValue' },
+      include: related,
+      extras: { summary: '{ count totalValue byStage { stageId name count totalValue } }' },
+    }),
+    make('POST /deals', 'createDeal', { also: [402, 404, 422] }),
+    read('GET /deals/{id}', 'deal', { with: everyRelation }),
+    edit('PATCH /deals/{id}', 'updateDeal', { also: [422] }),
+    drop('DELETE /deals/{id}', 'deleteDeal'),
+    act('POST /deals/{id}/restore', 'restoreDeal', { also: [402, 409] }),
+  ],
+});

@@ -1,0 +1,48 @@
+import { Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In } from '../../kernel/fields.js';
+import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { User } from '../users/user.model.js';
+import { CreateSmartListInput, SmartList, SmartListConnection, SmartListList, UpdateSmartListInput } from './smartList.model.js';
+import * as smartLists from './smartList.service.js';
+
+/** A key sees and writes the lists about the records of its scopes. */
+@Resolver(() => SmartList)
+@Access({})
+export class SmartListResolver {
+  @Query(() => SmartListConnection, { description: "Shared smart lists and the caller's own, by name unless sorted otherwise" })
+  smartLists(@Ctx() ctx: Context, @Listing() args: SmartListList) {
+    return smartLists.listSmartLists(ctx, args);
+  }
+
+  @Query(() => SmartList, { nullable: true, description: 'One smart list' })
+  smartList(@Ctx() ctx: Context, @IdArg() id: string) {
+    return smartLists.getSmartList(ctx, id);
+  }
+
+  @Mutation(() => SmartList, { description: 'Keeps a filter under a name' })
+  createSmartList(@Ctx() ctx: Context, @In() input: CreateSmartListInput) {
+    return smartLists.createSmartList(ctx, input);
+  }
+
+  @Mutation(() => SmartList, { description: 'Changes a smart list: its owner or an admin may' })
+  updateSmartList(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateSmartListInput) {
+    return smartLists.updateSmartList(ctx, id, input);
+  }
+
+  @Mutation(() => Deleted, { description: 'Deletes a smart list, not its records: its owner or an admin may' })
+  deleteSmartList(@Ctx() ctx: Context, @IdArg() id: string) {
+    return smartLists.deleteSmartList(ctx, id);
+  }
+
+  @FieldResolver(() => Int, { description: 'How many records it shows now' })
+  count(@Ctx() ctx: Context, @Root() list: SmartList) {
+    return ctx.load.smartListCount.load(smartLists.countKey(list));
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: 'Who made it' })
+  owner(@Ctx() ctx: Context, @Root() list: SmartList) {
+    return ctx.load.user.maybe(list.ownerId);
+  }
+}

@@ -1,0 +1,162 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { check, denied, found, invalidField } from '../../kernel/errors.js';
+import { type Conditions, conditionsOf, type Filterable, filterSql } from '../../kernel/filters.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import type { Batch } from '../../kernel/loaders.js';
+import { changesBetween } from '../../kernel/outbox.js';
+import { deleted, type SortOrder } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
+import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/sql.js';
+import type {
+  CreateSmartListInput,
+  SmartList,
+  SmartListEntity,
+  SmartListFilter,
+  SmartListList,
+  SmartListSort,
+  UpdateSmartListInput,
+} from './smartList.model.js';
+
+type Entity = keyof typeof SmartListEntity;
+
+const columns = sql`t.id, t.name, t.entity_type as entity, t.filters, t.sort, t.sort_order as "order", t.shared,
+  t.created_by as "ownerId", t.created_at as "createdAt", t.updated_at as "updatedAt"`;
+
+/** The records that the caller may have lists about: a key only those of its scopes. */
+const entitiesOf = (ctx: Context): string[] => {
+  const { scopes } = ctx.caller;
+  return [...ctx.app.registry.filterable.keys()].filter((entity) => !scopes || scopes.includes(`${entity}s`));
+};
+
+/** Shared lists and one's own, over the alias `t`. */
+const visibleTo = (ctx: Context): Sql =>
+  sql`(t.shared or t.created_by = ${ctx.caller.userId}::uuid) and t.entity_type = any(${entitiesOf(ctx)})`;
+
+const listing: ListSpec<keyof typeof SmartListSort> = {
+  table: 'smart_lists',
+  columns,
+  counted: false,
+  sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
+  byDefault: ['name', 'asc'],
+};
+
+const conditions: Conditions<SmartListFilter> = {
+  entity: (entity) => sql`t.entity_type = ${entity}`,
+  search: (text) => sql`strpos(lower(t.name collate "und-x-icu"), ${text.toLowerCase()}) > 0`,
+  ownerId: (id) => sql`t.created_by = ${id}::uuid`,
+};
+
+/** GET /smart-lists: by name. */
+export const listSmartLists = (ctx: Context, args: SmartListList) =>
+  listRows<SmartList, keyof typeof SmartListSort>(
+    ctx,
+    { ...listing, live: visibleTo(ctx) },
+    args,
+    conditionsOf(conditions, ctx, args.filter),
+  );
+
+const byId = statement<SmartList, [id: string, visible: Sql, lock: boolean]>(
+  (account, id, visible, lock) => sql`select ${columns} from smart_lists t
+    where t.account_id = ${account}::uuid and t.id = ${id}::uuid and ${visible} ${lock ? sql`for update` : emptySql}`,
+);
+
+async function find(ctx: Context, id: string, lock = false): Promise<SmartList | undefined> {
+  const [list] = await ctx.query(byId, id, visibleTo(ctx), lock);
+  return list;
+}
+
+/** One list; somebody else's own is not found. */
+export const getSmartList = async (ctx: Context, id: string): Promise<SmartList> =>
+  found(await find(ctx, validId(id, 'Smart list')), 'Smart list');
+
+/** One list that the caller may change: their own, and with the role of an admin any that is shared. */
+async function lockSmartList(ctx: Context, id: string): Promise<SmartList> {
+  const list = found(await find(ctx, validId(id, 'Smart list'), true), 'Smart list');
+  const { userId, role } = ctx.caller;
+  check(list.ownerId === userId || role !== 'member', () => denied('Only its owner or an admin may change a smart list'));
+  return list;
+}
+
+/** Filter and sort must be such as the records' own list takes: 400 naming what is not. */
+function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>): Filterable {
+  const { filterable } = ctx.app.registry;
+  const records = filterable.get(entity);
+  check(records, () => invalidField('entity', `must be one of ${[...filterable.keys()].join(', ')}`));
+  filterSql(records.fields, filters);
+  check(!sort || records.sorts.includes(sort), () => invalidField('sort', `must be one of ${records.sorts.join(', ')}`));
+  check(sort || !order, () => invalidField('order', 'needs a sort'));
+  return records;
+}
+
+const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
+
+/** A list as its row, whose columns are called otherwise. */
+const asRow = ({ entity, order, ownerId, ...rest }: Partial<SmartList>) => ({
+  ...rest,
+  ...defined({ entityType: entity, sortOrder: order, createdBy: ownerId }),
+});
+
+/** POST /smart-lists. */
+export async function createSmartList(ctx: Context, { entity, ...input }: CreateSmartListInput): Promise<SmartList> {
+  checkTrial(ctx);
+  const blank = { entity: entity ?? ('contact' as const), sort: null, order: null, shared: true, ownerId: ctx.caller.userId };
+  const list = { ...blank, ...defined(input) } as SmartList;
+  checkList(ctx, list);
+  check(entitiesOf(ctx).includes(list.entity), () => denied(`The key does not cover ${list.entity}s`));
+  const { id, createdAt, updatedAt } = ctx.insert('SmartList', asRow(list));
+  return { ...list, id, createdAt, updatedAt };
+}
+
+/** PATCH /smart-lists/{id}: absent keeps; the filter is replaced as a whole. */
+export async function updateSmartList(ctx: Context, id: string, input: UpdateSmartListInput): Promise<SmartList> {
+  const before = await lockSmartList(ctx, id);
+  const given = defined(input.sort === null ? { ...input, order: null } : input);
+  const after = { ...before, ...given };
+  checkList(ctx, after);
+  if (Object.keys(changesBetween(before, after, Object.keys(given))).length === 0) return before;
+  const { updatedAt } = ctx.update('SmartList', before, asRow(given));
+  return { ...after, updatedAt };
+}
+
+/** DELETE /smart-lists/{id}: the records stay. */
+export async function deleteSmartList(ctx: Context, id: string) {
+  const list = await lockSmartList(ctx, id);
+  await ctx.db.smartList.delete({ where: ctx.at(list.id) });
+  return deleted(list.id);
+}
+
+/** What the counts of lists are loaded by. */
+export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
+
+const counting = statement<Record<string, number>, [Sql[]]>((account, wheres) => {
+  const counts = wheres.map((where, i) => sql`(select count(*)::int ${where} and t.account_id = ${account}::uuid) as ${rawSql(`c${i}`)}`);
+  return sql`select ${joinSql(counts, ', ')}`;
+});
+
+/** How many records each list shows now, many in one statement. */
+export const countsOfLists: Batch<number> = async (ctx, keys) => {
+  const wheres = keys.map((key) => {
+    const [entity, filters] = JSON.parse(key) as [Entity, object];
+    const { table, fields } = ctx.app.registry.filterable.get(entity)!;
+    return sql`from ${rawSql(table)} t where t.deleted_at is null and ${filterSql(fields, filters)}`;
+  });
+  const [row] = await ctx.query(counting, wheres);
+  return keys.map((_key, i) => row![`c${i}`]!);
+};
+
+/** What a saved filter asks of the records of a list, and how it sorts them. */
+interface Saved<S extends string> {
+  conditions: Sql[];
+  sort?: S;
+  order?: SortOrder;
+}
+
+/** The saved filter of this id for a list of records; one that is unknown, or about other records, finds none. */
+export async function savedFilter<S extends string>(ctx: Context, entity: Entity, id: string | null | undefined): Promise<Saved<S>> {
+  if (!id) return { conditions: [] };
+  const list = await find(ctx, id);
+  if (list?.entity !== entity) return { conditions: [sql`false`] };
+  const { fields } = ctx.app.registry.filterable.get(entity)!;
+  const order = list.sort ? { sort: list.sort as S, order: list.order ?? 'asc' } : {};
+  return { conditions: [allOf([filterSql(fields, list.filters)])], ...order };
+}

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+let pipeline: Loose;
+let stages: string[];
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  pipeline = await acme.pipeline();
+  stages = pipeline.stages.map((stage: Loose) => stage.id);
+});
+afterAll(() => api.close());
+
+const create = (body: object) => acme.owner.post('/deals', { title: 'Deal', pipelineId: pipeline.id, stageId: stages[0], ...body });
+const made = async (body: object = {}) => dataOf(await create(body));
+const patch = (id: string, body: unknown) => acme.owner.patch(`/deals/${id}`, body);
+const patched = async (id: string, body: unknown) => dataOf(await patch(id, body));
+const read = async (id: string) => dataOf(await acme.owner.get(`/deals/${id}`));
+const nobody = crypto.randomUUID();
+const strict = (more: object = {}) =>
+  acme.pipeline({
+    stages: [{ name: 'Open' }, { name: 'Lost', isLost: true, lostReasonRequired: true, lostReasons: ['Price', 'Timing'], ...more }],
+  });
+
+const everything = () => ({
+  title: 't'.repeat(200),
+  value: 99999999999.99,
+  currency: 'EUR',
+  status: 'open',
+  priority: 'p'.repeat(30),
+  source: 's'.repeat(500),
+  lostReason: 'l'.repeat(500),
+  probability: 0.3333,
+  expectedCloseDate: '2028-02-29',
+  appointmentAt: '2026-12-24T10:00:00.000Z',
+  assignedTo: acme.ownerId,
+  customFields: { tier: 1, nested: { deep: [null] } },
+});
+
+describe('PATCH /deals/{id}', () => {
+  it('keeps what is absent, clears what is null, and merges custom fields key by key', async () => {
+    const deal = await made({ ...everything(), customFields: { a: 1, b: 2 } });
+    const cleared = {
+      value: null,
+      priority: null,
+      source: null,
+      lostReason: null,
+      probability: null,
+      expectedCloseDate: null,
+      assignedTo: null,
+    };
+    const after = await patched(deal.id, { ...cleared, customFields: { a: null, c: 3 } });
+    expect(after).toMatchObject({ ...deal, ...cleared, customFields: { b: 2, c: 3 }, updatedAt: after.updatedAt });
+    await expectNothingWritten(api, async () => {
+      for (const body of [{}, { title: deal.title }, cleared]) expect(await patched(deal.id, body)).toEqual(after);
+      for (const name of ['title', 'pipelineId', 'stageId', 'status', 'currency'])
+        expectRefusal(await patch(deal.id, { [name]: null }), 400, name);
+    });
+  });
+
+  it('clears the appointment by null and by nothing, and says when it was missed', async () => {
+    const deal = await made({ appointmentAt: new Date(api.clock.now().getTime() - 59 * 60_000).toISOString() });
+    expect(deal.appointmentMissed).toBe(false);
+    api.clock.advance(2 * 60_000);
+    expect((await read(deal.id)).appointmentMissed).toBe(true);
+    expect((await patched(deal.id, { status: 'won' })).appointmentMissed).toBe(false);
+    expect((await patched(deal.id, { status: 'open' })).appointmentMissed).toBe(true);
+    expect(await patched(deal.id, { appointmentAt: '' })).toMatchObject({ appointmentAt: null, appointmentMissed: false });
+    expect((await patched(deal.id, { appointmentAt: '2027-01-15T10:00:00+02:00' })).appointmentAt).toBe('2027-01-15T08:00:00.000Z');
+    expect((await patched(deal.id, { appointmentAt: null })).appointmentAt).toBeNull();
+    api.clock.reset();
+  });
+});
+
+describe('a deal', () => {
+  it('closes with won and lost, and opens again', async () => {
+    const { id } = await made();
+    const closed = await patched(id, { status: 'won' });
+    expect(closed).toMatchObject({ status: 'won', closedAt: expect.any(String), stageId: stages[0] });
+    expect((await patched(id, { title: 'After' })).closedAt).toBe(closed.closedAt);
+    expect(await patched(id, { status: 'lost', lostReason: 'Price' })).toMatchObject({ status: 'lost', lostReason: 'Price' });
+    expect(await patched(id, { status: 'open' })).toMatchObject({ status: 'open', closedAt: null });
+  });
+
+  it('moves the deal and leaves its status', async () => {
+    const { id } = await made({ status: 'won' });
+    const moved = await patched(id, { stageId: stages[1] });
+    expect(moved).toMatchObject({ stageId: stages[1], status: 'won' });
+    const other = await acme.pipeline();
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await patch(id, { stageId: other.stages[0].id }), 422, 'stageId');
+      expectRefusal(await patch(id, { pipelineId: other.id }), 422, 'stageId');
+      expectRefusal(await patch(id, { pipelineId: other.id, stageId: stages[0] }), 422, 'stageId');
+      for (const body of [{ stageId: nobody }, { pipelineId: nobody }, { pipelineId: nobody, stageId: stages[0] }])
+        expectRefusal(await patch(id, body), 404);
+    });
+    expect(await patched(id, { pipelineId: other.id, stageId: other.stages[1].id })).toMatchObject({ pipelineId: other.id, status: 'won' });
+  });
+
+  it('takes the new stage’s probability along unless it was said', async () => {
+    const { id, stages: own } = await acme.pipeline({
+      stages: [
+        { name: 'a', probability: 0.1 },
+        { name: 'b', probability: 0.6 },
+      ],
+    });
+    const [a, b] = own.map((stage: Loose) => stage.id);
+    const [plain, said] = [await made({ pipelineId: id, stageId: a }), await made({ pipelineId: id, stageId: a, probability: 0.9 })];
+    expect((await patched(plain.id, { stageId: b })).probability).toBe(0.6);
+    expect((await patched(said.id, { stageId: b })).probability).toBe(0.9);
+    expect((await patched(plain.id, { stageId: a, probability: 0.2 })).probability).toBe(0.2);
+  });
+});
+
+describe('DELETE /deals/{id}', () => {
+  it('hides the deal, and restore brings it back as it was', async () => {
+    const deal = await made({ value: 5, products: [{ name: 'a', unitPrice: 5 }] });
+    expect(dataOf(await acme.owner.del(`/deals/${deal.id}`))).toEqual({ id: deal.id, deleted: true });
+    for (const reply of [
+      await acme.owner.get(`/deals/${deal.id}`),
+      await patch(deal.id, { title: 'a' }),
+      await acme.owner.del(`/deals/${deal.id}`),
+    ])
+      expectRefusal(reply, 404);
+    const { updatedAt, ...restored } = dataOf(await acme.owner.post(`/deals/${deal.id}/restore`));
+    expect({ ...restored, updatedAt: deal.updatedAt }).toEqual(deal);
+    await expectNothingWritten(api, async () => dataOf(await acme.owner.post(`/deals/${deal.id}/restore`)));
+  });
+
+  it('comes back into the first stage when its own is gone, and not without its pipeline', async () => {
+    const own = await acme.pipeline();
+    const deal = await made({ pipelineId: own.id, stageId: own.stages[2].id });
+    dataOf(await acme.owner.del(`/deals/${deal.id}`));
+    expect(dataOf(await acme.owner.del(`/pipelines/${own.id}/stages/${own.stages[2].id}`)).movedDeals).toBe(0);
+    expect(dataOf(await acme.owner.post(`/deals/${deal.id}/restore`)).stageId).toBe(own.stages[0].id);
+    dataOf(await acme.owner.del(`/pipelines/${own.id}`));
+    expectRefusal(await acme.owner.get(`/deals/${deal.id}`), 404);
+    expectRefusal(await acme.owner.post(`/deals/${deal.id}/restore`), 409);
+  });
+});
+
+describe('lostReason', () => {
+  it('is demanded by the stage of a deal that is made or moved into it, or lost in it', async () => {
+    const { id, stages: own } = await strict();
+    const [open, lost] = own.map((stage: Loose) => stage.id);
+    const refusal = { code: 'validation_failed', options: ['Price', 'Timing'] };
+    const deal = await made({ pipelineId: id, stageId: open });
+    await expectNothingWritten(api, async () => {
+      for (const lostReason of [undefined, null, 'price', 'No idea']) {
+        for (const reply of [
+          await create({ pipelineId: id, stageId: lost, lostReason }),
+          await patch(deal.id, { stageId: lost, lostReason }),
+        ]) {
+          expectRefusal(reply, 422, 'lostReason');
+          expect(reply.body).toMatchObject(refusal);
+        }
+      }
+    });
+    expect(await made({ pipelineId: id, stageId: lost, lostReason: 'Price' })).toMatchObject({ status: 'lost', lostReason: 'Price' });
+    expect(await patched(deal.id, { stageId: lost, status: 'lost', lostReason: 'Timing' })).toMatchObject({ status: 'lost' });
+    expectRefusal(await patch(deal.id, { lostReason: null }), 422, 'lostReason');
+    expect(await patched(deal.id, { stageId: open, status: 'open', lostReason: null })).toMatchObject({ lostReason: null, closedAt: null });
+    expect(await patched(deal.id, { status: 'lost' })).toMatchObject({ status: 'lost', lostReason: null });
+  });
+
+  it('is any text where nobody lists reasons', async () => {
+    const { id, stages: own } = await strict({ lostReasons: [] });
+    const refused = await create({ pipelineId: id, stageId: own[1].id });
+    expectRefusal(refused, 422, 'lostReason');
+    expect(refused.body.options).toEqual([]);
+    expect((await made({ pipelineId: id, stageId: own[1].id, lostReason: 'Whatever' })).lostReason).toBe('Whatever');
+  });
+
+  it('is demanded of every lost deal where the workspace says so', async () => {
+    const other = await api.seed.account();
+    await api.app.database.prisma.account.update({ where: { id: other.id }, data: { lostReasonRequired: true, lostReasons: ['Budget'] } });
+    const deal = await other.deal();
+    const lose = (body: object) => other.owner.patch(`/deals/${deal.id}`, { status: 'lost', ...body });
+    for (const body of [{}, { lostReason: 'Other' }]) {
+      const reply = await lose(body);
+      expectRefusal(reply, 422, 'lostReason');
+      expect(reply.body.options).toEqual(['Budget']);
+    }
+    expect(dataOf(await lose({ lostReason: 'Budget' }))).toMatchObject({ status: 'lost', lostReason: 'Budget' });
+  });
+});

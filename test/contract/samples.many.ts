@@ -1,0 +1,51 @@
+import { type Account, dataOf } from '../support/index.js';
+import type { MakeSample } from './samples.js';
+
+const someContacts = async (account: Account) => [(await account.contact()).id, (await account.contact()).id] as string[];
+
+const cityIs = (value: string) => ({
+  or: [
+    { field: 'city', value },
+    { field: 'customFields.city', op: 'eq', value },
+  ],
+});
+
+const aList = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/smart-lists', { name: `List ${n}`, filters: cityIs('Lisbon'), sort: 'lastName', order: 'desc' }))
+    .id as string;
+const onList: MakeSample = async (account, n) => ({ params: { id: await aList(account, n) } });
+
+/** Samples of what is done to many records at once. */
+export const manySamples: Record<string, MakeSample> = {
+  'POST /bulk/contacts/update': async (account, n) => {
+    const [one, other] = await someContacts(account);
+    const changed = { id: one, firstName: `Changed ${n}`, email: `changed${n}@example.com`, customFields: { tier: 2 }, optedOutSms: true };
+    return { body: { updates: [changed, { id: other, assignedTo: account.ownerId }, { id: 'nobody', firstName: 'No' }] } };
+  },
+  'POST /bulk/contacts/edit': async (account, n) => ({
+    body: { ids: await someContacts(account), changes: { jobTitle: `Title ${n}`, tags: [`Edited ${n}`] } },
+  }),
+  'POST /bulk/contacts/delete': async (account) => ({ body: { ids: await someContacts(account) } }),
+  'POST /bulk/contacts/tag': async (account, n) => ({
+    body: { contactIds: await someContacts(account), tagId: (await account.tag(`Bulk ${n}`)).id },
+  }),
+  'POST /bulk/contacts/untag': async (account, n) => {
+    const { id, tags } = await account.contact({ firstName: 'Tagged', tags: [`Off ${n}`] });
+    return { body: { contactIds: [id], tagId: tags[0].id } };
+  },
+  'POST /bulk/contacts/do-not-contact': async (account) => ({
+    body: { contactIds: await someContacts(account), doNotContact: true, reason: 'Asked for it' },
+  }),
+
+  'GET /smart-lists': async (account, n) => {
+    await aList(account, n);
+    return { query: `entity=contact&search=list ${n}&sort=name&order=asc` };
+  },
+  'POST /smart-lists': (_account, n) => ({ body: { name: `Kept ${n}`, entity: 'contact', filters: cityIs('Porto'), shared: false } }),
+  'GET /smart-lists/{id}': onList,
+  'PATCH /smart-lists/{id}': async (account, n) => ({
+    ...(await onList(account, n)),
+    body: { name: `Renamed ${n}`, filters: cityIs('Faro'), sort: null, shared: true },
+  }),
+  'DELETE /smart-lists/{id}': onList,
+};
