@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { Prisma } from '../generated/prisma/client.js';
 import { AppError, badRequest, conflict, invalidField, notFound, unavailable } from './errors.js';
 
@@ -25,7 +26,7 @@ function faultOf(error: unknown): DriverFault | undefined {
     return (
       (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause ?? { code: error.meta?.code as string | undefined }
     );
-  return error instanceof Error && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code)) ? (error as DriverFault) : undefined;
+  return isNativeError(error) && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code)) ? (error as DriverFault) : undefined;
 }
 
 const sqlStateOf = (error: unknown) => {
@@ -50,7 +51,7 @@ export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   const fault = faultOf(error);
   if (fault) return known(error as Error, fault);
-  return error instanceof Error && lost.test(error.message) ? unavailable() : undefined;
+  return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
 function known(error: Error, fault: DriverFault): AppError | undefined {

@@ -114,8 +114,7 @@ async function benchmark(bench: Bench, chosen: Workload[], load: string) {
   console.log(`\n${table(rows)}\n\nMemory (RSS) afterwards: ${memory.server} / ${memory.ceiling} MB, target ≤ 250 MB.`);
   console.log(`Measured on ${Object.values(on).join(', ')}; ${connections} connections, ${rounds} rounds of ${seconds} s each.`);
   const settings = { seconds, rounds, connections };
-  const workloads = rows.map(({ workload: { key, title, target }, ...figures }) => ({ key, title, target, ...figures }));
-  const report = { at: new Date().toISOString(), machine: on, settings, memory, workloads };
+  const report = { at: new Date().toISOString(), machine: on, settings, memory, workloads: rows };
   writeFileSync(resolve('test/bench/results.json'), `${JSON.stringify(report, null, 2)}\n`);
 }
 
