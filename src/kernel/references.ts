@@ -43,17 +43,23 @@ function existing(ctx: Context): Loader<boolean> {
   return loader;
 }
 
+/** What is wrong with a field that names nobody. */
+export const nobody = 'names no record of this account';
+
+type Body<F extends string> = Partial<Record<F, string | null>>;
+
 /**
- * Throws 400 naming every given field whose id no live record of the account has. One statement for all that is asked at the
- * same moment, none where nothing is given.
+ * The given fields whose id no live record of the account has. One statement for all that is asked at the same moment, none
+ * where nothing is given.
  */
-export async function checkReferences<F extends string>(
-  ctx: Context,
-  of: ReferenceKinds<F>,
-  body: Partial<Record<F, string | null>>,
-): Promise<void> {
+export async function missingReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<string[]> {
   const given = (Object.keys(of) as F[]).filter((field) => body[field]);
   const known = await Promise.all(given.map((field) => existing(ctx).fresh(`${of[field]}/${body[field]}`)));
-  const missing = given.filter((_field, i) => !known[i]);
-  if (missing.length > 0) throw invalid(missing.map((field) => ({ field, message: 'names no record of this account' })));
+  return given.filter((_field, i) => !known[i]);
+}
+
+/** Throws 400 naming every one of them. */
+export async function checkReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<void> {
+  const fields = await missingReferences(ctx, of, body);
+  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: nobody })));
 }

@@ -2,18 +2,19 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { list, make } from '../../kernel/rows.js';
 import type { Activity } from './activity.model.js';
-import { ActivityResolver, ContactActivitiesResolver } from './activity.resolver.js';
-import { activitiesOfContacts } from './activity.service.js';
+import { ActivityResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
+import { activitiesOfContacts, activitiesOfDeals } from './activity.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     activitiesOfContact: Loader<Activity[]>;
+    activitiesOfDeal: Loader<Activity[]>;
   }
 }
 
 export default defineModule({
   name: 'activities',
-  resolvers: [ActivityResolver, ContactActivitiesResolver],
-  loaders: { activitiesOfContact: activitiesOfContacts },
+  resolvers: [ActivityResolver, ContactActivitiesResolver, DealActivitiesResolver],
+  loaders: { activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
   routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity')],
 });

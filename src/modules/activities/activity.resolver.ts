@@ -5,6 +5,7 @@ import { In } from '../../kernel/fields.js';
 import { Listing } from '../../kernel/page.js';
 import { First, firstOf } from '../../kernel/related.js';
 import { Contact } from '../contacts/contact.model.js';
+import { Deal } from '../deals/deal.model.js';
 import { User } from '../users/user.model.js';
 import { Activity, ActivityConnection, ActivityList, CreateActivityInput } from './activity.model.js';
 import * as activities from './activity.service.js';
@@ -27,6 +28,11 @@ export class ActivityResolver {
     return ctx.load.contact.maybe(activity.contactId);
   }
 
+  @FieldResolver(() => Deal, { nullable: true, description: 'The deal that it belongs to' })
+  deal(@Ctx() ctx: Context, @Root() activity: Activity) {
+    return ctx.load.deal.maybe(activity.dealId);
+  }
+
   @FieldResolver(() => User, { nullable: true, description: 'Who did it' })
   user(@Ctx() ctx: Context, @Root() activity: Activity) {
     return ctx.load.user.maybe(activity.userId);
@@ -38,5 +44,13 @@ export class ContactActivitiesResolver {
   @FieldResolver(() => [Activity], { description: 'What happened with the contact, newest first' })
   activities(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
     return ctx.load.activitiesOfContact.load(firstOf(contact.id, first));
+  }
+}
+
+@Resolver(() => Deal)
+export class DealActivitiesResolver {
+  @FieldResolver(() => [Activity], { description: 'What happened with the deal, newest first' })
+  activities(@Ctx() ctx: Context, @Root() deal: Deal, @First() first: number) {
+    return ctx.load.activitiesOfDeal.load(firstOf(deal.id, first));
   }
 }

@@ -6,6 +6,7 @@ import { byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { relatedRows } from '../../kernel/related.js';
 import { type Sql, selectList, sql } from '../../kernel/sql.js';
 import { touchContact } from '../contacts/contact.score.js';
+import { touchDeal } from '../deals/deal.reactions.js';
 import type { Activity, ActivityFilter, ActivityList, ActivitySort, CreateActivityInput } from './activity.model.js';
 
 const columns = sql`${selectList('Activity', 't', ['createdAt'])}, t.created_at as "timestamp"`;
@@ -41,14 +42,16 @@ function readable(ctx: Context): Sql[] {
 export const listActivities = (ctx: Context, args: ActivityList) =>
   listRows<Activity, keyof typeof ActivitySort>(ctx, listing, args, [...conditionsOf(conditions, ctx, args.filter), ...readable(ctx)]);
 
+const ofParent = (parent: string) =>
+  relatedRows<Activity>({
+    ...{ table: 'activities', columns, parent, order: 't.created_at desc, t.id desc' },
+    live: (ctx) => readable(ctx)[0] ?? sql`true`,
+  });
+
 /** What happened with contacts, newest first. */
-export const activitiesOfContacts = relatedRows<Activity>({
-  table: 'activities',
-  columns,
-  parent: 'contact_id',
-  order: 't.created_at desc, t.id desc',
-  live: (ctx) => readable(ctx)[0] ?? sql`true`,
-});
+export const activitiesOfContacts = ofParent('contact_id');
+/** What happened with deals, newest first. */
+export const activitiesOfDeals = ofParent('deal_id');
 
 /** What only a change of a record leaves. */
 const byHand = { entityType: null, entityId: null, action: null, changes: null };
@@ -59,5 +62,6 @@ export async function createActivity(ctx: Context, input: CreateActivityInput): 
   const { userId, userName } = ctx.caller;
   const row = ctx.insert('Activity', { type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
   await touchContact(ctx, { contactId });
+  await touchDeal(ctx, { dealId });
   return { ...row, timestamp: row.createdAt };
 }

@@ -1,11 +1,12 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { mergeCustomFields } from '../../kernel/customFields.js';
-import { check, found, invalidField, unprocessable } from '../../kernel/errors.js';
+import { check, found, unprocessable } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { contactColumns } from '../contacts/contact.filter.js';
@@ -110,25 +111,25 @@ const defined = (input: object) => Object.fromEntries(Object.entries(input).filt
 
 type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
 
-const linksOf = statement<{ owner: boolean; parent: boolean; ancestors: string[] | null }, [string | null, string | null]>(
-  (account, owner, parent) => sql`
+const links: ReferenceKinds<'ownerId' | 'parentCompanyId'> = { ownerId: 'user', parentCompanyId: 'company' };
+
+const above = statement<{ id: string }, [company: string]>(
+  (account, company) => sql`
     with recursive up as (
-      select id, parent_company_id, 1 as depth from companies where account_id = ${account}::uuid and id = ${parent}::uuid and deleted_at is null
+      select id, parent_company_id, 1 as depth from companies where account_id = ${account}::uuid and id = ${company}::uuid
       union all select c.id, c.parent_company_id, depth + 1 from companies c join up on c.account_id = ${account}::uuid and c.id = up.parent_company_id
       where depth < 100)
-    select exists (select 1 from memberships where account_id = ${account}::uuid and user_id = ${owner}::uuid and status <> 'removed') as owner,
-      exists (select 1 from up) as parent, (select array_agg(id) from up) as ancestors`,
+    select id from up`,
 );
 
-const nobody = 'names no record of this account';
-
 /** Whom and what a company is linked to must be there (400), and no company is above itself (422). */
-async function checkLinks(ctx: Context, { ownerId, parentCompanyId }: Links, id?: string): Promise<void> {
-  if (!ownerId && !parentCompanyId) return;
-  const [links] = await ctx.query(linksOf, ownerId ?? null, parentCompanyId ?? null);
-  check(!ownerId || links?.owner, () => invalidField('ownerId', nobody));
-  check(!parentCompanyId || links?.parent, () => invalidField('parentCompanyId', nobody));
-  check(!id || !links?.ancestors?.includes(id), () => unprocessable('parentCompanyId', 'must not be the company itself or one below it'));
+async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void> {
+  await checkReferences(ctx, links, body);
+  if (!id || !body.parentCompanyId) return;
+  const ancestors = await ctx.query(above, body.parentCompanyId);
+  check(!ancestors.some((ancestor) => ancestor.id === id), () =>
+    unprocessable('parentCompanyId', 'must not be the company itself or one below it'),
+  );
 }
 
 /** Contract POST /companies. An account whose trial has expired makes nothing new (402). */

@@ -65,8 +65,17 @@ export const rescore: Batch<void> = async (ctx, ids) => {
 };
 
 /** Something happened with a contact: together with what happens to others at the same moment. */
-export async function onActivity(ctx: Context, { contactId }: Fact): Promise<void> {
+export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
   if (contactId) await ctx.load.activityOfContact.fresh(contactId);
+}
+
+/** The score of a contact whose deal was opened again, handed to another contact, or deleted: the points go with it. */
+export async function onDealChange(ctx: Context, fact: Fact): Promise<void> {
+  const { name, contactId, changes } = fact;
+  const from = changes?.contactId?.from as string | null | undefined;
+  const isOpened = changes?.status?.to === 'open';
+  if (name === 'deal.deleted' || changes?.deletedAt || changes?.contactId || isOpened) await onActivity(ctx, { contactId });
+  if (from) await onActivity(ctx, { contactId: from });
 }
 
 /** Keeps the time of the last activity where something happened that moves no score. */

@@ -6,7 +6,7 @@ import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { filterable } from './contact.filter.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity, rescore, touchContact } from './contact.score.js';
+import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
@@ -26,6 +26,8 @@ const access = { scope: 'contacts' };
 
 // What moves a score belongs to later modules; a reaction names the event and imports nobody.
 const scored = ['deal.created', 'deal.won', 'deal.lost', 'message.sent', 'message.received', 'appointment.created', 'form.submitted'];
+// What takes points away, or hands them to somebody else.
+const rescored = ['deal.updated', 'deal.deleted'];
 // What happens with a person without saying more of their interest.
 const touched = ['note.created', 'task.created', 'task.completed'];
 
@@ -45,7 +47,7 @@ export default defineModule({
     tagOff: takeTagsOff,
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  on: { ...reactions(scored, onActivity), ...reactions(touched, touchContact) },
+  on: { ...reactions(scored, onActivity), ...reactions(rescored, onDealChange), ...reactions(touched, touchContact) },
   routes: [
     list('GET /contacts', 'contacts', { as: 'page' }),
     make('POST /contacts', 'createContact', { also: [402] }),

@@ -4,7 +4,9 @@ import type { Context } from '../../kernel/context.js';
 import { In, OfRecord } from '../../kernel/fields.js';
 import { IdArg, Listing } from '../../kernel/page.js';
 import { First, firstOf } from '../../kernel/related.js';
+import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
+import { Deal } from '../deals/deal.model.js';
 import { Product } from '../products/product.model.js';
 import { User } from '../users/user.model.js';
 import {
@@ -69,6 +71,16 @@ export class InvoiceResolver {
   contact(@Ctx() ctx: Context, @Root() invoice: Invoice) {
     return ctx.load.contact.maybe(invoice.contactId);
   }
+
+  @FieldResolver(() => Company, { nullable: true, description: 'The company that is billed; null when deleted' })
+  company(@Ctx() ctx: Context, @Root() invoice: Invoice) {
+    return ctx.load.company.maybe(invoice.companyId);
+  }
+
+  @FieldResolver(() => Deal, { nullable: true, description: 'The deal that it is about; null when deleted' })
+  deal(@Ctx() ctx: Context, @Root() invoice: Invoice) {
+    return ctx.load.deal.maybe(invoice.dealId);
+  }
 }
 
 @Resolver(() => InvoiceItem)
@@ -92,5 +104,21 @@ export class ContactInvoicesResolver {
   @FieldResolver(() => [Invoice], { description: 'Invoices to the contact, newest first' })
   invoices(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
     return ctx.load.invoicesOfContact.load(firstOf(contact.id, first));
+  }
+}
+
+@Resolver(() => Company)
+export class CompanyInvoicesResolver {
+  @FieldResolver(() => [Invoice], { description: 'Invoices to the company, newest first' })
+  invoices(@Ctx() ctx: Context, @Root() company: Company, @First() first: number) {
+    return ctx.load.invoicesOfCompany.load(firstOf(company.id, first));
+  }
+}
+
+@Resolver(() => Deal)
+export class DealInvoicesResolver {
+  @FieldResolver(() => [Invoice], { description: 'Invoices about the deal, newest first' })
+  invoices(@Ctx() ctx: Context, @Root() deal: Deal, @First() first: number) {
+    return ctx.load.invoicesOfDeal.load(firstOf(deal.id, first));
   }
 }

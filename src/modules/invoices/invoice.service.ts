@@ -20,7 +20,7 @@ import type {
   UpdateInvoiceInput,
 } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
-import { checkReferences } from './invoice.references.js';
+import { checkLinks } from './invoice.references.js';
 import { totalsOf } from './invoice.totals.js';
 
 type Amounts = 'subtotal' | 'taxAmount' | 'total' | 'amountPaid' | 'taxRate';
@@ -51,14 +51,17 @@ const hold = statement<{ id: string }, [id: string]>(
   (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
 );
 
+const ofParent =
+  (parent: string): Batch<InvoiceRow[]> =>
+  (ctx, keys) =>
+    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent, order: 't.created_at desc, t.id desc' })(ctx, keys);
+
 /** A contact's newest invoices, for many contacts in one statement. */
-export const invoicesOfContacts: Batch<InvoiceRow[]> = (ctx, keys) =>
-  relatedRows<InvoiceRow>({
-    table: 'invoices',
-    columns: invoiceColumns(ctx),
-    parent: 'contact_id',
-    order: 't.created_at desc, t.id desc',
-  })(ctx, keys);
+export const invoicesOfContacts = ofParent('contact_id');
+/** A company's. */
+export const invoicesOfCompanies = ofParent('company_id');
+/** A deal's. */
+export const invoicesOfDeals = ofParent('deal_id');
 
 /** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
@@ -81,7 +84,7 @@ export async function createInvoice(ctx: Context, { items, ...input }: CreateInv
   checkTrial(ctx);
   const taxRate = input.taxRate ?? defaultTaxRate;
   const { amounts, ...totals } = totalsOf(items, taxRate);
-  await checkReferences(ctx, input, items);
+  await checkLinks(ctx, input, items);
   const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
   if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
   const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));
@@ -134,7 +137,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);
   if (Object.keys(changes).length === 0) return before;
-  await checkReferences(ctx, input, items ?? []);
+  await checkLinks(ctx, input, items ?? []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   let lines = before.items;
   if (changes.items) {

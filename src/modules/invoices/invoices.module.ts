@@ -1,19 +1,35 @@
 import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { act, edit, list, make, read } from '../../kernel/rows.js';
-import { ContactInvoicesResolver, InvoiceItemResolver, InvoiceResolver, PaymentResolver } from './invoice.resolver.js';
-import { type InvoiceRow, invoicesOfContacts } from './invoice.service.js';
+import {
+  CompanyInvoicesResolver,
+  ContactInvoicesResolver,
+  DealInvoicesResolver,
+  InvoiceItemResolver,
+  InvoiceResolver,
+  PaymentResolver,
+} from './invoice.resolver.js';
+import { type InvoiceRow, invoicesOfCompanies, invoicesOfContacts, invoicesOfDeals } from './invoice.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     invoicesOfContact: Loader<InvoiceRow[]>;
+    invoicesOfCompany: Loader<InvoiceRow[]>;
+    invoicesOfDeal: Loader<InvoiceRow[]>;
   }
 }
 
 export default defineModule({
   name: 'invoices',
-  resolvers: [InvoiceResolver, InvoiceItemResolver, PaymentResolver, ContactInvoicesResolver],
-  loaders: { invoicesOfContact: invoicesOfContacts },
+  resolvers: [
+    InvoiceResolver,
+    InvoiceItemResolver,
+    PaymentResolver,
+    ContactInvoicesResolver,
+    CompanyInvoicesResolver,
+    DealInvoicesResolver,
+  ],
+  loaders: { invoicesOfContact: invoicesOfContacts, invoicesOfCompany: invoicesOfCompanies, invoicesOfDeal: invoicesOfDeals },
   events: ['invoice.paid'],
   routes: [
     list('GET /invoices', 'invoices', { as: 'page' }),

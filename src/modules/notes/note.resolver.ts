@@ -5,6 +5,7 @@ import { In } from '../../kernel/fields.js';
 import { Deleted, IdArg, Listing } from '../../kernel/page.js';
 import { First, firstOf } from '../../kernel/related.js';
 import { Contact } from '../contacts/contact.model.js';
+import { Deal } from '../deals/deal.model.js';
 import { User } from '../users/user.model.js';
 import { CreateNoteInput, Note, NoteConnection, NoteList, UpdateNoteInput } from './note.model.js';
 import * as notes from './note.service.js';
@@ -42,6 +43,11 @@ export class NoteResolver {
     return ctx.load.contact.maybe(note.contactId);
   }
 
+  @FieldResolver(() => Deal, { nullable: true, description: 'The deal that the note is about' })
+  deal(@Ctx() ctx: Context, @Root() note: Note) {
+    return ctx.load.deal.maybe(note.dealId);
+  }
+
   @FieldResolver(() => User, { nullable: true, description: 'The user who wrote the note' })
   author(@Ctx() ctx: Context, @Root() note: Note) {
     return ctx.load.user.maybe(note.createdBy);
@@ -53,5 +59,13 @@ export class ContactNotesResolver {
   @FieldResolver(() => [Note], { description: 'Notes about the contact, pinned ones first, then the newest' })
   notes(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
     return ctx.load.notesOfContact.load(firstOf(contact.id, first));
+  }
+}
+
+@Resolver(() => Deal)
+export class DealNotesResolver {
+  @FieldResolver(() => [Note], { description: 'Notes about the deal, pinned ones first, then the newest' })
+  notes(@Ctx() ctx: Context, @Root() deal: Deal, @First() first: number) {
+    return ctx.load.notesOfDeal.load(firstOf(deal.id, first));
   }
 }

@@ -27,13 +27,13 @@ const conditions: Conditions<NoteFilter> = {
 export const listNotes = (ctx: Context, args: NoteList) =>
   listRows<Note, keyof typeof NoteSort>(ctx, listing, args, conditionsOf(conditions, ctx, args.filter));
 
+const ofParent = (parent: string) =>
+  relatedRows<Note>({ table: 'notes', columns, parent, order: 't.is_pinned desc, t.created_at desc, t.id desc' });
+
 /** The notes about contacts, pinned first, then the newest. */
-export const notesOfContacts = relatedRows<Note>({
-  table: 'notes',
-  columns,
-  parent: 'contact_id',
-  order: 't.is_pinned desc, t.created_at desc, t.id desc',
-});
+export const notesOfContacts = ofParent('contact_id');
+/** The notes about deals, in the same order. */
+export const notesOfDeals = ofParent('deal_id');
 
 const byId = statement<Note, [id: string, lock: boolean]>(
   (account, id, lock) => sql`

@@ -2,12 +2,13 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { Note } from './note.model.js';
-import { ContactNotesResolver, NoteResolver } from './note.resolver.js';
-import { notesOfContacts } from './note.service.js';
+import { ContactNotesResolver, DealNotesResolver, NoteResolver } from './note.resolver.js';
+import { notesOfContacts, notesOfDeals } from './note.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     notesOfContact: Loader<Note[]>;
+    notesOfDeal: Loader<Note[]>;
   }
 }
 
@@ -16,8 +17,8 @@ const bodyCap = 50 * 1024;
 
 export default defineModule({
   name: 'notes',
-  resolvers: [NoteResolver, ContactNotesResolver],
-  loaders: { notesOfContact: notesOfContacts },
+  resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver],
+  loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals },
   events: ['note.created'],
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),

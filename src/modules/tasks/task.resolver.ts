@@ -5,6 +5,7 @@ import { In } from '../../kernel/fields.js';
 import { Deleted, IdArg, Listing } from '../../kernel/page.js';
 import { First, firstOf } from '../../kernel/related.js';
 import { Contact } from '../contacts/contact.model.js';
+import { Deal } from '../deals/deal.model.js';
 import { User } from '../users/user.model.js';
 import { CreateTaskInput, Task, TaskConnection, TaskList, UpdateTaskInput } from './task.model.js';
 import * as tasks from './task.service.js';
@@ -42,6 +43,11 @@ export class TaskResolver {
     return ctx.load.contact.maybe(task.contactId);
   }
 
+  @FieldResolver(() => Deal, { nullable: true, description: 'The deal that the task is about' })
+  deal(@Ctx() ctx: Context, @Root() task: Task) {
+    return ctx.load.deal.maybe(task.dealId);
+  }
+
   @FieldResolver(() => User, { nullable: true, description: 'The user who is to do it' })
   assignedUser(@Ctx() ctx: Context, @Root() task: Task) {
     return ctx.load.user.maybe(task.assignedTo);
@@ -58,5 +64,21 @@ export class ContactTasksResolver {
   @FieldResolver(() => [Task], { description: 'Tasks about the contact, newest first' })
   tasks(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
     return ctx.load.tasksOfContact.load(firstOf(contact.id, first));
+  }
+}
+
+@Resolver(() => Deal)
+export class DealTasksResolver {
+  @FieldResolver(() => [Task], { description: 'Tasks about the deal, newest first' })
+  tasks(@Ctx() ctx: Context, @Root() deal: Deal, @First() first: number) {
+    return ctx.load.tasksOfDeal.load(firstOf(deal.id, first));
+  }
+}
+
+@Resolver(() => User)
+export class UserTasksResolver {
+  @FieldResolver(() => [Task], { description: 'Tasks that the user is to do, newest first' })
+  tasks(@Ctx() ctx: Context, @Root() user: User, @First() first: number) {
+    return ctx.load.tasksOfUser.load(firstOf(user.id, first));
   }
 }

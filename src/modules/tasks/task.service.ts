@@ -33,6 +33,10 @@ const ofParent = (parent: string) =>
 
 /** The newest tasks of contacts. */
 export const tasksOfContacts = ofParent('contact_id');
+/** The newest tasks of deals. */
+export const tasksOfDeals = ofParent('deal_id');
+/** The newest tasks of those who are to do them. */
+export const tasksOfUsers = ofParent('assigned_to');
 
 /** A task of which nothing is known. */
 const blank = {

@@ -2,19 +2,21 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { Task } from './task.model.js';
-import { ContactTasksResolver, TaskResolver } from './task.resolver.js';
-import { tasksOfContacts } from './task.service.js';
+import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
+import { tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     tasksOfContact: Loader<Task[]>;
+    tasksOfDeal: Loader<Task[]>;
+    tasksOfUser: Loader<Task[]>;
   }
 }
 
 export default defineModule({
   name: 'tasks',
-  resolvers: [TaskResolver, ContactTasksResolver],
-  loaders: { tasksOfContact: tasksOfContacts },
+  resolvers: [TaskResolver, ContactTasksResolver, DealTasksResolver, UserTasksResolver],
+  loaders: { tasksOfContact: tasksOfContacts, tasksOfDeal: tasksOfDeals, tasksOfUser: tasksOfUsers },
   events: ['task.created', 'task.completed'],
   routes: [
     list('GET /tasks', 'tasks', { as: 'page' }),
