@@ -7,11 +7,15 @@ import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.j
 import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
-import { dealsById } from './deal.service.js';
+import { dealsById, dealsToChange, type WholeDeal } from './deal.service.js';
+import { type Place, placesToHold, placesToRead } from './deal.stage.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
+    dealToChange: Loader<(WholeDeal & { deletedAt: Date | null }) | null>;
+    place: Loader<Place | null>;
+    placeToHold: Loader<Place | null>;
     dealsOfContact: Loader<DealRow[]>;
     dealsOfCompany: Loader<DealRow[]>;
     dealsOfUser: Loader<DealRow[]>;
@@ -45,7 +49,7 @@ export default defineModule({
   resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
   filterable: { deal: filterable },
   loaders: {
-    deal: dealsById,
+    ...{ deal: dealsById, dealToChange: dealsToChange, place: placesToRead, placeToHold: placesToHold },
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
   },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
