@@ -3,6 +3,8 @@ import type { MakeSample } from './samples.js';
 
 const someContacts = async (account: Account) => [(await account.contact()).id, (await account.contact()).id] as string[];
 
+const someDeals = async (account: Account) => [(await account.deal()).id, (await account.deal()).id] as string[];
+
 const cityIs = (value: string) => ({
   or: [
     { field: 'city', value },
@@ -36,6 +38,19 @@ export const manySamples: Record<string, MakeSample> = {
   'POST /bulk/contacts/do-not-contact': async (account) => ({
     body: { contactIds: await someContacts(account), doNotContact: true, reason: 'Asked for it' },
   }),
+  'POST /bulk/deals/update': async (account, n) => {
+    const [one, other] = await someDeals(account);
+    return {
+      body: {
+        updates: [
+          { id: one, title: `Changed ${n}`, value: 12.5 },
+          { id: other, status: 'won' },
+          { id: 'nobody', title: 'No' },
+        ],
+      },
+    };
+  },
+  'POST /bulk/deals/edit': async (account, n) => ({ body: { ids: await someDeals(account), changes: { source: `Fair ${n}` } } }),
 
   'GET /smart-lists': async (account, n) => {
     await aList(account, n);

@@ -1,10 +1,8 @@
 import type { Context } from '../../kernel/context.js';
 import { each } from '../../kernel/each.js';
-import { badRequest, check, invalidField, unprocessable } from '../../kernel/errors.js';
+import { check, invalidField } from '../../kernel/errors.js';
 import { clean } from '../../kernel/fields.js';
-import { allOf, sql, statement } from '../../kernel/sql.js';
-import { contactConditions } from '../contacts/contact.filter.js';
-import type { ContactFilter } from '../contacts/contact.model.js';
+import { checkReferences } from '../../kernel/references.js';
 import { type ContactChange, deleteContact, lockContact, updateContact } from '../contacts/contact.service.js';
 import { afterRetagging, putOn, takeOff } from '../contacts/contact.tags.js';
 import {
@@ -14,9 +12,9 @@ import {
   type BulkEditContactsInput,
   type BulkTagContactsInput,
   type BulkUpdateContactsInput,
-  sizes,
 } from './bulk.model.js';
-import { countsOf, distinct, resultsOf } from './bulk.outcome.js';
+import { countsOf, resultsOf } from './bulk.outcome.js';
+import { changedFields, chosen, distinct } from './bulk.targets.js';
 
 // The database would say it too, but not of which row: each would have to be tried alone.
 async function checkAssignee(ctx: Context, { assignedTo }: ContactChange): Promise<void> {
@@ -31,43 +29,18 @@ async function updateOne(inside: Context, update: BulkContactUpdate) {
   return updateContact(inside, id, change as ContactChange);
 }
 
-const fieldsOf = (update: BulkContactUpdate) => Object.keys(update).sort().join();
-
 /** Contract POST /bulk/contacts/update: each as PATCH /contacts/{id} would; what is wrong with one is its own result. */
 export async function updateContacts(ctx: Context, { updates }: BulkUpdateContactsInput) {
-  return resultsOf(await each(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: fieldsOf }));
-}
-
-const matching = statement<{ id: string }, [ReturnType<typeof contactConditions>]>(
-  (account, conditions) => sql`
-    select t.id from contacts t where t.account_id = ${account}::uuid and t.deleted_at is null and ${allOf(conditions)}
-    order by t.id limit ${sizes.edit + 1}::int`,
-);
-
-async function chosen(ctx: Context, { ids, filters }: BulkEditContactsInput): Promise<string[]> {
-  check(Boolean(ids) !== Boolean(filters), () => badRequest('Name the contacts by ids, or by filters'));
-  if (ids) return distinct(ids);
-  const rows = await ctx.query(matching, contactConditions(ctx, { filters } as ContactFilter));
-  check(rows.length <= sizes.edit, () => unprocessable('filters', `must match at most ${sizes.edit} contacts`));
-  return rows.map((row) => row.id);
+  return resultsOf(await each(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
 }
 
 /** Contract POST /bulk/contacts/edit: the same change for all that are named, or that the filters find. */
 export async function editContacts(ctx: Context, input: BulkEditContactsInput) {
-  const ids = await chosen(ctx, input);
-  await checkReferences(ctx, input.changes);
+  const ids = await chosen(ctx, 'contact', input);
+  const { assignedTo, companyId } = input.changes;
+  const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company' } as const;
+  await checkReferences(ctx, links, { 'changes.assignedTo': assignedTo, 'changes.companyId': companyId });
   return countsOf(await each(ctx, ids, { work: (inside, id) => updateContact(inside, id, structuredClone(input.changes)) }));
-}
-
-const companyExists = statement<{ id: string }, [string]>(
-  (account, id) => sql`select c.id from companies c where c.account_id = ${account}::uuid and c.id = ${id}::uuid`,
-);
-
-async function checkReferences(ctx: Context, changes: BulkEditContactsInput['changes']): Promise<void> {
-  const within = (field: string) => () => invalidField(`changes.${field}`, 'names no record of this account');
-  const { assignedTo, companyId } = changes;
-  check(!assignedTo || (await ctx.load.user.load(assignedTo)), within('assignedTo'));
-  check(!companyId || (await ctx.query(companyExists, companyId)).length > 0, within('companyId'));
 }
 
 /** Contract POST /bulk/contacts/delete: each as DELETE /contacts/{id} would. */

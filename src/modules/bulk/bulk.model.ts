@@ -1,7 +1,8 @@
 import { Field, ObjectType } from 'type-graphql';
-import { Count, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/fields.js';
+import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/fields.js';
 import { Rows, Target, Targets } from '../../kernel/fields.many.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
+import { CreateDealInput } from '../deals/deal.model.js';
 
 /** Contract "Limits", bulk sizes. */
 export const sizes = { each: 100, edit: 500 };
@@ -60,11 +61,15 @@ export class BulkUpdateContactsInput {
   @Rows(() => BulkContactUpdate, sizes.each, 'The contacts, each with its changes') updates: BulkContactUpdate[];
 }
 
-@Input('One change for many contacts')
-export class BulkEditContactsInput {
-  @Targets(sizes.edit, 'The contacts; these or filters', {}) ids?: string[] | null;
-  @JsonObject(16, 'Which contacts, as a condition {and, or, not, field, op, value}; more than 500 of them are 422')
+@Input('Which records: these, or those that a filter finds')
+export class BulkChosen {
+  @Targets(sizes.edit, 'The records; these or filters', {}) ids?: string[] | null;
+  @JsonObject(16, 'Which records, as a condition {and, or, not, field, op, value}; more than 500 of them are 422')
   filters?: Record<string, unknown> | null;
+}
+
+@Input('One change for many contacts')
+export class BulkEditContactsInput extends BulkChosen {
   @Nested(
     () => UpdateContactInput,
     () => UpdateContactInput,
@@ -90,4 +95,28 @@ export class BulkDoNotContactInput {
   @Targets(sizes.each, 'The contacts') contactIds: string[];
   @Flag('Whether they must not be contacted', { required: true }) doNotContact: boolean;
   @Text(500, 'Why they must not be contacted; absent keeps, and where they may be contacted again there is none') reason?: string | null;
+}
+
+@Input('Changes to one deal: absent keeps, null clears')
+export class BulkDealUpdate extends Edit(CreateDealInput) {
+  @Target('The deal') id: string;
+}
+
+@Input('Deals and what is to change of each')
+export class BulkUpdateDealsInput {
+  @Rows(() => BulkDealUpdate, sizes.each, 'The deals, each with its changes') updates: BulkDealUpdate[];
+}
+
+@Input('Changes to many deals: absent keeps, null clears')
+export class BulkDealChanges extends Edit(CreateDealInput) {}
+
+@Input('One change for many deals')
+export class BulkEditDealsInput extends BulkChosen {
+  @Nested(
+    () => BulkDealChanges,
+    () => BulkDealChanges,
+    'What changes: absent keeps, null clears',
+    { required: true },
+  )
+  changes: BulkDealChanges;
 }

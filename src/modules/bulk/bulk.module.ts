@@ -1,13 +1,13 @@
 import { defineModule } from '../../kernel/module.js';
 import { act } from '../../kernel/rows.js';
-import { BulkContactsResolver } from './bulk.resolver.js';
+import { BulkContactsResolver, BulkDealsResolver } from './bulk.resolver.js';
 
 // Too many records are 422.
 const also = [422];
 
 export default defineModule({
   name: 'bulk',
-  resolvers: [BulkContactsResolver],
+  resolvers: [BulkContactsResolver, BulkDealsResolver],
   routes: [
     act('POST /bulk/contacts/update', 'bulkUpdateContacts', { also }),
     act('POST /bulk/contacts/edit', 'bulkEditContacts', { also }),
@@ -15,5 +15,7 @@ export default defineModule({
     act('POST /bulk/contacts/tag', 'bulkTagContacts', { also }),
     act('POST /bulk/contacts/untag', 'bulkUntagContacts', { also }),
     act('POST /bulk/contacts/do-not-contact', 'bulkSetDoNotContact', { also }),
+    act('POST /bulk/deals/update', 'bulkUpdateDeals', { also }),
+    act('POST /bulk/deals/edit', 'bulkEditDeals', { also }),
   ],
 });

@@ -1,9 +1,6 @@
 import type { Outcome } from '../../kernel/each.js';
 import type { BulkOutcome, BulkResult, BulkResults } from './bulk.model.js';
 
-/** An id that is given twice is one record. */
-export const distinct = (ids: readonly string[]): string[] => [...new Map(ids.map((id) => [id.toLowerCase(), id])).values()];
-
 const resultOf = <T>({ item, error }: Outcome<T, unknown>, idOf: (item: T) => string): BulkResult => ({
   id: idOf(item),
   success: !error,

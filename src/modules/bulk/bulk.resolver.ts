@@ -4,14 +4,17 @@ import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { Detached } from '../../kernel/operation.js';
 import * as bulk from './bulk.contacts.js';
+import { editDeals, updateDeals } from './bulk.deals.js';
 import {
   BulkDeleteContactsInput,
   BulkDoNotContactInput,
   BulkEditContactsInput,
+  BulkEditDealsInput,
   BulkOutcome,
   BulkResults,
   BulkTagContactsInput,
   BulkUpdateContactsInput,
+  BulkUpdateDealsInput,
 } from './bulk.model.js';
 
 @Resolver()
@@ -51,5 +54,21 @@ export class BulkContactsResolver {
   @Detached()
   bulkSetDoNotContact(@Ctx() ctx: Context, @In() input: BulkDoNotContactInput) {
     return bulk.setDoNotContact(ctx, input);
+  }
+}
+
+@Resolver()
+@Access({ scope: 'deals' })
+export class BulkDealsResolver {
+  @Mutation(() => BulkResults, { description: 'Changes up to 100 deals, each in its own way' })
+  @Detached()
+  bulkUpdateDeals(@Ctx() ctx: Context, @In() input: BulkUpdateDealsInput) {
+    return updateDeals(ctx, input);
+  }
+
+  @Mutation(() => BulkOutcome, { description: 'Changes up to 500 deals in the same way' })
+  @Detached()
+  bulkEditDeals(@Ctx() ctx: Context, @In() input: BulkEditDealsInput) {
+    return editDeals(ctx, input);
   }
 }

@@ -1,10 +1,12 @@
 import type { Context } from '../../kernel/context.js';
+import type { Batch } from '../../kernel/loaders.js';
 import type { Fact } from '../../kernel/outbox.js';
 import { sql, statement } from '../../kernel/sql.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';
 import { getContact } from './contact.service.js';
 
 interface Engagement {
+  id: string;
   inbound: number;
   deals_open: number;
   deals_won: number;
@@ -14,17 +16,19 @@ interface Engagement {
   recent: boolean;
 }
 
-const engagementOf = statement<Engagement, [string, Date]>(
-  (account, id, now) => sql`select
-    (select count(*)::int from messages where account_id = ${account}::uuid and contact_id = ${id}::uuid and direction = 'inbound') as inbound,
-    (select count(*)::int from deals where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status = 'open') as deals_open,
-    (select count(*)::int from deals where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status = 'won') as deals_won,
-    (select count(*)::int from calls where account_id = ${account}::uuid and contact_id = ${id}::uuid and status = 'completed') as calls,
-    (select count(*)::int from appointments where account_id = ${account}::uuid and contact_id = ${id}::uuid and deleted_at is null and status <> 'cancelled') as appointments,
-    (select count(*)::int from submissions where account_id = ${account}::uuid and contact_id = ${id}::uuid) as submissions,
-    exists (select 1 from messages where account_id = ${account}::uuid and contact_id = ${id}::uuid and direction = 'inbound'
-      and created_at > ${now}::timestamptz - interval '14 days') as recent`,
-);
+const engagementOf = statement<Engagement, [readonly string[], Date]>((account, ids, now) => {
+  const own = sql`account_id = ${account}::uuid and contact_id = i.id`;
+  return sql`select i.id,
+    (select count(*)::int from messages where ${own} and direction = 'inbound') as inbound,
+    (select count(*)::int from deals where ${own} and deleted_at is null and status = 'open') as deals_open,
+    (select count(*)::int from deals where ${own} and deleted_at is null and status = 'won') as deals_won,
+    (select count(*)::int from calls where ${own} and status = 'completed') as calls,
+    (select count(*)::int from appointments where ${own} and deleted_at is null and status <> 'cancelled') as appointments,
+    (select count(*)::int from submissions where ${own}) as submissions,
+    exists (select 1 from messages where ${own} and direction = 'inbound'
+      and created_at > ${now}::timestamptz - interval '14 days') as recent
+    from unnest(${ids}::uuid[]) i(id)`;
+});
 
 /** Points for what a person did, capped factor by factor so that they sum to 100; a new contact has none. */
 function factorsOf(e: Engagement): ScoreFactor[] {
@@ -45,18 +49,24 @@ const total = (factors: ScoreFactor[]) => factors.reduce((sum, factor) => sum + 
 /** Contract GET /contacts/{id}/score, computed from what is there now. */
 export async function scoreContact(ctx: Context, id: string): Promise<ContactScore> {
   const contact = await getContact(ctx, id);
-  const [engagement] = await ctx.query(engagementOf, contact.id, ctx.now());
+  const [engagement] = await ctx.query(engagementOf, [contact.id], ctx.now());
   const factors = factorsOf(engagement!);
   return { contactId: contact.id, score: total(factors), maxScore: 100, factors, updatedAt: contact.scoredAt ?? contact.createdAt };
 }
 
-/** Keeps the stored score and the time of the last activity when something happened with the contact. */
-export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
-  if (!contactId) return;
+/** Keeps the stored scores and the times of the last activity of contacts with whom something happened. */
+export const rescore: Batch<void> = async (ctx, ids) => {
   const now = ctx.now();
-  const [engagement] = await ctx.query(engagementOf, contactId, now);
-  const leadScore = total(factorsOf(engagement!));
-  await ctx.db.contact.updateMany({ where: { id: contactId }, data: { leadScore, scoredAt: now, lastActivityAt: now } });
+  for (const { id, ...engagement } of await ctx.query(engagementOf, [...new Set(ids)].sort(), now)) {
+    const leadScore = total(factorsOf({ id, ...engagement }));
+    ctx.update('Contact', { id }, { leadScore, scoredAt: now, lastActivityAt: now });
+  }
+  return ids.map(() => undefined);
+};
+
+/** Something happened with a contact: together with what happens to others at the same moment. */
+export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
+  if (contactId) await ctx.load.activityOfContact.fresh(contactId);
 }
 
 /** The score of a contact whose deal was opened again, handed to another contact, or deleted: the points go with it. */

@@ -6,7 +6,7 @@ import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { filterable } from './contact.filter.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity, onDealChange, touchContact } from './contact.score.js';
+import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
@@ -15,6 +15,7 @@ declare module '../../kernel/loaders.js' {
     contact: Loader<ContactRow | null>;
     contactToChange: Loader<ContactRow | null>;
     pendingOfContact: Loader<void>;
+    activityOfContact: Loader<void>;
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
@@ -40,6 +41,7 @@ export default defineModule({
     contact: contactsById,
     contactToChange: contactsToChange,
     pendingOfContact: cancelPending,
+    activityOfContact: rescore,
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,

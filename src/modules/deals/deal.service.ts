@@ -7,7 +7,7 @@ import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
-import { allOf, emptySql, type Sql, sql, statement } from '../../kernel/sql.js';
+import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';
@@ -70,22 +70,35 @@ const byIds = statement<DealRow, [readonly string[]]>(
 /** Deals by id, for many keys in one statement; null for one that is gone. */
 export const dealsById: Batch<DealRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
 
-type WholeDeal = DealRow & { products: DealProduct[] };
+export type WholeDeal = DealRow & { products: DealProduct[] };
 
-const hold = statement<{ deletedAt: Date | null }, [id: string, dead: boolean]>(
-  (account, id, dead) => sql`
-    select deleted_at as "deletedAt" from deals where account_id = ${account}::uuid and id = ${id}::uuid
-    ${dead ? emptySql : sql`and deleted_at is null`} for update`,
+const hold = statement<{ id: string; deletedAt: Date | null }, [ids: readonly string[]]>(
+  (account, ids) => sql`
+    select id, deleted_at as "deletedAt" from deals where account_id = ${account}::uuid and id = any(${ids}::uuid[]) order by id for update`,
 );
 
-const whole = statement<WholeDeal, [id: string]>(
-  (account, id) => sql`select ${wholeDeal} from deals t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+const whole = statement<WholeDeal, [ids: readonly string[]]>(
+  (account, ids) => sql`select ${wholeDeal} from deals t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
 );
 
-/** One deal, held against other writers until this unit of work ends; read after that, so that no line of it is old. */
+/** Deals held against other writers until this unit of work ends; read after that, so that no line of them is old. */
+export const dealsToChange: Batch<(WholeDeal & { deletedAt: Date | null }) | null> = async (ctx, ids) => {
+  const held = new Map((await ctx.query(hold, ids)).map((row) => [row.id, row]));
+  const deals = held.size > 0 ? await ctx.query(whole, [...held.keys()]) : [];
+  return inOrder(
+    ids,
+    deals.map((deal) => Object.assign(deal, { deletedAt: held.get(deal.id)!.deletedAt })),
+    (deal) => deal.id,
+  );
+};
+
+/** One deal to change, whether it lives or not. */
+const heldDeal = async (ctx: Context, id: string) => found(await ctx.load.dealToChange.fresh(validId(id, 'Deal')), 'Deal');
+
+/** One live deal to change. */
 async function lockDeal(ctx: Context, id: string): Promise<WholeDeal> {
-  found((await ctx.query(hold, validId(id, 'Deal'), false))[0], 'Deal');
-  return (await ctx.query(whole, id))[0]!;
+  const { deletedAt, ...deal } = await heldDeal(ctx, id);
+  return found(deletedAt ? null : deal, 'Deal');
 }
 
 const fieldNames = [
@@ -227,8 +240,7 @@ const firstStage = statement<{ id: string }, [pipeline: string]>(
  * pipeline; 409 where that is gone too.
  */
 export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
-  const { deletedAt } = found((await ctx.query(hold, validId(id, 'Deal'), true))[0], 'Deal');
-  const before = (await ctx.query(whole, id))[0]!;
+  const { deletedAt, ...before } = await heldDeal(ctx, id);
   if (!deletedAt) return before;
   checkTrial(ctx);
   const [first] = await ctx.query(firstStage, before.pipelineId);

@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/context.js';
 import { check, found, unprocessable } from '../../kernel/errors.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 
 /** A stage as its deals see it: what they begin with, and what it asks of lost ones. */
@@ -15,22 +16,31 @@ export interface Place {
   workspace: { lostReasonRequired: boolean; lostReasons: string[] };
 }
 
-// Pipeline before stage, as those lock who change them.
-const byStage = statement<Place, [stage: string, hold: boolean]>(
-  (account, stage, hold) => sql`
+// Pipeline before stage, as those lock who change them, and each in one order.
+const byStages = statement<Place, [stages: readonly string[], hold: boolean]>(
+  (account, stages, hold) => sql`
     select p.id as "pipelineId", s.id as "stageId", s.probability::text as probability, s.is_won as "isWon", s.is_lost as "isLost",
       s.lost_reason_required as "lostReasonRequired", s.lost_reasons as "lostReasons",
       json_build_object('lostReasonRequired', a.lost_reason_required, 'lostReasons', a.lost_reasons) as workspace
     from stages s
     join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
     join accounts a on a.id = s.account_id
-    where s.account_id = ${account}::uuid and s.id = ${stage}::uuid and s.deleted_at is null ${hold ? sql`for share of p, s` : emptySql}`,
+    where s.account_id = ${account}::uuid and s.id = any(${stages}::uuid[]) and s.deleted_at is null order by p.id, s.id
+    ${hold ? sql`for share of p, s` : emptySql}`,
 );
+
+const placesAt =
+  (hold: boolean): Batch<Place | null> =>
+  async (ctx, stages) =>
+    inOrder(stages, await ctx.query(byStages, stages, hold), (place) => place.stageId);
+
+export const placesToRead = placesAt(false);
+export const placesToHold = placesAt(true);
 
 /** A live stage, or undefined. Held, it stays one until this unit of work ends. */
 export async function placeAt(ctx: Context, stage: string, hold = true): Promise<Place | undefined> {
-  const [place] = await ctx.query(byStage, stage, hold);
-  return place;
+  const place = await (hold ? ctx.load.placeToHold : ctx.load.place).fresh(stage);
+  return place ?? undefined;
 }
 
 const pipeline = statement<{ id: string }, [string]>(

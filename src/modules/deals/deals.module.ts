@@ -7,17 +7,29 @@ import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.j
 import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
-import { dealsById } from './deal.service.js';
+import { dealsById, dealsToChange, type WholeDeal } from './deal.service.js';
+import { type Place, placesToHold, placesToRead } from './deal.stage.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
+    dealToChange: Loader<(WholeDeal & { deletedAt: Date | null }) | null>;
+    place: Loader<Place | null>;
+    placeToHold: Loader<Place | null>;
     dealsOfContact: Loader<DealRow[]>;
     dealsOfCompany: Loader<DealRow[]>;
     dealsOfUser: Loader<DealRow[]>;
     dealsOfStage: Loader<DealRow[]>;
   }
 }
+
+/** The contract's names of the filters, those in snake_case left out. */
+const names = {
+  ...{ pipeline: 'filter.pipelineId', pipelineId: 'filter.pipelineId', pipelineName: 'filter.pipelineName' },
+  ...{ stage: 'filter.stageId', stageId: 'filter.stageId', stageName: 'filter.stageName', assignedTo: 'filter.assignedTo' },
+  ...{ minValue: 'filter.minValue', value_min: 'filter.minValue', maxValue: 'filter.maxValue', value_max: 'filter.maxValue' },
+  ...{ needsAction: 'filter.needsAction', viewId: 'filter.viewId' },
+};
 
 /** What a deal carries along of the records that it leads to. */
 const related = {
@@ -37,7 +49,7 @@ export default defineModule({
   resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
   filterable: { deal: filterable },
   loaders: {
-    deal: dealsById,
+    ...{ deal: dealsById, dealToChange: dealsToChange, place: placesToRead, placeToHold: placesToHold },
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
   },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
@@ -51,7 +63,7 @@ export default defineModule({
   routes: [
     list('GET /deals', 'deals', {
       as: 'page',
-      query: { pipeline: 'filter.pipelineId', stage: 'filter.stageId', value_min: 'filter.minValue', value_max: 'filter.maxValue' },
+      query: names,
       include: related,
       extras: { summary: '{ count totalValue byStage { stageId name count totalValue } }' },
     }),

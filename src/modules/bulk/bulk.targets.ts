@@ -1,0 +1,27 @@
+import type { Context } from '../../kernel/context.js';
+import { badRequest, check, unprocessable } from '../../kernel/errors.js';
+import { filterSql } from '../../kernel/filters.js';
+import { rawSql, type Sql, sql, statement } from '../../kernel/sql.js';
+import { type BulkChosen, sizes } from './bulk.model.js';
+
+/** An id that is given twice is one record. */
+export const distinct = (ids: readonly string[]): string[] => [...new Map(ids.map((id) => [id.toLowerCase(), id])).values()];
+
+/** Updates that name the same fields are written together. */
+export const changedFields = <T extends object>(update: T): string => Object.keys(update).sort().join();
+
+const matching = statement<{ id: string }, [table: string, condition: Sql]>(
+  (account, table, condition) => sql`
+    select t.id from ${rawSql(table)} t where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}
+    order by t.id limit ${sizes.edit + 1}::int`,
+);
+
+/** The records that an edit is about. 400 unless they are named in one way, 422 where a filter finds too many. */
+export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
+  check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
+  if (ids) return distinct(ids);
+  const { table, fields } = ctx.app.registry.filterable.get(entity)!;
+  const rows = await ctx.query(matching, table, filterSql(fields, filters));
+  check(rows.length <= sizes.edit, () => unprocessable('filters', `must match at most ${sizes.edit} ${entity}s`));
+  return rows.map((row) => row.id);
+}
