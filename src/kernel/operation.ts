@@ -13,6 +13,7 @@ import {
   print,
   type SelectionSetNode,
   typeFromAST,
+  valueFromASTUntyped,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { Extensions } from 'type-graphql';
@@ -59,6 +60,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     name: v.variable.name.value,
     type: typeFromAST(schema, v.type as never) as GraphQLInputType,
     required: v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue,
+    fallback: v.defaultValue && valueFromASTUntyped(v.defaultValue),
   }));
   return {
     id,
@@ -74,8 +76,12 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
 
 /** A root field's resolver, called as the executor calls it. */
 function resolverOf(field: GraphQLField<unknown, unknown> | undefined, { selectionSet }: OperationDefinitionNode): Operation['resolve'] {
-  const info = { fieldNodes: selectionSet.selections, fragments: {}, variableValues: {} };
-  return (ctx, variables) => field?.resolve?.(undefined, variables, ctx, info as never);
+  const names = field?.args.map(({ name }) => name) ?? [];
+  return (ctx, variableValues) => {
+    const info = { fieldNodes: selectionSet.selections, fragments: {}, variableValues };
+    const given = names.filter((name) => variableValues[name] !== undefined);
+    return field?.resolve?.(undefined, Object.fromEntries(given.map((name) => [name, variableValues[name]])), ctx, info as never);
+  };
 }
 
 /** The names of the fields of a selection in order, those in fragments included. */
@@ -89,11 +95,12 @@ function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): str
 }
 
 /** All type faults of the variables in one pass, each with the name of its field. */
-function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType; required: boolean }[], variables: Variables) {
+function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType; required: boolean; fallback?: unknown }[], variables: Variables) {
   const details: Detail[] = [];
   const coerced: Variables = {};
-  for (const { name, type, required } of types) {
+  for (const { name, type, required, fallback } of types) {
     if (variables[name] === undefined) {
+      coerced[name] = fallback;
       if (required) details.push({ field: name, message: 'is required' });
       continue;
     }

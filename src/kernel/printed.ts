@@ -30,13 +30,19 @@ type Class = abstract new (...args: never[]) => object;
 export function printed(type: Class, joined: Record<string, Sql> = {}): Sql {
   const own = rulesOf(type).filter(({ name }) => !joined[name]);
   const given = Object.entries(joined).map(([name, value]) => sql`${value} as ${rawSql(`"${name}"`)}`);
-  return joinSql([...own.map((rule) => rawSql(`${shownAs(rule)} as "${rule.name}"`)), ...given]);
+  return joinSql([...own.map((rule) => rawSql(`${shownAs(rule, 't')} as "${rule.name}"`)), ...given]);
+}
+
+/** An object of some fields of a class's record over an alias, written in the same way. */
+export function printedObject(type: Class, alias: string, names: readonly string[]): Sql {
+  const rules = rulesOf(type).filter(({ name }) => names.includes(name));
+  return rawSql(`json_build_object(${rules.map((rule) => `'${rule.name}', ${shownAs(rule, alias)}`).join(', ')})`);
 }
 
 const instant = (column: string) => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-function shownAs(rule: FieldRule): string {
-  const column = `t.${columnName(rule.name)}`;
+function shownAs(rule: FieldRule, alias: string): string {
+  const column = `${alias}.${columnName(rule.name)}`;
   const type = rule.type();
   if (type === DateTime) return instant(column);
   if (isScalarType(type) || isObjectType(type) || typeof type !== 'function' || plain.has(type)) return column;

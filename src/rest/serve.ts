@@ -4,7 +4,7 @@ import { allow } from '../kernel/access.js';
 import type { Context } from '../kernel/context.js';
 import { AppError, badRequest } from '../kernel/errors.js';
 import { causeOf, type Operation, run, show } from '../kernel/operation.js';
-import type { RawReply, RawRequest } from '../kernel/rows.js';
+import type { RawReply, RawRequest, Row } from '../kernel/rows.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';
@@ -44,7 +44,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
 export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
   const { row } = mounted;
   try {
-    const result = await (row.printed ? show : ran)(mounted.operation(), ctx, prepared.variables);
+    const result = await (printable(row, prepared) ? show : ran)(mounted.operation(), ctx, prepared.variables);
     const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
@@ -54,6 +54,10 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
     throw row.invalid === 422 ? asUnprocessable(named) : named;
   }
 }
+
+/** Whether nothing is asked for but the records. */
+const printable = ({ printed, extras = {} }: Row, { variables }: Prepared) =>
+  printed === true && !Object.keys(extras).some((name) => variables[name]);
 
 async function ran(operation: Operation, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
   const { data, errors } = await run(operation, ctx, variables);

@@ -1,5 +1,10 @@
+import { printed, printedObject } from '../../kernel/printed.js';
 import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/sql.js';
+import { Company } from '../companies/company.model.js';
 import { hiddenFields } from '../contacts/contact.filter.js';
+import { Contact } from '../contacts/contact.model.js';
+import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
+import { Deal, DealProduct } from './deal.model.js';
 
 /** The columns of a deal's row, over the alias `t`: exact decimals and days as text. */
 const dealColumns = sql`
@@ -18,16 +23,17 @@ export const wholeDeal = sql`${dealColumns}, ${products}`;
 
 /** One record that a deal leads to, over the alias `r`. */
 interface Target {
+  type: abstract new () => object;
   model: Parameters<typeof fieldsOf>[0];
   from: string;
   without: string[];
 }
 
 const targets: Record<string, Target> = {
-  stage: { model: 'Stage', from: 'stages r where r.account_id = t.account_id and r.id = t.stage_id', without: [] },
-  pipeline: { model: 'Pipeline', from: 'pipelines r where r.account_id = t.account_id and r.id = t.pipeline_id', without: [] },
-  contact: { model: 'Contact', from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id', without: hiddenFields },
-  company: { model: 'Company', from: 'companies r where r.account_id = t.account_id and r.id = t.company_id', without: [] },
+  stage: { type: Stage, model: 'Stage', from: 'stages r where r.account_id = t.account_id and r.id = t.stage_id', without: [] },
+  pipeline: { type: Pipeline, model: 'Pipeline', from: 'pipelines r where r.account_id = t.account_id and r.id = t.pipeline_id', without: [] },
+  contact: { type: Contact, model: 'Contact', from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id', without: hiddenFields },
+  company: { type: Company, model: 'Company', from: 'companies r where r.account_id = t.account_id and r.id = t.company_id', without: [] },
 };
 
 const isKey = (field: string) => field === 'id' || field === 'assignedTo' || field.endsWith('Id');
@@ -45,16 +51,19 @@ const user = sql`(select to_json(u) from (
     (select p.email from users p where p.id = r.user_id) as email
   from memberships r where r.account_id = t.account_id and r.user_id = t.assigned_to) u) as "assignedUser"`;
 
+/** The fields selected of what stands below the prefixes, by its name. */
+function selectedBelow(selection: ReadonlySet<string>, prefixes: string[]) {
+  const paths = prefixes.flatMap((prefix) => [...selection].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)));
+  return (name: string) =>
+    paths.flatMap((path) => (path.startsWith(`${name}.`) && path.split('.').length === 2 ? [path.slice(name.length + 1)] : []));
+}
+
 /** What of a deal's lines and of the records that it leads to is selected, as columns over the alias `t`. */
 export function dealColumnsFor(selection: ReadonlySet<string>, prefixes: string[]): Sql {
-  const below = (name: string) =>
-    prefixes.flatMap((prefix) =>
-      [...selection].filter((path) => path.startsWith(`${prefix}${name}.`)).map((path) => path.slice(prefix.length)),
-    );
-  const fieldsBelow = (name: string) => below(name).flatMap((path) => (path.split('.').length === 2 ? [path.split('.')[1]!] : []));
+  const fieldsBelow = selectedBelow(selection, prefixes);
   const columns = [dealColumns];
-  if (below('products').length > 0) columns.push(products);
-  if (below('assignedUser').length > 0) columns.push(user);
+  if (fieldsBelow('products').length > 0) columns.push(products);
+  if (fieldsBelow('assignedUser').length > 0) columns.push(user);
   for (const [name, target] of Object.entries(targets)) {
     const selected = fieldsBelow(name);
     if (selected.length === 0) continue;
@@ -62,4 +71,26 @@ export function dealColumnsFor(selection: ReadonlySet<string>, prefixes: string[
     columns.push(sql`(select to_json(x) from (${row}) x) as ${rawSql(`"${name}"`)}`);
   }
   return joinSql(columns, ', ');
+}
+
+const lines = sql`coalesce((select json_agg(${printedObject(DealProduct, 'i', ['id', 'name', 'description', 'quantity', 'unitPrice', 'discount', 'tax', 'sortOrder'])} order by i.sort_order, i.id)
+  from deal_products i where i.account_id = t.account_id and i.deal_id = t.id), '[]')`;
+
+const printedUser = sql`(select json_build_object('id', r.user_id, 'name', r.name, 'email', (select p.email from users p where p.id = r.user_id))
+  from memberships r where r.account_id = t.account_id and r.user_id = t.assigned_to)`;
+
+/** The record of a deal as it is shown, with what is selected of the records that it leads to; `missedBefore` is when an appointment must have been. */
+export function dealRecord(selection: ReadonlySet<string>, prefix: string, missedBefore: Date): Sql {
+  const fieldsBelow = selectedBelow(selection, [prefix]);
+  const joined: Record<string, Sql> = {
+    products: lines,
+    appointmentMissed: sql`(t.status = 'open' and t.appointment_at < ${missedBefore}::timestamptz) is true`,
+  };
+  if (fieldsBelow('assignedUser').length > 0) joined.assignedUser = printedUser;
+  for (const [name, { type, from }] of Object.entries(targets)) {
+    const selected = fieldsBelow(name);
+    if (selected.length > 0)
+      joined[name] = sql`(select ${printedObject(type, 'r', selected)} from ${rawSql(from)} and r.deleted_at is null)`;
+  }
+  return printed(Deal, joined);
 }

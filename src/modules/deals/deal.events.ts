@@ -8,6 +8,9 @@ export type DealRow = Omit<Deal, 'appointmentMissed' | 'products'> & { products?
 /** How long after an appointment somebody may still say how it went, before it reads as missed: an hour. */
 export const appointmentGrace = 60 * 60 * 1000;
 
+/** What the clock of an appointment must have been before, to have run out now. */
+export const missedBefore = (now: Date) => new Date(now.getTime() - appointmentGrace);
+
 type Clocked = { status: string; appointmentAt: Date | string | null };
 
 /** The contract's missed-appointment clock: it has run out, and nobody has closed the deal. */

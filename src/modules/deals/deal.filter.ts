@@ -5,7 +5,7 @@ import { type Conditions, conditionsOf, type Filterable } from '../../kernel/fil
 import { type Board, byBoard, byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
 import { wordPattern } from '../../kernel/search.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/sql.js';
-import { appointmentGrace } from './deal.events.js';
+import { missedBefore } from './deal.events.js';
 import { type DealFilter, type DealList, DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
@@ -33,9 +33,10 @@ function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns']
 
 export type DealOrder = keyof typeof DealSort | 'board';
 
-export const dealListing = (filter: DealFilter | null | undefined, columns: Sql): ListSpec<DealOrder> => ({
+export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, record: Sql) => ({
   table: 'deals',
   columns,
+  record,
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),
@@ -43,8 +44,8 @@ export const dealListing = (filter: DealFilter | null | undefined, columns: Sql)
     value: byNumber('value', 'numeric', true),
     board: byBoard({ columns: columnsOfBoard(filter), column: 't.stage_id', place: 't.position' }),
   },
-  byDefault: ['createdAt', 'desc'],
-});
+  byDefault: ['createdAt', 'desc'] as const,
+}) satisfies ListSpec<DealOrder>;
 
 /** An explicit order wins; else a board, a pipeline or a stage is shown column by column (decisions.md "deals"). */
 export function orderOf({ sort, order, filter }: DealList): Pick<DealList, 'order'> & { sort?: DealOrder | null } {
@@ -72,7 +73,7 @@ function needsAction(ctx: Context): Sql {
   return sql`(t.status = 'open' and (
     not exists (select 1 from tasks k where k.account_id = t.account_id and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
     or t.expected_close_date < (${now}::timestamptz at time zone ${ctx.caller.account.timezone})::date
-    or t.appointment_at < ${new Date(now.getTime() - appointmentGrace)}::timestamptz) is true)`;
+    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`;
 }
 
 const untouched = (moment: Date) =>

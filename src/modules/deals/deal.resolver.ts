@@ -26,7 +26,7 @@ export class DealResolver {
 
   @Query(() => Deal, { nullable: true, description: 'One deal' })
   deal(@Ctx() ctx: Context, @IdArg() id: string, @Selected() selection: ReadonlySet<string>) {
-    return deals.getDeal(ctx, id, selection);
+    return deals.showDeal(ctx, id, selection);
   }
 
   @Mutation(() => Deal, { description: 'Makes a deal' })

@@ -1,7 +1,7 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { mergeCustomFields } from '../../kernel/customFields.js';
 import { check, conflict, found, unprocessable } from '../../kernel/errors.js';
-import { listRows } from '../../kernel/list.js';
+import { showRow, showRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
@@ -11,8 +11,8 @@ import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';
-import { dealColumnsFor, wholeDeal } from './deal.columns.js';
-import { type DealRow, emitDeal } from './deal.events.js';
+import { dealColumnsFor, dealRecord, wholeDeal } from './deal.columns.js';
+import { type DealRow, emitDeal, missedBefore } from './deal.events.js';
 import { dealConditions, dealListing, orderOf } from './deal.filter.js';
 import type { CreateDealInput, DealList, DealProduct, DealSort, DealSummary, UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf, sumOf } from './deal.products.js';
@@ -22,17 +22,14 @@ const noDeals = { count: 0, totalValue: '0', byStage: [] };
 
 /** Contract GET /deals: a page with what is asked for of its lines and relations, and the exact total, in one statement; the summary in another. */
 export async function listDeals(ctx: Context, args: DealList) {
-  const columns = dealColumnsFor(args.selection, ['nodes.', 'edges.node.']);
   const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', args.filter?.viewId);
   const conditions = [...dealConditions(ctx, args.filter), ...saved.conditions];
-  const page = await listRows<DealRow, keyof ReturnType<typeof dealListing>['sorts']>(
-    ctx,
-    dealListing(args.filter, columns),
-    { ...args, ...orderOf(args.sort || args.order ? args : { ...args, sort: saved.sort, order: saved.order }) },
-    conditions,
-  );
-  const summary = args.selection.has('summary') ? ((await ctx.query(summaryOf, conditions))[0] ?? noDeals) : noDeals;
-  return Object.assign(page, { summary });
+  const record = dealRecord(args.selection, 'nodes.', missedBefore(ctx.now()));
+  const spec = dealListing(args.filter, dealColumnsFor(args.selection, ['nodes.', 'edges.node.']), record);
+  const order = orderOf(args.sort || args.order ? args : { ...args, sort: saved.sort, order: saved.order });
+  const page = await showRows<DealRow, keyof typeof spec.sorts>(ctx, spec, { ...args, ...order }, conditions);
+  if (!args.selection.has('summary')) return page;
+  return Object.assign(page, { summary: (await ctx.query(summaryOf, conditions))[0] ?? noDeals });
 }
 
 const summaryOf = statement<DealSummary, [conditions: Sql[]]>(
@@ -58,9 +55,12 @@ export async function findDeal(ctx: Context, id: string, selection: ReadonlySet<
   return deal ?? null;
 }
 
-/** The same, or 404. */
-export const getDeal = async (ctx: Context, id: string, selection: ReadonlySet<string>): Promise<DealRow> =>
-  found(await findDeal(ctx, id, selection), 'Deal');
+/** Contract GET /deals/{id}: the same as it is shown, or 404. */
+export async function showDeal(ctx: Context, id: string, selection: ReadonlySet<string>) {
+  const record = dealRecord(selection, '', missedBefore(ctx.now()));
+  const spec = { table: 'deals', columns: dealColumnsFor(selection, ['']), record };
+  return found(await showRow<DealRow>(ctx, spec, validId(id, 'Deal')), 'Deal');
+}
 
 const byIds = statement<DealRow, [readonly string[]]>(
   (account, ids) =>
