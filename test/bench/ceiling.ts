@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import Fastify, { type FastifyReply } from 'fastify';
 import pg from 'pg';
 import { v7 } from 'uuid';
+import * as deals from './ceiling.deals.sql.js';
 import * as sql from './ceiling.sql.js';
 
 /*
@@ -129,6 +130,58 @@ server.post<{ Body: Record<string, unknown> }>('/api/v1/contacts', { schema }, a
   const texts = sql.writableTexts.map((name) => body[name] ?? null);
   const fixed = [caller.account_id, v7(), v7(), v7(), new Date(), caller.user_id, JSON.stringify(body.customFields ?? {})];
   const [row] = await query<{ json: string }>('create', sql.create, [...fixed, ...texts, id, caller.user_name]);
+  return sendJson(reply.status(201), `{"data":${row!.json}}`);
+});
+
+server.get<{ Querystring: ListQuery }>('/api/v1/deals', async ({ caller, query: asked }, reply) => {
+  const page = Number(asked.page ?? 1);
+  const size = Math.min(Number(asked.per_page ?? 50), 200);
+  if (!(page >= 1 && size >= 1)) return fail(reply, 400, 'invalid_request');
+  const [row] = await query<PageRow>('deals', deals.listDeals, [caller.account_id, size, (page - 1) * size]);
+  return sendJson(reply, pageJson(row!, page, size));
+});
+
+interface NewDeal {
+  title: string;
+  pipelineId: string;
+  stageId: string;
+  companyId: string;
+  assignedTo: string;
+  value: number;
+}
+
+const id = { type: 'string', format: 'uuid' };
+const dealSchema = {
+  body: {
+    type: 'object',
+    required: ['title', 'pipelineId', 'stageId'],
+    properties: {
+      title: { type: 'string', maxLength: 200 },
+      pipelineId: id,
+      stageId: id,
+      companyId: id,
+      assignedTo: id,
+      value: { type: 'number' },
+    },
+  },
+};
+
+server.post<{ Body: NewDeal }>('/api/v1/deals', { schema: dealSchema }, async ({ caller, body, id: request }, reply) => {
+  const { title, pipelineId, stageId, companyId, assignedTo, value } = body;
+  const [place] = await query<{ pipeline_id: string; probability: string | null; known: boolean }>('place', deals.placeOf, [
+    ...[caller.account_id, stageId, companyId, assignedTo],
+  ]);
+  if (place?.pipeline_id !== pipelineId) return fail(reply, 404, 'not_found');
+  if (!place.known) return fail(reply, 400, 'invalid_request');
+  const now = new Date();
+  const fixed = [caller.account_id, v7(), v7(), v7(), now, caller.user_id, title, pipelineId, stageId, companyId, value, place.probability];
+  const [row] = await query<{ json: string }>('createDeal', deals.createDeal, [
+    ...fixed,
+    assignedTo,
+    now.getTime(),
+    request,
+    caller.user_name,
+  ]);
   return sendJson(reply.status(201), `{"data":${row!.json}}`);
 });
 

@@ -1,9 +1,10 @@
 import type pg from 'pg';
 import { systemClock } from '../../src/kernel/clock.js';
 import { digest, newKey } from '../../src/modules/auth/auth.secrets.js';
+import { dealSize, fillDeals } from './fill.deals.js';
 import { companyHeads, companyTails, firstNames, jobTitles, lastNames, places, sources, streets, tagNames } from './words.js';
 
-export const size = { contacts: 100_000, companies: 5_000, tags: tagNames.length, tagsPerContact: 2 };
+export const size = { contacts: 100_000, companies: 5_000, tags: tagNames.length, tagsPerContact: 2, deals: dealSize.deals };
 
 /** What a client needs to know of the filled account. */
 export interface Filled {
@@ -139,6 +140,7 @@ export async function fill(client: pg.Client): Promise<Filled> {
   await client.query('alter table contact_tags disable trigger keep_tag_ids_insert');
   await client.query(contactTags, [accountId]);
   await client.query('alter table contact_tags enable trigger keep_tag_ids_insert');
+  await fillDeals(client, accountId, members);
   await client.query('commit');
   await client.query('vacuum (analyze)');
   await checkFill(client, accountId);

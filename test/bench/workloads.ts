@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { carried, dealFields, dealTimes, lineFields } from './ceiling.deals.sql.js';
 import { attributionFields, plainFields, timeFields } from './ceiling.sql.js';
 import type { Call } from './load.js';
 import { lastNames, tagNames } from './words.js';
@@ -24,14 +25,53 @@ const record = [...plainFields, ...timeFields, `attribution { ${attributionField
 const document = `query { contacts { nodes { ${record} } totalCount pageInfo { hasNextPage endCursor } } }`;
 
 interface Connection {
-  data: { contacts: { nodes: object[]; totalCount: number; pageInfo: { hasNextPage: boolean; endCursor: string } } };
+  data: Record<string, { nodes: object[]; totalCount: number; pageInfo: { hasNextPage: boolean; endCursor: string } }>;
 }
 
 const asRestPage = ({ data }: Connection) => {
-  const { nodes, totalCount: total, pageInfo } = data.contacts;
+  const { nodes, totalCount: total, pageInfo } = Object.values(data)[0]!;
   const next_cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
   return { data: { data: nodes, meta: { page: 1, per_page: 50, total, totalPages: Math.ceil(total / 50), next_cursor } } };
 };
+
+const dealRecord = [...dealFields, ...dealTimes, 'appointmentMissed', `products { ${lineFields.join(' ')} }`];
+const relations = Object.entries(carried).map(([name, fields]) => `${name} { ${fields.join(' ')} }`);
+const dealsDocument = `query { deals { nodes { ${[...dealRecord, ...relations].join(' ')} } totalCount pageInfo { hasNextPage endCursor } } }`;
+
+/** The 50 newest deals with what they lead to, through both doors; a new deal for each company; the dashboard. */
+async function dealWorkloads(client: pg.Client): Promise<Workload[]> {
+  const rows = async (sql: string) => (await client.query<{ id: string; pipeline: string }>(sql)).rows;
+  const [companies, users] = [
+    await rows('select id from companies order by md5(id::text)'),
+    await rows('select user_id as id from memberships'),
+  ];
+  const stages = await rows('select id, pipeline_id as pipeline from stages where not is_won and not is_lost order by id');
+  const newDeal = (i: number): Call => {
+    const stage = stages[i % stages.length]!;
+    const links = { companyId: companies[i % companies.length]!.id, assignedTo: users[i % users.length]!.id };
+    const body = { title: `Licences ${i}`, pipelineId: stage.pipeline, stageId: stage.id, value: 1000 + (i % 500), ...links };
+    return { method: 'POST', path: '/api/v1/deals', body };
+  };
+  const list = [get(`/deals?include=${Object.keys(carried).join(',')}`)];
+  return [
+    { key: 'deals', title: '50 deals with stage, contact, company, user', calls: list, target: { ratio: 0.8, statements: 2 } },
+    {
+      key: 'dealsGraphql',
+      title: 'the same through GraphQL over HTTP',
+      calls: list,
+      serverCalls: [{ method: 'POST', path: '/graphql', body: { query: dealsDocument } }],
+      comparable: asRestPage,
+      target: { ratio: 0.6, statements: 2 },
+    },
+    {
+      key: 'createDeal',
+      title: 'create a deal with audit and outbox rows',
+      calls: Array.from({ length: 5000 }, (_, i) => newDeal(i)),
+      differing: ['id', 'position', 'stageEnteredAt', 'createdAt', 'updatedAt'],
+      target: { ratio: 0.5 },
+    },
+  ];
+}
 
 /** A new contact, as a form or an import sends it. */
 const newContact = (i: number): Call => ({
@@ -90,5 +130,6 @@ export async function workloads(client: pg.Client): Promise<Workload[]> {
       differing: ['id', 'createdAt', 'updatedAt'],
       target: { ratio: 0.6, statements: 3 },
     },
+    ...(await dealWorkloads(client)),
   ];
 }
