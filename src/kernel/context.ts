@@ -153,6 +153,14 @@ export class Context {
   }
 
   /**
+   * Has the next write hold rows that it depends on, which were read without a lock: a select that locks them. When they are
+   * gone by then, the operation is tried again and finds it out.
+   */
+  hold(name: string, rows: Sql): void {
+    this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
+  }
+
+  /**
    * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
    * takes in hand. Instants are text then.
    */

@@ -95,7 +95,11 @@ function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): str
 }
 
 /** All type faults of the variables in one pass, each with the name of its field. */
-function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType; required: boolean; fallback?: unknown }[], variables: Variables) {
+function coerce(
+  schema: GraphQLSchema,
+  types: { name: string; type: GraphQLInputType; required: boolean; fallback?: unknown }[],
+  variables: Variables,
+) {
   const details: Detail[] = [];
   const coerced: Variables = {};
   for (const { name, type, required, fallback } of types) {

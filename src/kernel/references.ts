@@ -31,7 +31,7 @@ const present = statement<{ key: string }, [Map<Kind, string[]>]>((account, want
 async function whichExist(ctx: Context, keys: readonly string[]): Promise<boolean[]> {
   const wanted = new Map<Kind, string[]>();
   for (const [kind, id] of keys.map((key) => key.split('/') as [Kind, string])) wanted.set(kind, [...(wanted.get(kind) ?? []), id]);
-  const found = new Set((await ctx.query(present, wanted)).map(({ key }) => key));
+  const found = new Set((await ctx.glance(present, wanted)).map(({ key }) => key));
   return keys.map((key) => found.has(key));
 }
 

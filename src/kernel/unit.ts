@@ -50,9 +50,9 @@ export class Unit {
     if (!this.#locks.has(name)) this.#locks.set(name, taking);
   }
 
-  /** The transaction if it was begun, for what needs none of its own. */
+  /** The transaction if there is anything in it or waits for it, for what needs none of its own. */
   begun(): Promise<Transaction> | undefined {
-    return this.#transaction;
+    return this.#batches.length > 0 ? this.connection() : this.#transaction;
   }
 
   /** The transaction, begun if it was not yet; what waits is in it. */

@@ -31,8 +31,18 @@ interface Target {
 
 const targets: Record<string, Target> = {
   stage: { type: Stage, model: 'Stage', from: 'stages r where r.account_id = t.account_id and r.id = t.stage_id', without: [] },
-  pipeline: { type: Pipeline, model: 'Pipeline', from: 'pipelines r where r.account_id = t.account_id and r.id = t.pipeline_id', without: [] },
-  contact: { type: Contact, model: 'Contact', from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id', without: hiddenFields },
+  pipeline: {
+    type: Pipeline,
+    model: 'Pipeline',
+    from: 'pipelines r where r.account_id = t.account_id and r.id = t.pipeline_id',
+    without: [],
+  },
+  contact: {
+    type: Contact,
+    model: 'Contact',
+    from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id',
+    without: hiddenFields,
+  },
   company: { type: Company, model: 'Company', from: 'companies r where r.account_id = t.account_id and r.id = t.company_id', without: [] },
 };
 
@@ -53,7 +63,9 @@ const user = sql`(select to_json(u) from (
 
 /** The fields selected of what stands below the prefixes, by its name. */
 function selectedBelow(selection: ReadonlySet<string>, prefixes: string[]) {
-  const paths = prefixes.flatMap((prefix) => [...selection].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)));
+  const paths = prefixes.flatMap((prefix) =>
+    [...selection].filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length)),
+  );
   return (name: string) =>
     paths.flatMap((path) => (path.startsWith(`${name}.`) && path.split('.').length === 2 ? [path.slice(name.length + 1)] : []));
 }

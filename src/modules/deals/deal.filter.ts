@@ -33,19 +33,20 @@ function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns']
 
 export type DealOrder = keyof typeof DealSort | 'board';
 
-export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, record: Sql) => ({
-  table: 'deals',
-  columns,
-  record,
-  sorts: {
-    createdAt: byTime('created_at'),
-    updatedAt: byTime('updated_at'),
-    title: byText('title', false),
-    value: byNumber('value', 'numeric', true),
-    board: byBoard({ columns: columnsOfBoard(filter), column: 't.stage_id', place: 't.position' }),
-  },
-  byDefault: ['createdAt', 'desc'] as const,
-}) satisfies ListSpec<DealOrder>;
+export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, record: Sql) =>
+  ({
+    table: 'deals',
+    columns,
+    record,
+    sorts: {
+      createdAt: byTime('created_at'),
+      updatedAt: byTime('updated_at'),
+      title: byText('title', false),
+      value: byNumber('value', 'numeric', true),
+      board: byBoard({ columns: columnsOfBoard(filter), column: 't.stage_id', place: 't.position' }),
+    },
+    byDefault: ['createdAt', 'desc'] as const,
+  }) satisfies ListSpec<DealOrder>;
 
 /** An explicit order wins; else a board, a pipeline or a stage is shown column by column (decisions.md "deals"). */
 export function orderOf({ sort, order, filter }: DealList): Pick<DealList, 'order'> & { sort?: DealOrder | null } {

@@ -16,7 +16,7 @@ import { type DealRow, emitDeal, missedBefore } from './deal.events.js';
 import { dealConditions, dealListing, orderOf } from './deal.filter.js';
 import type { CreateDealInput, DealList, DealProduct, DealSort, DealSummary, UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf, sumOf } from './deal.products.js';
-import { checkLostReason, checkPlace, type Place, placeAt } from './deal.stage.js';
+import { checkLostReason, checkPlace, holdPlace, type Place, placeAt } from './deal.stage.js';
 
 const noDeals = { count: 0, totalValue: '0', byStage: [] };
 
@@ -125,7 +125,8 @@ function worth(said: string | null | undefined, lines: readonly DealProduct[]) {
 
 /** Contract POST /deals: 404 for pipeline and stage, 400 naming any other link that leads nowhere, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
-  const place = await checkPlace(ctx, await placeAt(ctx, input.stageId), input.pipelineId);
+  const place = await checkPlace(ctx, await placeAt(ctx, input.stageId, false), input.pipelineId);
+  holdPlace(ctx, place);
   await checkReferences(ctx, links, input);
   checkTrial(ctx);
   const lines = linesOf(ctx, products ?? []);

@@ -32,7 +32,7 @@ const byStages = statement<Place, [stages: readonly string[], hold: boolean]>(
 const placesAt =
   (hold: boolean): Batch<Place | null> =>
   async (ctx, stages) =>
-    inOrder(stages, await ctx.query(byStages, stages, hold), (place) => place.stageId);
+    inOrder(stages, await (hold ? ctx.query(byStages, stages, true) : ctx.glance(byStages, stages, false)), (place) => place.stageId);
 
 export const placesToRead = placesAt(false);
 export const placesToHold = placesAt(true);
@@ -41,6 +41,15 @@ export const placesToHold = placesAt(true);
 export async function placeAt(ctx: Context, stage: string, hold = true): Promise<Place | undefined> {
   const place = await (hold ? ctx.load.placeToHold : ctx.load.place).fresh(stage);
   return place ?? undefined;
+}
+
+/** Has the next write find the stage and its pipeline alive, and keep them so. */
+export function holdPlace(ctx: Context, { pipelineId, stageId }: Place): void {
+  const { id: account } = ctx.caller.account;
+  const rows = sql`select 1 from pipelines p join stages s on s.account_id = p.account_id and s.pipeline_id = p.id
+    where p.account_id = ${account}::uuid and p.id = ${pipelineId}::uuid and s.id = ${stageId}::uuid
+    and p.deleted_at is null and s.deleted_at is null for share of p, s`;
+  ctx.hold(`stage ${stageId}`, rows);
 }
 
 const pipeline = statement<{ id: string }, [string]>(
