@@ -4,6 +4,7 @@ import { createContact, updateContact } from '../modules/contacts/contact.servic
 import { createTag } from '../modules/tags/tag.service.js';
 import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
+import { addCompanies, addDeal, addPipeline, dealCount } from './sales.js';
 import { addCustomFields, addSmartLists, addWork, segments } from './work.js';
 
 const hour = 60 * 60 * 1000;
@@ -40,17 +41,22 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
   const ctx = new Context({ ...owner.app, clock }, owner.request, owner.principal);
   await ctx.transaction(addTags);
   await ctx.transaction(addCustomFields);
+  const companies = await ctx.transaction((inside) => addCompanies(inside, assignees));
   await ctx.transaction(addSmartLists);
   const contacts: string[] = [];
+  const parties = { ...(await ctx.transaction(addPipeline)), contacts, companies, assignees };
+  let sold = 0;
   for (let from = 0; from < people.length; from += batch) {
     await ctx.transaction(async (inside) => {
       for (let i = from; i < Math.min(from + batch, people.length); i++) {
         clock.advance((history * 0.96) / people.length);
-        contacts.push((await createContact(inside, person(i, assignees))).id);
+        contacts.push((await createContact(inside, { ...person(i, assignees), companyId: nth(companies, i * 5) })).id);
       }
     });
     // Early enough for one of the invoices to be late by now.
     if (contacts.length === batch * 4) await ctx.transaction((inside) => addMoney(inside, contacts));
+    const due = Math.floor((dealCount * contacts.length) / people.length);
+    for (; sold < due; sold++) await ctx.transaction((inside) => addDeal(inside, sold, parties));
   }
   await ctx.transaction((inside) => followUp(inside, contacts, clock));
   await ctx.transaction((inside) => addWork(inside, contacts, assignees));

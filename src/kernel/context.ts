@@ -10,8 +10,8 @@ import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { entryOf, eventOf, type Fact } from './outbox.js';
-import { type Statement, sql, tableName } from './sql.js';
-import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels } from './tenancy.js';
+import { type Sql, type Statement, sql, tableName } from './sql.js';
+import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
 import type { Vendors } from './vendors.js';
@@ -85,6 +85,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #emitted = false;
+  /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
+  takesPrint = false;
   /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 
@@ -140,10 +142,9 @@ export class Context {
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
-  /** The same for what needs no transaction: it sees what this unit of work began, and begins none. */
+  /** As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. */
   async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const client = (await this.unit?.begun()) ?? this.app.database.prisma;
-    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+    return this.#rows(await this.unit?.begun(), statement(this.caller.account.id, ...args));
   }
 
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
@@ -156,10 +157,22 @@ export class Context {
    * takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const client = await this.#connect();
-    const rows = statement(this.caller.account.id, ...args);
-    const [answer] = await client.$queryRaw<{ json: string }[]>(sql`select coalesce(json_agg(r), '[]')::text as json from (${rows}) r`);
-    return JSON.parse(answer!.json) as Row[];
+    return this.#rows(await this.unit?.connection(), statement(this.caller.account.id, ...args));
+  }
+
+  async #rows<Row>(tx: Transaction | undefined, rows: Sql): Promise<Row[]> {
+    return JSON.parse(await this.#text(tx, sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  }
+
+  /** The one text that a statement answers. */
+  async text(query: Sql): Promise<string> {
+    return this.#text(await this.unit?.connection(), query);
+  }
+
+  async #text(tx: Transaction | undefined, query: Sql): Promise<string> {
+    if (!tx) return this.app.database.text(query);
+    const [row] = await tx.$queryRaw<Record<string, string>[]>(query);
+    return Object.values(row!)[0]!;
   }
 
   /**
@@ -224,7 +237,7 @@ export class Context {
 
   /** Does something all or not at all, with loaders of its own; what is emitted inside is written last. */
   async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    const unit = new Unit(this.app.database.prisma);
+    const unit = new Unit(this.app.database);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);

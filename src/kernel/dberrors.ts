@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { Prisma } from '../generated/prisma/client.js';
 import { AppError, badRequest, conflict, invalidField, notFound, unavailable } from './errors.js';
 
@@ -5,27 +6,32 @@ interface DriverFault {
   originalCode?: string;
   code?: string;
   kind?: string;
-  constraint?: { fields?: string[]; index?: string; foreignKey?: object };
+  constraint?: { fields?: string[]; index?: string; foreignKey?: object } | string;
 }
 
 const fieldName = (column: string) => column.replace(/"/g, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The field that a composite key blames: its last column, after the account. */
-function fieldAtFault(meta: Record<string, unknown> | undefined): string {
-  const fault = (meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause;
-  const fields = fault?.constraint?.fields;
+function fieldAtFault(fault: DriverFault | undefined): string {
+  const constraint = typeof fault?.constraint === 'string' ? { index: fault.constraint } : fault?.constraint;
+  const fields = constraint?.fields;
   if (fields?.length) return fieldName(fields.at(-1)!);
-  const index = fault?.constraint?.index ?? '';
-  const named = /account_id_(.+?)_(fkey|key)$/.exec(index);
+  const named = /account_id_(.+?)_(fkey|key)$/.exec(constraint?.index ?? '');
   return fieldName(named?.[1] ?? 'id');
 }
 
-const faultOf = (error: Prisma.PrismaClientKnownRequestError) =>
-  (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause;
+/** The database's fault, as Prisma's adapter tells it or as a driver threw it; undefined for what is none. */
+function faultOf(error: unknown): DriverFault | undefined {
+  if (error instanceof Prisma.PrismaClientKnownRequestError)
+    return (
+      (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause ?? { code: error.meta?.code as string | undefined }
+    );
+  return isNativeError(error) && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code)) ? (error as DriverFault) : undefined;
+}
 
-const sqlStateOf = (error: Prisma.PrismaClientKnownRequestError) => {
+const sqlStateOf = (error: unknown) => {
   const fault = faultOf(error);
-  return fault?.originalCode ?? fault?.code ?? (error.meta?.code as string | undefined) ?? '';
+  return fault?.originalCode ?? fault?.code ?? '';
 };
 
 // The codes of Prisma, the kinds of its driver adapters and the classes of SQLSTATE that say "not now".
@@ -35,29 +41,30 @@ const lostStates = /^(08|53|57|55P03)/;
 const lost =
   /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections)$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable|Client was closed|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
 
+const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnownRequestError ? error.code : '');
+
 /** Whether the same transaction may succeed when tried again. */
-export const isRetryable = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && (error.code === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error)));
+export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
 
 /** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
-  if (error instanceof Prisma.PrismaClientKnownRequestError) return known(error);
-  if (error instanceof Error && lost.test(error.message)) return unavailable();
-  return undefined;
+  const fault = faultOf(error);
+  if (fault) return known(error as Error, fault);
+  return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
-function known(error: Prisma.PrismaClientKnownRequestError): AppError | undefined {
-  const state = sqlStateOf(error);
-  if (error.code === 'P2002' || state === '23505') {
-    const field = fieldAtFault(error.meta);
+function known(error: Error, fault: DriverFault): AppError | undefined {
+  const [code, state] = [prismaCode(error), sqlStateOf(error)];
+  if (code === 'P2002' || state === '23505') {
+    const field = fieldAtFault(fault);
     return conflict(`${field} is taken already`, field);
   }
-  if (error.code === 'P2003' || state === '23503') return invalidField(fieldAtFault(error.meta), 'names no record of this account');
-  if (error.code === 'P2025') return notFound('Record');
+  if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'names no record of this account');
+  if (code === 'P2025') return notFound('Record');
   if (state === '23P01') return conflict('It overlaps another record');
-  if (error.code === 'P2020' || error.code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
+  if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (isRetryable(error)) return unavailable();
-  if (notNow.has(error.code) || lostKinds.has(faultOf(error)?.kind ?? '') || lostStates.test(state)) return unavailable();
+  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();
   return lost.test(error.message) ? unavailable() : undefined;
 }

@@ -3,10 +3,12 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLError,
+  type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
   getOperationAST,
   Kind,
+  type OperationDefinitionNode,
   OperationTypeNode,
   print,
   type SelectionSetNode,
@@ -35,9 +37,12 @@ export interface Operation {
   detached: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
-  coerce(variables: Variables): void;
+  /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
+  coerce(variables: Variables): Variables;
   /** `root` is what a subscription's root field answers from: its event. */
   execute(ctx: Context, variables: Variables, root?: unknown): Promise<ExecutionResult> | ExecutionResult;
+  /** What the resolver of its first root field answers, for variables that are that field's arguments. */
+  resolve(ctx: Context, variables: Variables): unknown;
 }
 
 /** Compiles one operation of a validated document. Throws what the document itself is to blame for. */
@@ -63,7 +68,14 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     fields,
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, root) => (compiled as CompiledQuery).query(root, ctx, variables),
+    resolve: resolverOf(root[fields[0]!], definition),
   };
+}
+
+/** A root field's resolver, called as the executor calls it. */
+function resolverOf(field: GraphQLField<unknown, unknown> | undefined, { selectionSet }: OperationDefinitionNode): Operation['resolve'] {
+  const info = { fieldNodes: selectionSet.selections, fragments: {}, variableValues: {} };
+  return (ctx, variables) => field?.resolve?.(undefined, variables, ctx, info as never);
 }
 
 /** The names of the fields of a selection in order, those in fragments included. */
@@ -82,16 +94,17 @@ const most = 100;
 /** All type faults of the variables in one pass, each with the name of its field. */
 function coerce(schema: GraphQLSchema, types: { name: string; type: GraphQLInputType; required: boolean }[], variables: Variables) {
   const details: Detail[] = [];
+  const coerced: Variables = {};
   for (const { name, type, required } of types) {
     if (variables[name] === undefined) {
       if (required) details.push({ field: name, message: 'is required' });
       continue;
     }
-    coerceInputValue(variables[name], type, (path, value, error) => {
+    coerced[name] = coerceInputValue(variables[name], type, (path, value, error) => {
       details.push({ field: path.join('.') || name, message: coercionMessage(schema, error.message, value) });
     });
   }
-  if (details.length === 0) return;
+  if (details.length === 0) return coerced;
   // Enough to tell what is wrong: a long list of one mistake would be answered by a longer one.
   details.splice(most);
   const names = new Set(types.map((t) => t.name));
@@ -104,6 +117,15 @@ function missingField(detail: Detail, variables: ReadonlySet<string>): Detail {
   if (!missing) return detail;
   const inside = variables.has(detail.field) ? '' : `${detail.field}.`;
   return { field: `${inside}${missing[1]}`, message: 'is required' };
+}
+
+/**
+ * Runs a query of one root field past the executor, for a door that takes print. What a resolver throws is thrown.
+ */
+export async function show(operation: Operation, ctx: Context, variables: Variables): Promise<unknown> {
+  allow(ctx, operation.needs);
+  ctx.takesPrint = true;
+  return operation.resolve(ctx, operation.coerce(variables));
 }
 
 class Rollback extends Error {

@@ -16,13 +16,19 @@ export interface RecordField {
   selection?: string[];
 }
 
+const known = new WeakMap<GraphQLObjectType, RecordField[]>();
+
 /** The fields that make a type's REST record: its own lines of the model, and the relations that it carries along. */
 export function recordFields(type: GraphQLObjectType): RecordField[] {
+  const cached = known.get(type);
+  if (cached) return cached;
   const fields = Object.values(type.getFields()).flatMap((field): RecordField[] => {
     if (field.extensions.record) return [{ name: field.name, field, selection: field.extensions.record as string[] }];
     return field.extensions.rule ? [{ name: field.name, field }] : [];
   });
-  return [...fields.filter((f) => f.name === 'id'), ...fields.filter((f) => f.name !== 'id')];
+  const ordered = [...fields.filter((f) => f.name === 'id'), ...fields.filter((f) => f.name !== 'id')];
+  known.set(type, ordered);
+  return ordered;
 }
 
 /** The selection set of a type's REST record. */

@@ -37,6 +37,8 @@ export interface RowOptions {
   extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
+  /** Whether PostgreSQL prints the records: the resolver answers `showRows` or `showRow`, and nothing is selected but the record. */
+  printed?: boolean;
   /** Bytes that the body may have; 1 MiB unless told. */
   bodyCap?: number;
   /** The status of invalid input where the contract names only 422. */

@@ -10,8 +10,17 @@ const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
 /** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
 export const DateTime = new GraphQLScalarType<Date, string>({
   ...instant,
-  serialize: (value) => (value instanceof Date ? value : new Date(String(value))).toISOString(),
+  serialize: (value) => (typeof value === 'string' ? isoOf(value) : (value as Date).toISOString()),
 });
+
+const fromJson = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,3})\d*)?\+00:00$/;
+
+/** As PostgreSQL writes an instant into JSON: as many decimals as there are, and the offset of UTC. */
+function isoOf(text: string): string {
+  const parts = fromJson.exec(text);
+  return parts ? `${parts[1]}.${(parts[2] ?? '').padEnd(3, '0')}Z` : new Date(text).toISOString();
+}
+
 /** Any JSON value. */
 export const Json = GraphQLJSON;
 /** A JSON object. */

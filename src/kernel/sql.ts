@@ -18,7 +18,16 @@ export const statement = <Row, Args extends unknown[] = []>(build: (account: str
 export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSql(conditions, ' and ') : sql`true`);
 
 /** A column's name in the database: assignedTo → assigned_to. */
-export const columnName = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export function columnName(field: string): string {
+  const known = columnNames.get(field);
+  if (known) return known;
+  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  columnNames.set(field, name);
+  return name;
+}
+
+// Of the fields of our models: as many as they have, and no more.
+const columnNames = new Map<string, string>();
 
 /** The fields of a model that are columns. */
 export function fieldsOf(model: Prisma.ModelName): string[] {

@@ -1,4 +1,4 @@
-import type { PrismaClient } from '../generated/prisma/client.js';
+import type { Database } from './database/index.js';
 import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from './sql.js';
 import type { Transaction } from './tenancy.js';
 
@@ -28,7 +28,7 @@ export class Unit {
   #settle?: { commit(): void; abandon(reason: Error): void };
   #writing: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly prisma: PrismaClient) {}
+  constructor(private readonly database: Pick<Database, 'prisma' | 'text'>) {}
 
   /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */
   insert(table: string, row: Record<string, unknown>): void {
@@ -58,7 +58,7 @@ export class Unit {
   /** The transaction, begun if it was not yet; what waits is in it. */
   async connection(): Promise<Transaction> {
     const tx = await this.#begin();
-    this.#writing = this.#writing.then(() => this.#write(tx, this.#batches.splice(0)));
+    this.#writing = this.#writing.then(() => this.#writeIn(tx, this.#batches.splice(0)));
     await this.#writing;
     return tx;
   }
@@ -67,8 +67,9 @@ export class Unit {
   async commit(): Promise<void> {
     const rest = [...this.#batches.splice(0), ...this.#facts.splice(0)];
     // One statement is atomic by itself.
-    if (!this.#transaction && statementsOf(rest).length < 2) return this.#write(this.prisma, rest);
-    await this.#write(await this.#begin(), rest);
+    const isAlone = !this.#transaction && statementsOf(rest).length < 2;
+    if (isAlone) return this.#write((statement) => this.database.text(statement), rest);
+    await this.#writeIn(await this.#begin(), rest);
     this.#settle?.commit();
     await this.#finished;
   }
@@ -80,17 +81,21 @@ export class Unit {
     await this.#finished?.catch(() => undefined);
   }
 
-  async #write(connection: Transaction, batches: Batch[]): Promise<void> {
+  #writeIn(tx: Transaction, batches: Batch[]): Promise<void> {
+    return this.#write((statement) => tx.$queryRaw(statement), batches);
+  }
+
+  async #write(send: (statement: Sql) => Promise<unknown>, batches: Batch[]): Promise<void> {
     for (const together of statementsOf(batches)) {
       const locks = [...this.#locks.values()].filter((lock) => lock !== null);
       for (const name of this.#locks.keys()) this.#locks.set(name, null);
-      await connection.$queryRaw(statementOf(together, locks));
+      await send(statementOf(together, locks));
     }
   }
 
   #begin(): Promise<Transaction> {
     this.#transaction ??= new Promise((begun, refused) => {
-      this.#finished = this.prisma.$transaction(
+      this.#finished = this.database.prisma.$transaction(
         (tx) =>
           new Promise<void>((commit, abandon) => {
             this.#settle = { commit, abandon };
@@ -134,12 +139,19 @@ function statementsOf(batches: Batch[]): Batch[][] {
 function statementOf(batches: Batch[], locks: Sql[]): Sql {
   const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
   const taken = locks.map((lock) => sql`, (select ${lock})::text`);
-  return sql`with ${joinSql(clauses, ', ')} select 1 as written${joinSql([...taken, emptySql], '')}`;
+  return sql`with ${joinSql(clauses, ', ')} select '' as written${joinSql([...taken, emptySql], '')}`;
 }
 
 // json keeps the order of an object's members, jsonb would not.
-const asJson = ({ fields, rows }: Batch) =>
-  JSON.stringify(rows.map((row) => Object.fromEntries(fields.map((field) => [columnName(field), row[field]]))));
+function asJson({ fields, rows }: Batch): string {
+  const columns = fields.map(columnName);
+  const values = rows.map((row) => {
+    const value: Record<string, unknown> = {};
+    for (const [i, field] of fields.entries()) value[columns[i]!] = row[field];
+    return value;
+  });
+  return JSON.stringify(values);
+}
 
 function insertion(batch: Batch): Sql {
   const { table, fields } = batch;

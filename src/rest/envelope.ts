@@ -1,7 +1,8 @@
+import { Printed } from '../kernel/printed.js';
 import type { Row } from '../kernel/rows.js';
 
 interface Connection {
-  nodes: unknown[];
+  nodes: unknown[] | Printed;
   totalCount: number;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
@@ -19,7 +20,12 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
   switch (row.as) {
     case 'page': {
       const { nodes, meta } = paged(result as Connection, asked);
-      return reply({ data: { data: nodes, meta: { ...meta, ...extrasOf(row, result) } } });
+      const all = { ...meta, ...extrasOf(row, result) };
+      return reply(
+        nodes instanceof Printed
+          ? new Printed(`{"data":{"data":${nodes.text},"meta":${JSON.stringify(all)}}}`)
+          : { data: { data: nodes, meta: all } },
+      );
     }
     case 'flatPage': {
       const { nodes, meta } = paged(result as Connection, asked);
@@ -40,7 +46,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
       return reply({ data, ...beside });
     }
     default:
-      return reply({ data: result });
+      return reply(result instanceof Printed ? new Printed(`{"data":${result.text}}`) : { data: result });
   }
 }
 

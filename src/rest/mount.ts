@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allow } from '../kernel/access.js';
 import { notFound } from '../kernel/errors.js';
 import type { Bucket } from '../kernel/limits.js';
+import { Printed } from '../kernel/printed.js';
 import type { RawRequest } from '../kernel/rows.js';
 import type { Envelope } from './envelope.js';
 import { answer, answerRaw, prepare } from './serve.js';
@@ -41,7 +42,12 @@ const rawRequest = (request: FastifyRequest): RawRequest => ({
   body: request.body,
 });
 
-const send = (reply: FastifyReply, { status, headers, body }: Envelope) => reply.status(status).headers(headers).send(body);
+const json = 'application/json; charset=utf-8';
+
+const send = (reply: FastifyReply, { status, headers, body }: Envelope) =>
+  body instanceof Printed
+    ? reply.status(status).headers(headers).type(json).send(body.text)
+    : reply.status(status).headers(headers).send(body);
 
 const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
@@ -64,6 +70,6 @@ const throughSofa = (sofa: ReturnType<typeof sofaRows>, mounted: MountedRow) => 
 
 const own = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { status, type, headers, body } = await answerRaw(mounted, request.ctx, rawRequest(request));
-  reply.status(status ?? mounted.row.status).type(type ?? 'application/json; charset=utf-8');
+  reply.status(status ?? mounted.row.status).type(type ?? json);
   return reply.headers(headers ?? {}).send(body);
 };

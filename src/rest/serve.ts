@@ -3,7 +3,7 @@ import { getNamedType } from 'graphql';
 import { allow } from '../kernel/access.js';
 import type { Context } from '../kernel/context.js';
 import { AppError, badRequest } from '../kernel/errors.js';
-import { causeOf, run } from '../kernel/operation.js';
+import { causeOf, type Operation, run, show } from '../kernel/operation.js';
 import type { RawReply, RawRequest } from '../kernel/rows.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
@@ -44,9 +44,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
 export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
   const { row } = mounted;
   try {
-    const { data, errors } = await run(mounted.operation(), ctx, prepared.variables);
-    if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
-    const result = (data as Record<string, unknown>)[row.operation!];
+    const result = await (row.printed ? show : ran)(mounted.operation(), ctx, prepared.variables);
     const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
@@ -55,6 +53,12 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
     const named = inClientNames(error, prepared.names);
     throw row.invalid === 422 ? asUnprocessable(named) : named;
   }
+}
+
+async function ran(operation: Operation, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
+  const { data, errors } = await run(operation, ctx, variables);
+  if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
+  return (data as Record<string, unknown>)[operation.fields[0]!];
 }
 
 const headerList = (names: string[]) =>

@@ -8,6 +8,8 @@ const batch = 1000;
 /** Between two looks where nobody may have told us of a commit, and between two where everybody does. */
 const pollMs = 250;
 const safetyMs = 5000;
+/** Between the beginnings of two steps: under load one step, and one commit of its own, serves many changes. */
+const spacingMs = 20;
 /** When another relay is at work: it may have looked before our events were committed. */
 const busyMs = 5;
 
@@ -68,6 +70,8 @@ export class Relay {
 
   async #work(): Promise<void> {
     while (this.#again && !this.#stopped) {
+      const early = this.#looked + spacingMs - Date.now();
+      if (early > 0) await new Promise((resume) => setTimeout(resume, early));
       this.#again = false;
       try {
         this.#again = (await this.#step()) || this.#again;

@@ -33,13 +33,13 @@ function side(rounds: Round[]) {
 }
 
 /** The figures of a workload; the ratio is the median over the pairs, so that a slow minute of the machine hits both sides. */
-export function figures({ workload, server, ceiling, statements, bytes }: Measured) {
+export function figures({ workload: { key, title, target }, server, ceiling, statements, bytes }: Measured) {
   const ratios = server.map((round, i) => perSecond(round) / perSecond(ceiling[i]!));
-  const { ratio: least, statements: most } = workload.target;
+  const { ratio: least, statements: most } = target;
   const ratio = median(ratios);
   const reached = ratio >= least && (most === undefined || statements.server <= most);
   const spread = [Math.min(...ratios), Math.max(...ratios)];
-  return { ...workload, server: side(server), ceiling: side(ceiling), statements, bytes, ratio, spread, reached };
+  return { key, title, target, server: side(server), ceiling: side(ceiling), statements, bytes, ratio, spread, reached };
 }
 
 export type Figures = ReturnType<typeof figures>;

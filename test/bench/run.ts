@@ -63,7 +63,7 @@ async function round(bench: Bench, target: Running, workload: Workload, from: nu
   return { ...load, cpu: (target.cpu() - before) / load.requests };
 }
 
-const warmRequests = 3000;
+const warmRequests = 15_000;
 const warmStep = 2;
 
 /** Lets a server answer until its code is compiled and its caches are full: what is measured is a server that has been running. */

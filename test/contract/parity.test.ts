@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type GraphQLInputObjectType, type GraphQLNamedType, getNamedType, getNullableType, isInputObjectType, isLeafType, isListType, print } from 'graphql';
+import {
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isLeafType,
+  isListType,
+  print,
+} from 'graphql';
 import { v4 } from 'uuid';
 import { adaptQuery } from '../../src/rest/query.js';
 import type { MountedRow } from '../../src/rest/table.js';

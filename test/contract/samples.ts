@@ -162,9 +162,9 @@ export const samples: Record<string, MakeSample> = {
 
   // The feed has an event once the relay has given it its place.
   'GET /events': async (account, n) => {
-    await aContact(account, n);
+    const id = await aContact(account, n);
     const { owner } = account;
-    await eventually(async () => dataOf(await owner.get('/events')).data.length > 0);
+    await eventually(async () => dataOf(await owner.get('/events?per_page=200')).data.some((e: { entityId: string }) => e.entityId === id));
     return {};
   },
 

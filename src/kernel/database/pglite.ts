@@ -133,6 +133,7 @@ export function pgliteStore(pg: PGlite, release: () => void): Store {
         throw error;
       }
     },
+    text: async ({ text, values }) => (await pg.query<[string]>(text, values, { rowMode: 'array' })).rows[0]![0],
     close: async () => {
       try {
         if (!pg.closed) await pg.exec('CHECKPOINT').then(() => pg.close());

@@ -64,7 +64,7 @@ export function openPool(url: string, log?: Log): pg.Pool {
  * Names for prepared statements: a text gets one on its second use, and no more than a fixed number get one, since
  * every connection keeps every name for ever.
  */
-export function statementNames(max = MAX_NAMES): (query: SqlQuery) => string | undefined {
+export function statementNames(max = MAX_NAMES, prefix = 's'): (query: SqlQuery) => string | undefined {
   const names = new Map<string, string>();
   const seenOnce = new LRUCache<string, true>({ max: 1000 });
   return ({ sql }) => {
@@ -74,7 +74,7 @@ export function statementNames(max = MAX_NAMES): (query: SqlQuery) => string | u
       seenOnce.set(sql, true);
       return undefined;
     }
-    const name = `s${names.size}`;
+    const name = `${prefix}${names.size}`;
     names.set(sql, name);
     return name;
   };
@@ -114,11 +114,16 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
 
 /** PostgreSQL as the rest of the kernel sees it. */
 export function postgresStore(pool: pg.Pool): Store {
+  const nameOf = statementNames(MAX_NAMES, 't');
   return {
     execute: async (text, values) => {
       const result: unknown = await pool.query(text, values);
       const last = Array.isArray(result) ? result.findLast((one: pg.QueryResult) => one.fields.length > 0) : result;
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
+    },
+    text: async ({ text, values }) => {
+      const { rows } = await pool.query<[string]>({ name: nameOf({ sql: text, args: [], argTypes: [] }), text, values, rowMode: 'array' });
+      return rows[0]![0];
     },
     close: () => pool.end(),
   };

@@ -2,9 +2,10 @@ import type { Context } from '../../kernel/context.js';
 import { since, until } from '../../kernel/dates.js';
 import { type Filterable, type FilterField, filterSql } from '../../kernel/filters.js';
 import { byNumber, byText, byTime, type ListSpec } from '../../kernel/list.js';
+import { printed } from '../../kernel/printed.js';
 import { searchPattern } from '../../kernel/search.js';
 import { allOf, joinSql, type Sql, selectList, sql } from '../../kernel/sql.js';
-import type { ContactFilter, ContactSort, Reachability } from './contact.model.js';
+import { Contact, type ContactFilter, type ContactSort, type Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
 
 /** Columns of the table that no record shows. */
@@ -19,9 +20,13 @@ export const contactWithTags = sql`${contactColumns}, coalesce((
     order by g.name, g.id)
   from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]') as tags`;
 
-export const contactListing: ListSpec<keyof typeof ContactSort> = {
+export const contactListing = {
   table: 'contacts',
   columns: contactColumns,
+  record: printed(Contact, {
+    tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
+      from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,
+  }),
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),
@@ -32,13 +37,13 @@ export const contactListing: ListSpec<keyof typeof ContactSort> = {
     leadScore: byNumber('lead_score'),
   },
   byDefault: ['createdAt', 'desc'],
-};
+} satisfies ListSpec<keyof typeof ContactSort>;
 
 type Conditions = { [K in keyof ContactFilter]-?: (value: NonNullable<ContactFilter[K]>, ctx: Context) => Sql };
 
-const carriesAny = (names: string[]) => sql`exists (
-  select 1 from contact_tags ct join tags g on g.account_id = ct.account_id and g.id = ct.tag_id
-  where ct.account_id = t.account_id and ct.contact_id = t.id
+/** The search index holds the tags by id. */
+const carriesAny = (names: string[], { caller }: Context) => sql`t.tag_ids && (
+  select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid
   and lower(g.name collate "und-x-icu") = any(${names.map((name) => name.toLowerCase())}))`;
 
 const bySms = sql`(t.phone is not null and not t.opted_out_sms)`;
@@ -108,8 +113,8 @@ function dealContext({ dealContextOwners: owners, dealContextStages: stages, dea
 
 const conditions: Partial<Conditions> = {
   search: (text) => sql`t.search_text like ${searchPattern(text)}`,
-  tag: (name) => carriesAny([name]),
-  tags: (names) => carriesAny(names),
+  tag: (name, ctx) => carriesAny([name], ctx),
+  tags: carriesAny,
   source: (source) => sql`t.source = ${source}`,
   company: (company) => sql`lower(t.company collate "und-x-icu") = ${company.toLowerCase()}`,
   companyId: (id) => sql`t.company_id = ${id}::uuid`,

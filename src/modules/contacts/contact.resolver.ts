@@ -30,12 +30,12 @@ import { smartViews } from './contact.views.js';
 export class ContactResolver {
   @Query(() => ContactConnection, { description: 'Contacts, newest first unless sorted otherwise' })
   contacts(@Ctx() ctx: Context, @Listing() args: ContactList) {
-    return contacts.listContacts(ctx, args);
+    return contacts.showContacts(ctx, args);
   }
 
   @Query(() => Contact, { nullable: true, description: 'One contact' })
   contact(@Ctx() ctx: Context, @IdArg() id: string) {
-    return contacts.getContact(ctx, id);
+    return contacts.showContact(ctx, id);
   }
 
   @Query(() => ContactScore, { nullable: true, description: 'Why a contact has its lead score' })

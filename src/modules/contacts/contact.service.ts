@@ -1,7 +1,7 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { mergeCustomFields } from '../../kernel/customFields.js';
 import { badRequest, check, found } from '../../kernel/errors.js';
-import { listRows } from '../../kernel/list.js';
+import { listRows, showRow, showRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
@@ -21,14 +21,25 @@ export const asRow = (row: object) => row as ContactRow;
 
 const tagsSelected = ['nodes.tags', 'edges.node.tags'];
 
-/** Contract GET /contacts: a page in one statement, tags and exact total included where they are asked for. */
-export async function listContacts(ctx: Context, args: ContactList) {
+/** What a list of contacts is made of, a saved filter included. */
+async function listed(ctx: Context, args: ContactList) {
   const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
   const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
   const wanted = args.sort || args.order ? args : { ...args, ...order };
-  const all = [...contactConditions(ctx, args.filter), ...conditions];
-  return listRows<ContactRow, keyof typeof ContactSort>(ctx, { ...contactListing, columns }, wanted, all);
+  return [{ ...contactListing, columns }, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
 }
+
+/** A page of contacts in one statement, tags and exact total included where they are asked for. */
+export const listContacts = async (ctx: Context, args: ContactList) =>
+  listRows<ContactRow, keyof typeof ContactSort>(ctx, ...(await listed(ctx, args)));
+
+/** Contract GET /contacts: the same as it is shown. */
+export const showContacts = async (ctx: Context, args: ContactList) =>
+  showRows<ContactRow, keyof typeof ContactSort>(ctx, ...(await listed(ctx, args)));
+
+/** Contract GET /contacts/{id}: one contact with its tags as it is shown, or 404. */
+export const showContact = async (ctx: Context, id: string) =>
+  found(await showRow<ContactRow>(ctx, { ...contactListing, columns: contactWithTags }, validId(id, 'Contact')), 'Contact');
 
 const byId = statement<ContactRow, [id: string]>(
   (account, id) => sql`

@@ -52,7 +52,7 @@ export default defineModule({
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
   on: { ...reactions(scored, onActivity), ...reactions(rescored, onDealChange), ...reactions(touched, touchContact) },
   routes: [
-    list('GET /contacts', 'contacts', { as: 'page' }),
+    list('GET /contacts', 'contacts', { as: 'page', printed: true }),
     make('POST /contacts', 'createContact', { also: [402] }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),
@@ -61,7 +61,7 @@ export default defineModule({
     gone('POST /contacts/import', 'Use POST /imports, then POST /imports/{id}/process', { access }),
     act('POST /contacts/merge', 'mergeContacts', { also: [404] }),
     act('POST /contact', 'upsertContact', { as: 'beside', data: 'contact', statusWhen: { created: 201 }, also: [402] }),
-    read('GET /contacts/{id}', 'contact'),
+    read('GET /contacts/{id}', 'contact', { printed: true }),
     edit('PATCH /contacts/{id}', 'updateContact'),
     drop('DELETE /contacts/{id}', 'deleteContact'),
     read('GET /contacts/{id}/score', 'contactScore'),

@@ -12,6 +12,10 @@ import { type DealFilter, type DealList, DealSort } from './deal.model.js';
 const isCalled = (alias: string, name: string) =>
   sql`lower(${rawSql(alias)}.name collate "und-x-icu") = ${name.toLowerCase()} and ${rawSql(alias)}.deleted_at is null`;
 
+/** The ids of those that bear a name, found once and not for each deal. */
+const idsCalled = (ctx: Context, table: 'pipelines' | 'stages', name: string) =>
+  sql`array(select n.id from ${rawSql(table)} n where n.account_id = ${ctx.caller.account.id}::uuid and ${isCalled('n', name)})`;
+
 /** The stages in the order of the board, pipeline by pipeline: those that the filter leaves, so that no others are looked into. */
 function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns'] {
   const { pipelineId, pipelineName, stageId, stageName } = filter ?? {};
@@ -77,9 +81,9 @@ const untouched = (moment: Date) =>
 const conditions: Conditions<DealFilter> = {
   search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
-  pipelineName: (name) => sql`t.pipeline_id in (select n.id from pipelines n where n.account_id = t.account_id and ${isCalled('n', name)})`,
+  pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
   stageId: (id) => sql`t.stage_id = ${id}::uuid`,
-  stageName: (name) => sql`t.stage_id in (select n.id from stages n where n.account_id = t.account_id and ${isCalled('n', name)})`,
+  stageName: (name, ctx) => sql`t.stage_id = any(${idsCalled(ctx, 'stages', name)})`,
   status: (status) => sql`t.status = ${status}`,
   assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,

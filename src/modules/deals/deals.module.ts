@@ -23,6 +23,14 @@ declare module '../../kernel/loaders.js' {
   }
 }
 
+/** The contract's names of the filters, those in snake_case left out. */
+const names = {
+  ...{ pipeline: 'filter.pipelineId', pipelineId: 'filter.pipelineId', pipelineName: 'filter.pipelineName' },
+  ...{ stage: 'filter.stageId', stageId: 'filter.stageId', stageName: 'filter.stageName', assignedTo: 'filter.assignedTo' },
+  ...{ minValue: 'filter.minValue', value_min: 'filter.minValue', maxValue: 'filter.maxValue', value_max: 'filter.maxValue' },
+  ...{ needsAction: 'filter.needsAction', viewId: 'filter.viewId' },
+};
+
 /** What a deal carries along of the records that it leads to. */
 const related = {
   pipeline: '{ id name isDefault }',
@@ -55,7 +63,7 @@ export default defineModule({
   routes: [
     list('GET /deals', 'deals', {
       as: 'page',
-      query: { pipeline: 'filter.pipelineId', stage: 'filter.stageId', value_min: 'filter.minValue', value_max: 'filter.maxValue' },
+      query: names,
       include: related,
       extras: { summary: '{ count totalValue byStage { stageId name count totalValue } }' },
     }),
