@@ -153,7 +153,9 @@ describe.each(operations.map((mounted) => [mounted.address, mounted] as const))(
 
 const paramsOf = ({ row }: MountedRow) => Object.fromEntries([...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()]));
 
-const takesObjects = (type: GraphQLNamedType) => isInputObjectType(type) || type.name.startsWith('JSONObject');
+function takesObjects(type: GraphQLNamedType): boolean {
+  return isInputObjectType(type) || type.name.startsWith('JSONObject');
+}
 
 /** For each member of the body a value that cannot be one. */
 function wrongBodies({ field }: MountedRow): [string, unknown][] {
