@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Context } from './context.js';
 import { fromDatabase, isRetryable } from './dberrors.js';
 import { AppError } from './errors.js';
@@ -38,6 +39,8 @@ export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
     for (const [place, outcome] of await attempt(ctx, round, plan)) places.set(place, outcome);
+    // The embedded database answers within the turn: without this, nobody else would be heard until the last round.
+    await turn();
   }
   return all.map((place) => places.get(place)!);
 }

@@ -1,7 +1,8 @@
 import { ID } from 'type-graphql';
 import { unprocessable } from './errors.js';
 import { field } from './fields.js';
-import type { Check } from './values.js';
+import { JsonObject } from './scalars.js';
+import { type Check, jsonObject, list } from './values.js';
 
 type Class = abstract new (...args: never[]) => object;
 
@@ -28,6 +29,19 @@ export const Targets = (max: number, description: string, options: { required?: 
 
 /** The record that a row is about: an id that names none is that row's own fault. */
 export const Target = (description: string) => field(description, { required: true }, { type: () => ID, check: (value) => value });
+
+/** At most `max` JSON objects of at most 64 KB each. */
+export const JsonObjects = (max: number, description: string) =>
+  field(
+    description,
+    {},
+    {
+      type: () => JsonObject,
+      list: true,
+      check: list(max, jsonObject(64 * 1024)),
+      schema: { maxItems: max, items: { type: 'object' } },
+    },
+  );
 
 /** Rows that each stand for themselves: their types are looked at together, their values when their turn comes. */
 export const Rows = (type: () => Class, max: number, description: string) =>

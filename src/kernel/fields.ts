@@ -253,7 +253,7 @@ export function clean(type: Class, value: unknown, ctx: Context): void {
   if (value === null || value === undefined) return;
   const details: Detail[] = [];
   cleanObject(type, value as Record<string, unknown>, '', (field, message) => details.push({ field, message }), ctx);
-  if (details.length > 0) throw invalid(details);
+  if (details.length > 0) throw invalid(details.slice(0, 100));
 }
 
 function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, ctx: Context) {

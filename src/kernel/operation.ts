@@ -94,6 +94,9 @@ function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): str
   });
 }
 
+/** The most faults that are told of one request. */
+const most = 100;
+
 /** All type faults of the variables in one pass, each with the name of its field. */
 function coerce(
   schema: GraphQLSchema,
@@ -113,6 +116,8 @@ function coerce(
     });
   }
   if (details.length === 0) return coerced;
+  // Enough to tell what is wrong: a long list of one mistake would be answered by a longer one.
+  details.splice(most);
   const names = new Set(types.map((t) => t.name));
   throw invalid(details.map((d) => missingField(d, names)));
 }

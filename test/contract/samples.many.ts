@@ -5,6 +5,12 @@ const someContacts = async (account: Account) => [(await account.contact()).id, 
 
 const someDeals = async (account: Account) => [(await account.deal()).id, (await account.deal()).id] as string[];
 
+// The second row has a cell too many.
+const anImport = async (account: Account, n: number) =>
+  dataOf(await account.owner.post('/imports', { csv: `firstName,email\nAda,ada${n}@imported.example\nBea,bea@imported.example,more` }))
+    .id as string;
+const onImport: MakeSample = async (account, n) => ({ params: { id: await anImport(account, n) } });
+
 const cityIs = (value: string) => ({
   or: [
     { field: 'city', value },
@@ -63,4 +69,18 @@ export const manySamples: Record<string, MakeSample> = {
     body: { name: `Renamed ${n}`, filters: cityIs('Faro'), sort: null, shared: true },
   }),
   'DELETE /smart-lists/{id}': onList,
+
+  'GET /imports': async (account, n) => {
+    await anImport(account, n);
+    return { query: 'status=pending&per_page=1' };
+  },
+  'POST /imports': (_account, n) => ({
+    body: {
+      ...{ name: `people${n}.csv`, csv: `First name;E-mail;Tier\nAda;ada${n}@imported.example;gold\n;;`, mode: 'upsert', matchOn: 'email' },
+      mapping: { 'First name': 'firstName', 'E-mail': 'email', Tier: 'customFields.tier' },
+    },
+  }),
+  'GET /imports/{id}': onImport,
+  'GET /imports/{id}/errors': onImport,
+  'POST /imports/{id}/process': onImport,
 };

@@ -1,4 +1,6 @@
 import { expect } from '@jest/globals';
+import { waitingJobs } from '../../src/workers/jobs.js';
+import { eventually } from './live.js';
 import type { TestServer } from './server.js';
 
 /** Columns that a mere request may touch: when somebody was last there, and until when their session lives on. */
@@ -35,8 +37,15 @@ export async function rows({ app }: TestServer): Promise<Rows> {
   return Object.fromEntries((result.rows as { name: string; n: number; hash: string }[]).map((r) => [r.name, `${r.n} ${r.hash}`]));
 }
 
+/** What was begun before is done: jobs write what nobody asks for any more. */
+const noJobRuns = ({ app }: TestServer) =>
+  eventually(async () => (await waitingJobs(app.database)).length === 0 && (await app.database.execute(active)).rows.length === 0);
+
+const active = "select 1 from pgboss.job where state = 'active' and name not like 'test.%'";
+
 /** Runs the work and fails if it left any trace in any table. */
 export async function expectNothingWritten<T>(server: TestServer, work: () => Promise<T>): Promise<T> {
+  await noJobRuns(server);
   const before = await rows(server);
   const result = await work();
   expect(await rows(server)).toEqual(before);

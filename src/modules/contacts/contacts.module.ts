@@ -5,6 +5,7 @@ import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { filterable } from './contact.filter.js';
+import { contactsAtAddresses } from './contact.match.js';
 import { ContactResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
@@ -14,6 +15,7 @@ declare module '../../kernel/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
     contactToChange: Loader<ContactRow | null>;
+    contactAtAddress: Loader<string | null>;
     pendingOfContact: Loader<void>;
     activityOfContact: Loader<void>;
     tagsOfContact: Loader<Tag[]>;
@@ -40,6 +42,7 @@ export default defineModule({
   loaders: {
     contact: contactsById,
     contactToChange: contactsToChange,
+    contactAtAddress: contactsAtAddresses,
     pendingOfContact: cancelPending,
     activityOfContact: rescore,
     tagsOfContact: tagsOfContacts,

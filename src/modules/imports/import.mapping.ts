@@ -1,0 +1,165 @@
+import type { Context } from '../../kernel/context.js';
+import { check, invalid, invalidField } from '../../kernel/errors.js';
+import { clean } from '../../kernel/fields.js';
+import { UpdateContactInput } from '../contacts/contact.model.js';
+import type { ContactChange } from '../contacts/contact.service.js';
+import type { CustomField } from '../customFields/customField.model.js';
+
+type Mapping = Record<string, string>;
+type Definition = Pick<CustomField, 'fieldKey' | 'fieldType'> & { label?: string };
+
+/** What a row says of its contact. */
+export type Imported = ContactChange & { id?: string };
+
+const texts = [
+  ...['id', 'firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
+  ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'language', 'doNotContactReason', 'assignedTo'],
+];
+const flags = ['externalBackend', 'doNotContact', 'optedOutSms', 'optedOutEmail'];
+const custom = 'customFields.';
+
+const isField = (name: string) =>
+  texts.includes(name) ||
+  flags.includes(name) ||
+  name === 'tags' ||
+  name === 'customFields' ||
+  (name.startsWith(custom) && name.length > custom.length);
+
+/** A name without what people write it with. */
+const bare = (name: string) =>
+  name
+    .toLowerCase()
+    .normalize('NFKD')
+    .replace(/[^\p{L}\p{N}]/gu, '');
+
+/** What columns are called elsewhere. */
+const others: Record<string, string[]> = {
+  firstName: ['givenname', 'forename', 'first'],
+  lastName: ['surname', 'familyname', 'last'],
+  email: ['emailaddress', 'mail', 'email1', 'primaryemail', 'workemail'],
+  phone: ['phonenumber', 'telephone', 'tel', 'mobile', 'mobilephone', 'cell', 'cellphone', 'workphone', 'phone1'],
+  company: ['companyname', 'organisation', 'organization', 'account', 'accountname'],
+  jobTitle: ['title', 'position', 'role'],
+  source: ['leadsource'],
+  addressLine1: ['address', 'street', 'address1', 'streetaddress'],
+  addressLine2: ['address2'],
+  city: ['town'],
+  state: ['region', 'province', 'county'],
+  zip: ['zipcode', 'postalcode', 'postcode'],
+  masterStatus: ['status', 'leadstatus'],
+  tags: ['labels', 'tag'],
+};
+
+const byName = new Map([
+  ...Object.entries(others).flatMap(([field, names]) => names.map((name) => [name, field] as const)),
+  ...[...texts, ...flags, 'tags', 'customFields'].map((field) => [bare(field), field] as const),
+]);
+
+/** Each column by its name, the first of several for one field. */
+function guessed(columns: string[], definitions: Definition[]): Mapping {
+  const own = new Map(definitions.map(({ fieldKey }) => [bare(fieldKey), `${custom}${fieldKey}`]));
+  const taken = new Set<string>();
+  const pairs = columns.flatMap((column): [string, string][] => {
+    const field = isField(column) ? column : (byName.get(bare(column)) ?? own.get(bare(column)));
+    if (!field || taken.has(field)) return [];
+    taken.add(field);
+    return [[column, field]];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** The field of each column: as it is told, else as the columns are called. 400 naming what leads nowhere. */
+export async function mappingOf(ctx: Context, columns: string[], given: Record<string, unknown> | null | undefined): Promise<Mapping> {
+  if (!given) {
+    const mapping = guessed(columns, await ctx.load.customFieldsOf.load('contact'));
+    check(Object.keys(mapping).length > 0, () => invalidField('mapping', 'must be told: no column is called like a field of a contact'));
+    return mapping;
+  }
+  const entries = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== '');
+  const faults = entries.flatMap(([column, field], i) => {
+    const fault = (message: string) => [{ field: `mapping.${column}`, message }];
+    if (!columns.includes(column)) return fault('is no column of the rows');
+    if (typeof field !== 'string' || !isField(field)) return fault('must name a field of a contact, tags or customFields.<key>');
+    return entries.findIndex(([, other]) => other === field) < i ? fault(`leads to ${field}, as another column does`) : [];
+  });
+  if (faults.length > 0) throw invalid(faults.slice(0, 100));
+  check(entries.length > 0, () => invalidField('mapping', 'must name at least one column'));
+  return Object.fromEntries(entries);
+}
+
+const truths: Record<string, boolean> = {
+  ...{ true: true, yes: true, y: true, x: true, '1': true },
+  ...{ false: false, no: false, n: false, '0': false },
+};
+
+type Report = (message: string) => undefined;
+
+const split = (value: string) =>
+  value
+    .split(/[,;]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** A cell's words as a custom field of this type keeps them; what is none of its values is left for the check to tell. */
+function customValue(value: unknown, definition: Definition | undefined): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  switch (definition?.fieldType) {
+    case 'number':
+      return /^-?\d{1,15}(\.\d{1,10})?$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return truths[text.toLowerCase()] ?? text;
+    case 'multiselect':
+      return split(text);
+    default:
+      return text;
+  }
+}
+
+function objectIn(value: unknown, report: Report): unknown {
+  if (typeof value !== 'string') return typeof value === 'object' && !Array.isArray(value) ? value : report('must be a JSON object');
+  try {
+    const parsed: unknown = JSON.parse(value);
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  } catch {
+    // answered below, with what else is no object
+  }
+  return report('must be a JSON object');
+}
+
+function tagsIn(value: unknown, report: Report): unknown {
+  if (typeof value === 'string') return split(value);
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : report('must be names of tags');
+}
+
+function readValue(field: string, value: unknown, report: Report): unknown {
+  if (value === null) return null;
+  if (field === 'tags') return tagsIn(value, report);
+  if (field === 'customFields') return objectIn(value, report);
+  if (flags.includes(field)) {
+    if (typeof value === 'boolean') return value;
+    return truths[String(value).trim().toLowerCase()] ?? report('must be true or false');
+  }
+  return typeof value === 'object' ? report('must be text') : String(value);
+}
+
+const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');
+
+/** What a row says of its contact, cleaned like the body of a request. Throws 400 naming every field at fault. */
+export async function importedFrom(ctx: Context, mapping: Mapping, data: Record<string, unknown>): Promise<Imported> {
+  const definitions = new Map((await ctx.load.customFieldsOf.load('contact')).map((one) => [one.fieldKey, one]));
+  const input: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
+  const details: { field: string; message: string }[] = [];
+  for (const [column, field] of Object.entries(mapping)) {
+    const value = Object.hasOwn(data, column) ? data[column] : undefined;
+    if (isNothing(value)) continue;
+    const key = field.startsWith(custom) ? field.slice(custom.length) : undefined;
+    if (key !== undefined) values[key] = customValue(value, definitions.get(key));
+    else input[field] = readValue(field, value, (message) => void details.push({ field, message }));
+  }
+  if (details.length > 0) throw invalid(details);
+  if (Object.keys(values).length > 0) input.customFields = { ...(input.customFields as object | undefined), ...values };
+  clean(UpdateContactInput, input, ctx);
+  return input as Imported;
+}

@@ -1,0 +1,49 @@
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { In } from '../../kernel/fields.js';
+import { IdArg, Listing } from '../../kernel/page.js';
+import {
+  CreateImportInput,
+  Import,
+  ImportConnection,
+  ImportErrorConnection,
+  ImportErrorList,
+  ImportList,
+  ImportPreview,
+} from './import.model.js';
+import * as imports from './import.service.js';
+
+@Resolver(() => Import)
+@Access({ scope: 'contacts' })
+export class ImportResolver {
+  @Query(() => ImportConnection, { description: 'Imports, the newest first' })
+  imports(@Ctx() ctx: Context, @Listing() args: ImportList) {
+    return imports.listImports(ctx, args);
+  }
+
+  @Query(() => Import, { nullable: true, description: 'One import, with how much of it is done' })
+  import(@Ctx() ctx: Context, @IdArg() id: string) {
+    return imports.getImport(ctx, id);
+  }
+
+  @Query(() => ImportErrorConnection, { description: 'The rows of an import that could not be imported, in their order' })
+  importErrors(@Ctx() ctx: Context, @IdArg() id: string, @Listing() args: ImportErrorList) {
+    return imports.listErrors(ctx, id, args);
+  }
+
+  @Mutation(() => Import, { description: 'Keeps contacts to import, and shows how they would be read; nothing is imported yet' })
+  createImport(@Ctx() ctx: Context, @In() input: CreateImportInput) {
+    return imports.createImport(ctx, input);
+  }
+
+  @Mutation(() => Import, { description: 'Begins to import: its rows are worked on in the background' })
+  processImport(@Ctx() ctx: Context, @IdArg() id: string) {
+    return imports.processImport(ctx, id);
+  }
+
+  @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
+  preview(@Ctx() ctx: Context, @Root() { id }: Import) {
+    return ctx.load.importPreview.load(id);
+  }
+}

@@ -1,0 +1,170 @@
+import type { Context } from '../../kernel/context.js';
+import { each, type Outcome } from '../../kernel/each.js';
+import { AppError, invalidField, notFound } from '../../kernel/errors.js';
+import type { JobHandler } from '../../kernel/jobs.js';
+import { checkReferences } from '../../kernel/references.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { isUuid } from '../../kernel/values.js';
+import { createContact, updateContact } from '../contacts/contact.service.js';
+import { type Imported, importedFrom } from './import.mapping.js';
+import type { Import } from './import.model.js';
+import { importJob } from './import.service.js';
+
+/** Rows that one transaction imports, and such portions of one run. */
+const portion = 100;
+const portionsOfRun = 5;
+
+type Run = Pick<Import, 'id' | 'mode' | 'matchOn' | 'mapping'> & { attempt: number };
+
+interface Row {
+  id: string;
+  data: Record<string, unknown>;
+  input: Imported;
+}
+
+const take = statement<Run, [string]>(
+  (account, id) => sql`
+    update imports set attempt = attempt + 1 where account_id = ${account}::uuid and id = ${id}::uuid and status = 'processing'
+    returning id, mode, match_on as "matchOn", mapping, attempt`,
+);
+
+const holdRun = statement<{ id: string }, [id: string, attempt: number]>(
+  (account, id, attempt) => sql`
+    select id from imports where account_id = ${account}::uuid and id = ${id}::uuid and attempt = ${attempt}::int and status = 'processing'
+    for update`,
+);
+
+/** Another run took over: this one, which was thought dead, must not touch a row any more. */
+class Overtaken extends Error {}
+
+/** Each transaction of a run begins so: one run at a time, and the newest alone. */
+const fence = (run: Run) => async (inside: Context) => {
+  const [held] = await inside.query(holdRun, run.id, run.attempt);
+  if (!held) throw new Overtaken();
+};
+
+const pending = statement<Omit<Row, 'input'>, [string]>(
+  (account, id) => sql`
+    select id, data from import_rows where account_id = ${account}::uuid and import_id = ${id}::uuid and status = 'pending'
+    order by row limit ${portion}::int`,
+);
+
+const count = statement<never, [id: string, created: number, updated: number, failed: number, now: Date]>(
+  (account, id, created, updated, failed, now) => sql`
+    update imports set created_count = created_count + ${created}::int, updated_count = updated_count + ${updated}::int,
+      error_count = error_count + ${failed}::int, processed_rows = processed_rows + ${created + updated + failed}::int,
+      updated_at = ${now}::timestamptz
+    where account_id = ${account}::uuid and id = ${id}::uuid`,
+);
+
+const complete = statement<never, [id: string, now: Date]>(
+  (account, id, now) => sql`
+    update imports set status = 'completed', completed_at = ${now}::timestamptz, updated_at = ${now}::timestamptz
+    where account_id = ${account}::uuid and id = ${id}::uuid`,
+);
+
+/** The value that finds the contact of a row. */
+function addressOf({ matchOn }: Run, { input }: Row): string | undefined {
+  if (matchOn === 'email') return input.email?.toLowerCase();
+  return (matchOn === 'phone' ? input.phone : input.id?.trim().toLowerCase()) ?? undefined;
+}
+
+async function contactOf(inside: Context, { matchOn }: Run, address: string): Promise<string | null> {
+  if (matchOn === 'id') return isUuid(address) ? ((await inside.load.contactToChange.fresh(address))?.id ?? null) : null;
+  return inside.load.contactAtAddress.fresh(`${matchOn}/${address}`);
+}
+
+const links = { companyId: 'company', assignedTo: 'user' } as const;
+
+/** Imports one row as a single request would, and answers what became of it. */
+async function importOne(inside: Context, run: Run, row: Row): Promise<'created' | 'updated'> {
+  const { id: _id, ...input } = row.input;
+  const address = run.mode === 'create' ? undefined : addressOf(run, row);
+  if (run.mode === 'update' && !address) throw invalidField(run.matchOn!, 'is required to find the contact');
+  await checkReferences(inside, links, { companyId: input.companyId, assignedTo: input.assignedTo });
+  const known = address ? await contactOf(inside, run, address) : null;
+  if (run.mode === 'update' && !known) throw notFound(`Contact with this ${run.matchOn}`);
+  const { id: contactId } = known
+    ? await updateContact(inside, known, input)
+    : await createContact(inside, { ...made(input), importId: run.id });
+  inside.update('ImportRow', row, { status: known ? 'updated' : 'created', contactId });
+  return known ? 'updated' : 'created';
+}
+
+/** Who is made has nothing yet that null could clear. */
+const made = (input: Omit<Imported, 'id'>) =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as Omit<Parameters<typeof createContact>[1], 'importId'>;
+
+/** Rows as contacts, and what is wrong with those that are none. */
+async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; failed: Outcome<Pick<Row, 'id'>, never>[] }> {
+  ctx.load.customFieldsOf.clear('contact');
+  const rows: Row[] = [];
+  const failed: Outcome<Pick<Row, 'id'>, never>[] = [];
+  for (const row of await ctx.query(pending, run.id)) {
+    try {
+      rows.push({ ...row, input: await importedFrom(ctx, run.mapping, row.data) });
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      failed.push({ item: row, error });
+    }
+  }
+  return { rows, failed };
+}
+
+/** Imports the next rows, all that go well in one transaction with the note that they are done. Answers whether there were any. */
+async function importPortion(ctx: Context, run: Run): Promise<boolean> {
+  const { rows, failed } = await readPortion(ctx, run);
+  if (rows.length + failed.length === 0) return false;
+  const outcomes = await each(ctx, rows, {
+    begin: fence(run),
+    work: (inside, row) => importOne(inside, run, row),
+    touches: (row) => (run.mode === 'create' ? [] : [addressOf(run, row) ?? row.id]),
+    settle: async (inside, done) => {
+      const created = done.filter(({ value }) => value === 'created').length;
+      await inside.query(count, run.id, created, done.length - created, 0, inside.now());
+    },
+  });
+  const wrong = [...failed, ...outcomes.filter(({ error }) => error)];
+  if (wrong.length > 0) await ctx.transaction((inside) => noteErrors(inside, run, wrong));
+  return true;
+}
+
+async function noteErrors(inside: Context, run: Run, wrong: Outcome<Pick<Row, 'id'>, unknown>[]): Promise<void> {
+  await fence(run)(inside);
+  for (const { item, error } of wrong) {
+    inside.update('ImportRow', item, { status: 'failed', field: error!.field ?? null, error: error!.message.slice(0, 2000) });
+  }
+  await inside.query(count, run.id, 0, 0, wrong.length, inside.now());
+}
+
+async function runPart(ctx: Context, run: Run): Promise<void> {
+  for (let n = 0; n < portionsOfRun; n++) {
+    if (await importPortion(ctx, run)) continue;
+    await ctx.transaction(async (inside) => {
+      await fence(run)(inside);
+      await inside.query(complete, run.id, inside.now());
+    });
+    return;
+  }
+  await ctx.transaction(async (inside) => {
+    await fence(run)(inside);
+    await inside.enqueue('contactImport', { importId: run.id }, importJob);
+  });
+}
+
+/**
+ * The job behind POST /imports/{id}/process. What is imported is noted in the same transaction, so that a run after a crash
+ * goes on behind the last portion that was committed, and no row is imported twice.
+ */
+export const runImport: JobHandler<{ importId: string }> = async (ctx, { importId }, { retries }) => {
+  const [run] = await ctx.transaction((inside) => inside.query(take, importId));
+  if (!run) return;
+  try {
+    await runPart(ctx, run);
+  } catch (error) {
+    if (error instanceof Overtaken) return;
+    if (retries >= importJob.retryLimit)
+      await ctx.db.import.updateMany({ where: { id: importId, attempt: run.attempt }, data: { status: 'failed' } });
+    throw error;
+  }
+};

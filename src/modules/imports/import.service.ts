@@ -1,0 +1,148 @@
+import { type Context, validId } from '../../kernel/context.js';
+import { badRequest, check, conflict, found, invalidField } from '../../kernel/errors.js';
+import { conditionsOf } from '../../kernel/filters.js';
+import { byNumber, byTime, type ListSpec, listRows } from '../../kernel/list.js';
+import type { Batch } from '../../kernel/loaders.js';
+import { grouped } from '../../kernel/loaders.js';
+import { checkTrial } from '../../kernel/plans.js';
+import { sql, statement } from '../../kernel/sql.js';
+import { readCsv, readRows, type SourceRow } from './import.csv.js';
+import { importedFrom, mappingOf } from './import.mapping.js';
+import type {
+  CreateImportInput,
+  Import,
+  ImportError,
+  ImportErrorList,
+  ImportErrorSort,
+  ImportList,
+  ImportPreview,
+  ImportSort,
+} from './import.model.js';
+
+const columns = sql`t.id, t.name, t.status, t.mode, t.match_on as "matchOn", t.mapping, t.total_rows as "totalRows",
+  t.processed_rows as "processedRows", t.created_count as "createdCount", t.updated_count as "updatedCount", t.error_count as "errorCount",
+  round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8 as progress, t.created_by as "createdBy",
+  t.started_at as "startedAt", t.completed_at as "completedAt", t.created_at as "createdAt", t.updated_at as "updatedAt"`;
+
+const listing: ListSpec<keyof typeof ImportSort> = {
+  table: 'imports',
+  columns,
+  live: sql`true`,
+  counted: false,
+  sorts: { createdAt: byTime('created_at') },
+  byDefault: ['createdAt', 'desc'],
+};
+
+/** GET /imports: the newest first. */
+export const listImports = (ctx: Context, args: ImportList) =>
+  listRows<Import, keyof typeof ImportSort>(
+    ctx,
+    listing,
+    args,
+    conditionsOf({ status: (status: string) => sql`t.status = ${status}` }, ctx, args.filter as { status?: string }),
+  );
+
+const byId = statement<Import, [string]>(
+  (account, id) => sql`select ${columns} from imports t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+);
+
+/** GET /imports/{id}: with how much of it is done. */
+export async function getImport(ctx: Context, id: string): Promise<Import> {
+  const [found_] = await ctx.query(byId, validId(id, 'Import'));
+  return found(found_, 'Import');
+}
+
+const errorListing: ListSpec<keyof typeof ImportErrorSort> = {
+  table: 'import_rows',
+  columns: sql`t.id, t.row, t.field, coalesce(t.error, 'failed') as error, t.data`,
+  live: sql`t.status = 'failed'`,
+  counted: false,
+  sorts: { row: byNumber('row') },
+  byDefault: ['row', 'asc'],
+};
+
+/** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
+export async function listErrors(ctx: Context, id: string, { filter, ...args }: ImportErrorList) {
+  const { id: import_ } = await getImport(ctx, id);
+  const conditions = [sql`t.import_id = ${import_}::uuid`, ...(filter?.field ? [sql`t.field = ${filter.field}`] : [])];
+  return listRows<ImportError, keyof typeof ImportErrorSort>(ctx, errorListing, args, conditions);
+}
+
+function read({ rows, csv }: CreateImportInput) {
+  check(Boolean(rows) !== Boolean(csv), () => badRequest('Send the contacts as rows, or as csv'));
+  return rows ? readRows(rows) : readCsv(csv!);
+}
+
+/** POST /imports: keeps the rows and says how they would be read; nothing is imported yet. */
+export async function createImport(ctx: Context, input: CreateImportInput): Promise<Import> {
+  checkTrial(ctx);
+  const { columns: names, rows } = read(input);
+  const mapping = await mappingOf(ctx, names, input.mapping);
+  const mode = input.mode ?? 'create';
+  const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
+  const fields = Object.values(mapping);
+  check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', `needs a column that leads to ${matchOn}`));
+  const unreadable = rows.filter(({ error }) => error).length;
+  const counts = { totalRows: rows.length, processedRows: unreadable, createdCount: 0, updatedCount: 0, errorCount: unreadable };
+  const given = { name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
+  const { id } = ctx.insert('Import', { ...given, createdBy: ctx.caller.userId });
+  keepRows(ctx, id, rows);
+  return getImport(ctx, id);
+}
+
+function keepRows(ctx: Context, importId: string, rows: SourceRow[]): void {
+  rows.forEach(({ data, error = null }, i) => {
+    ctx.insert('ImportRow', { importId, row: i + 1, data, status: error ? 'failed' : 'pending', error });
+  });
+}
+
+const previewed = 5;
+
+const firstRows = statement<
+  { importId: string; row: number; data: Record<string, unknown>; error: string | null; mapping: Record<string, string> },
+  [readonly string[]]
+>(
+  (account, ids) => sql`
+    select r.import_id as "importId", r.row, r.data, r.error, i.mapping from import_rows r
+    join imports i on i.account_id = r.account_id and i.id = r.import_id
+    where r.account_id = ${account}::uuid and r.import_id = any(${ids}::uuid[]) and r.row <= ${previewed}::int order by r.row`,
+);
+
+/** How the first rows of imports are read. */
+export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
+  const rows = await ctx.query(firstRows, ids);
+  const read_ = await Promise.all(
+    rows.map(async ({ importId, row, data, error, mapping }) => {
+      const { fields, fault } = await importedFrom(ctx, mapping, data).then(
+        (fields) => ({ fields, fault: null }),
+        (problem: Error) => ({ fields: {}, fault: problem.message }),
+      );
+      return { importId, preview: { row, fields, error: error ?? fault } };
+    }),
+  );
+  return grouped(
+    ids,
+    read_,
+    ({ importId }) => importId,
+    ({ preview }) => preview,
+  );
+};
+
+const begin = statement<{ id: string }, [id: string, now: Date]>(
+  (account, id, now) => sql`
+    update imports set status = 'processing', started_at = coalesce(started_at, ${now}::timestamptz), updated_at = ${now}::timestamptz
+    where account_id = ${account}::uuid and id = ${id}::uuid and status in ('pending', 'failed') returning id`,
+);
+
+/** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
+export async function processImport(ctx: Context, id: string): Promise<Import> {
+  checkTrial(ctx);
+  const [begun] = await ctx.query(begin, validId(id, 'Import'), ctx.now());
+  const known = await getImport(ctx, id);
+  check(begun, () => conflict(`The import is ${known.status} already`));
+  await ctx.enqueue('contactImport', { importId: known.id }, importJob);
+  return known;
+}
+
+/** A run does a part of an import and leaves the rest to the next, so that what a crash leaves is soon taken up again. */
+export const importJob = { retryLimit: 20, retryDelay: 1, expireInSeconds: 15 };
