@@ -18,4 +18,5 @@ export const modules = [
   (await import('./modules/notes/notes.module.js')).default,
   (await import('./modules/activities/activities.module.js')).default,
   (await import('./modules/bulk/bulk.module.js')).default,
+  (await import('./modules/dashboard/dashboard.module.js')).default,
 ];
