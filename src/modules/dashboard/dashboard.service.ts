@@ -1,7 +1,7 @@
 import { mayRead } from '../../kernel/access.js';
 import type { Context } from '../../kernel/context.js';
 import { isToday } from '../../kernel/dates.js';
-import { joinSql, type Sql, sql } from '../../kernel/sql.js';
+import { joinSql, keptTotal, type Sql, sql } from '../../kernel/sql.js';
 import { latestActivities } from '../activities/activity.service.js';
 import { contactWithTags } from '../contacts/contact.filter.js';
 import { longestWaiting } from '../contacts/contact.views.js';
@@ -12,9 +12,6 @@ import { taskConditions } from '../tasks/task.filter.js';
 import { type Dashboard, most } from './dashboard.model.js';
 
 type Selection = ReadonlySet<string>;
-
-const total = (account: string, kind: string) =>
-  sql`select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${kind}`;
 
 const tasks = (ctx: Context, condition: Sql) =>
   sql`select count(*)::int from tasks t where t.account_id = ${ctx.caller.account.id}::uuid and ${condition}`;
@@ -58,7 +55,7 @@ const none = { count: 0, totalValue: '0' };
 const noDeals = { open: none, won: none, lost: none };
 
 const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
-  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => total(account, 'contacts') },
+  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(account, 'contacts') },
   tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('today', ctx)) },
   overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('overdue', ctx)) },
   messagesToday: { flag: 'canViewMessages', empty: 0, find: messagesToday },
