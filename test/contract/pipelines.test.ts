@@ -211,6 +211,24 @@ describe('the stages of a pipeline', () => {
   });
 });
 
+describe('the deals of a pipeline', () => {
+  it('go or move in as many statements for thirty as for two', async () => {
+    const contacts = await Promise.all(Array.from({ length: 30 }, () => acme.contact()));
+    const filled = async (n: number) => {
+      const { id, stages } = await acme.pipeline({ stages: [{ name: 'a' }, { name: 'b' }] });
+      for (const contact of contacts.slice(0, n)) await dealIn(id, stages[1].id, { contactId: contact.id });
+      return { id, stageId: stages[1].id };
+    };
+    const costOf = async (n: number, path: (of: Loose) => string) => {
+      const all = await Promise.all(Array.from({ length: 5 }, () => filled(n)));
+      return api.statements(async () => dataOf(await acme.owner.del(path(all.pop()))));
+    };
+    for (const path of [({ id }: Loose) => `/pipelines/${id}`, ({ id, stageId }: Loose) => `/pipelines/${id}/stages/${stageId}`]) {
+      expect(await costOf(30, path)).toBe(await costOf(2, path));
+    }
+  });
+});
+
 describe('a stage', () => {
   it('belongs to its pipeline alone', async () => {
     const [one, two] = [await acme.pipeline(), await acme.pipeline()];

@@ -14,10 +14,12 @@ const move = statement<DealRow, [from: string, to: string, now: Date]>(
 export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
   const stageId = changes?.stageId as { from: string; to: string | null };
   if (!stageId.to) return;
-  for (const deal of await ctx.query(move, stageId.from, stageId.to, ctx.now())) {
+  const tell = async (deal: DealRow) => {
     await emitDeal(ctx, 'deal.updated', deal, { stageId });
     await emitDeal(ctx, 'deal.stage_changed', deal, { stageId });
-  }
+  };
+  // All at once, so that what others do about it is done for all of them together.
+  await Promise.all((await ctx.query(move, stageId.from, stageId.to, ctx.now())).map(tell));
 }
 
 const removeAll = statement<DealRow, [pipeline: string, now: Date]>(
@@ -28,7 +30,8 @@ const removeAll = statement<DealRow, [pipeline: string, now: Date]>(
 
 /** A deleted pipeline takes its live deals along (decisions.md "deleting a pipeline"). */
 export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
-  for (const deal of await ctx.query(removeAll, record.id, ctx.now())) await emitDeal(ctx, 'deal.deleted', deal);
+  const gone = await ctx.query(removeAll, record.id, ctx.now());
+  await Promise.all(gone.map((deal) => emitDeal(ctx, 'deal.deleted', deal)));
 }
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */

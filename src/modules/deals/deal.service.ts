@@ -247,7 +247,8 @@ export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   const place = (await placeAt(ctx, before.stageId)) ?? (first && (await placeAt(ctx, first.id)));
   check(place, () => conflict('The pipeline of the deal is deleted'));
   const { stageId } = place;
-  const restored = ctx.update('Deal', before, { deletedAt: null, stageId });
+  const entered = stageId === before.stageId ? {} : { stageId, stageEnteredAt: ctx.now() };
+  const restored = ctx.update('Deal', before, { deletedAt: null, ...entered });
   const changes = changesBetween({ ...before, deletedAt }, { ...restored, deletedAt: null }, ['deletedAt', 'stageId']);
   await emitDeal(ctx, 'deal.updated', restored, changes);
   if (changes.stageId) await emitDeal(ctx, 'deal.stage_changed', restored, only(changes, ['stageId']));
