@@ -15,6 +15,7 @@ import {
 import { Extensions } from 'type-graphql';
 import type { Context, Principal } from './context.js';
 import { denied, unauthenticated } from './errors.js';
+import { recordFields } from './record.js';
 
 export type Role = 'member' | 'admin' | 'owner';
 export type Tier = 'read' | 'read-write' | 'admin';
@@ -103,7 +104,10 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
 /** What is part of its parent's record (a contact's tags, their id and name) is readable with it; more of it is not. */
 function isWithinRecord(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): boolean {
   const record = field.extensions.record as string[] | undefined;
-  return record !== undefined && namesIn(document, node.selectionSet?.selections ?? []).every((name) => record.includes(name));
+  const type = getNamedType(field.type);
+  if (!record || !isObjectType(type)) return false;
+  const own = record.length > 0 ? record : recordFields(type).map(({ name }) => name);
+  return namesIn(document, node.selectionSet?.selections ?? []).every((name) => own.includes(name));
 }
 
 function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
@@ -134,9 +138,12 @@ function allowKey(key: Principal, needs: Needs) {
   if (needs.session) throw denied('This needs an interactive session; API keys are refused');
   if (needs.write && key.tier === 'read') throw denied('This API key is read-only');
   if (needs.admin && key.tier !== 'admin') throw denied('This needs an API key with the admin permission');
-  const missing = key.scopes ? needs.scopes.filter((scope) => !key.scopes?.includes(scope)) : [];
+  const missing = needs.scopes.filter((scope) => !mayRead(key, scope));
   if (missing.length > 0) throw denied(`This API key lacks the scope ${missing.join(', ')}`);
 }
+
+/** Whether somebody may read the records of a domain. */
+export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): boolean => scopes?.includes(scope) ?? true;
 
 /** The record types, in lower case, that the caller may read; null for all of them. */
 export function readableTypes({ app, caller: { scopes } }: Context): string[] | null {

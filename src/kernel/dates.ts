@@ -20,3 +20,13 @@ export function until(column: string, moment: string, ctx: Context): Sql {
     ? sql`${rawSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
     : sql`${rawSql(column)} <= ${instant(moment, zone)}`;
 }
+
+/** The midnight that begins the day of the workspace which is `days` after today. */
+export function midnight(ctx: Context, days: number): Sql {
+  const { timezone } = ctx.caller.account;
+  return sql`((${ctx.now()}::timestamptz at time zone ${timezone})::date + ${days}::int)::timestamp at time zone ${timezone}`;
+}
+
+/** On the day that it is now in the workspace's time zone. `column` is ours, never the caller's. */
+export const isToday = (column: string, ctx: Context): Sql =>
+  sql`(${rawSql(column)} >= ${midnight(ctx, 0)} and ${rawSql(column)} < ${midnight(ctx, 1)})`;

@@ -1,7 +1,7 @@
 import type { Cursor } from './list.cursor.js';
 import { type Board, columnBase, type ListSpec, type SortKey } from './list.spec.js';
 import type { SortOrder } from './page.js';
-import { emptySql, rawSql, type Sql, sql } from './sql.js';
+import { emptySql, keptTotal, rawSql, type Sql, sql } from './sql.js';
 
 /** Which rows of a list, in which order, and which of them. */
 export interface Window {
@@ -36,7 +36,7 @@ export function pageAndTotal<S extends string>(spec: ListSpec<S>, window: Window
   const key = spec.sorts[window.sort as S];
   if (total !== 'counted' || window.after || key.board) {
     const count = total === 'counted' ? sql`select count(*) from ${rawSql(spec.table)} t where ${where}` : sql`select null`;
-    const kept = sql`select coalesce(sum(n), 0) from counts where account_id = ${account}::uuid and kind = ${spec.table}`;
+    const kept = sql`select ${keptTotal(account, spec.table)}`;
     return { tables: sql`ids as materialized (${pageOfIds(spec, window)})`, total: total === 'kept' ? kept : count };
   }
   const page = sql`select * from matching order by ${orderOf(key, order)} limit ${size + 1}::int offset ${offset}::bigint`;

@@ -1,6 +1,6 @@
 import type { Context } from './context.js';
 import { type AppError, denied, paymentRequired } from './errors.js';
-import { type Sql, sql, statement } from './sql.js';
+import { keptTotal, type Sql, sql, statement } from './sql.js';
 
 interface Plan {
   name: string;
@@ -34,7 +34,7 @@ export interface Usage {
 const total = (account: string, kind: keyof Usage): Sql =>
   kind === 'users'
     ? sql`(select count(*)::int from memberships where account_id = ${account}::uuid and status <> 'removed')`
-    : sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${kind})`;
+    : keptTotal(account, kind);
 
 const totalOf = statement<{ n: number }, [keyof Usage]>((account, kind) => sql`select ${total(account, kind)} as n`);
 

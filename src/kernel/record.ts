@@ -23,8 +23,9 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
   const cached = known.get(type);
   if (cached) return cached;
   const fields = Object.values(type.getFields()).flatMap((field): RecordField[] => {
-    if (field.extensions.record) return [{ name: field.name, field, selection: field.extensions.record as string[] }];
-    return field.extensions.rule ? [{ name: field.name, field }] : [];
+    const selection = field.extensions.record as string[] | undefined;
+    if (selection?.length) return [{ name: field.name, field, selection }];
+    return selection || field.extensions.rule ? [{ name: field.name, field }] : [];
   });
   const ordered = [...fields.filter((f) => f.name === 'id'), ...fields.filter((f) => f.name !== 'id')];
   known.set(type, ordered);

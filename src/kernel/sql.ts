@@ -14,6 +14,10 @@ export type Statement<Row, Args extends unknown[] = []> = { (account: string, ..
 /** Names a statement; `build` gets the account and the arguments. */
 export const statement = <Row, Args extends unknown[] = []>(build: (account: string, ...args: Args) => Sql): Statement<Row, Args> => build;
 
+/** How many live rows of a table an account has, as its triggers keep it: a scalar. */
+export const keptTotal = (account: string, table: string): Sql =>
+  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${table})`;
+
 /** `name = value and …` joined, or `true` when there is nothing to join. */
 export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSql(conditions, ' and ') : sql`true`);
 

@@ -16,7 +16,7 @@ const aField = async (account: Account, n: number) =>
     .id as string;
 const onField: MakeSample = async (account, n) => ({ params: { id: await aField(account, n) } });
 
-/** Samples of tasks, notes, activities and custom fields. */
+/** Samples of tasks, notes, activities, the dashboard and custom fields. */
 export const workSamples: Record<string, MakeSample> = {
   'GET /tasks': async (account, n) => {
     await aTask(account, n);
@@ -48,6 +48,14 @@ export const workSamples: Record<string, MakeSample> = {
   'POST /activities': async (account) => ({
     body: { type: 'meeting', title: 'Met', description: 'At the fair', contactId: (await account.contact()).id, metadata: { hall: 3 } },
   }),
+
+  'GET /dashboard': async (account, n) => {
+    const pipeline = await account.pipeline({ name: `Seen ${n}`, isDefault: true });
+    const contact = await account.contact({ firstName: `Late ${n}` });
+    await account.deal({ pipeline, title: `Deal ${n}`, contactId: contact.id, value: 10.5 });
+    await account.task({ title: `Late ${n}`, contactId: contact.id, dueDate: '2020-05-06' });
+    return {};
+  },
 
   'GET /custom-fields': async (account, n) => {
     await aField(account, n);

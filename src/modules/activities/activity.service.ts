@@ -4,7 +4,7 @@ import { since, until } from '../../kernel/dates.js';
 import { type Conditions, conditionsOf } from '../../kernel/filters.js';
 import { byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { relatedRows } from '../../kernel/related.js';
-import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import { allOf, type Sql, selectList, sql } from '../../kernel/sql.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
 import type { Activity, ActivityFilter, ActivityList, ActivitySort, CreateActivityInput } from './activity.model.js';
@@ -37,6 +37,11 @@ function readable(ctx: Context): Sql[] {
   const types = readableTypes(ctx);
   return types ? [sql`(t.entity_type is null or t.entity_type = any(${types}))`] : [];
 }
+
+/** The newest entries that the caller may read, as a select. */
+export const latestActivities = (ctx: Context, most: number): Sql => sql`
+  select ${columns} from activities t where t.account_id = ${ctx.caller.account.id}::uuid and ${allOf(readable(ctx))}
+  order by t.created_at desc, t.id desc limit ${most}::int`;
 
 /** Contract GET /activities: entries written by hand and the changes of all records in one list, newest first. */
 export const listActivities = (ctx: Context, args: ActivityList) =>

@@ -1,19 +1,23 @@
-import type { Context } from '../../kernel/context.js';
+import type { AccountInfo, Context } from '../../kernel/context.js';
 import { type Sql, sql, statement } from '../../kernel/sql.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;
 
-const awaitsReply = sql`exists (
-  select 1 from conversations v where v.account_id = t.account_id and v.contact_id = t.id and v.closed_at is null
-  and v.last_inbound_at is not null and (v.last_outbound_at is null or v.last_inbound_at > v.last_outbound_at))`;
+/** Who waits for us, each reason with the moment since when: the last message is inbound and unanswered, or an open task is overdue. */
+const waiting = (account: string, now: Date): Sql => sql`
+  select v.contact_id, v.last_inbound_at as since from conversations v where v.account_id = ${account}::uuid and v.closed_at is null
+  and v.last_inbound_at is not null and (v.last_outbound_at is null or v.last_inbound_at > v.last_outbound_at)
+  union all
+  select k.contact_id, k.due_date from tasks k where k.account_id = ${account}::uuid and k.contact_id is not null
+  and k.status <> 'done' and k.due_date < ${now}::timestamptz`;
 
 /** The ready-made views as conditions over the alias `t` (decisions.md "smart views"). */
-const conditions: Record<View, (now: Date, zone: string) => Sql> = {
-  needs_follow_up: (now) => sql`(${awaitsReply} or exists (
-    select 1 from tasks k where k.account_id = t.account_id and k.contact_id = t.id and k.status <> 'done' and k.due_date < ${now}::timestamptz))`,
+const conditions: Record<View, (now: Date, account: AccountInfo) => Sql> = {
+  needs_follow_up: (now, { id }) => sql`t.id in (select w.contact_id from (${waiting(id, now)}) w)`,
   hot_leads: () => sql`t.lead_score >= 70`,
-  new_this_week: (now, zone) => sql`t.created_at >= date_trunc('week', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
+  new_this_week: (now, { timezone: zone }) =>
+    sql`t.created_at >= date_trunc('week', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
   recently_won: (now) => sql`exists (
     select 1 from deals d where d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null
     and d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days')`,
@@ -33,7 +37,16 @@ const words: Record<View, [name: string, description: string]> = {
 };
 
 /** A view as a condition over the alias `t`. */
-export const smartView = (view: View, ctx: Context): Sql => conditions[view](ctx.now(), ctx.caller.account.timezone);
+export const smartView = (view: View, ctx: Context): Sql => conditions[view](ctx.now(), ctx.caller.account);
+
+/** The contacts of the view needs_follow_up with these columns over the alias `t`, those first that have waited longest. */
+export function longestWaiting(ctx: Context, columns: Sql, most: number): Sql {
+  const { id } = ctx.caller.account;
+  return sql`select ${columns} from (
+      select contact_id, min(since) as since from (${waiting(id, ctx.now())}) w group by 1 order by 2, 1) w
+    join contacts t on t.account_id = ${id}::uuid and t.id = w.contact_id and t.deleted_at is null
+    order by w.since, w.contact_id limit ${most}::int`;
+}
 
 const countIn = statement<{ count: number }, [Sql]>(
   (account, condition) => sql`select count(*)::int as count from contacts t

@@ -5,7 +5,7 @@ import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
-import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type {
   CreatePipelineInput,
   CreateStageInput,
@@ -91,21 +91,32 @@ const stagesByIds = statement<Stage, [readonly string[]]>(
 /** Stages by id, for many keys in one statement; null for one that is gone. */
 export const stagesById: Batch<Stage | null> = async (ctx, ids) => inOrder(ids, await ctx.query(stagesByIds, ids), (row) => row.id);
 
+/** The stages of pipelines, each with how many live deals (alias `d`) stand in it, what they are worth, and `more` of them. */
+const stageFigures = (account: string, which: Sql, more = emptySql): Sql => sql`
+  select s.pipeline_id, s.id, s.name, s.sort_order, count(d.stage_id) as n, coalesce(sum(d.value), 0) as total ${more}
+  from stages s left join deals d
+    on d.account_id = s.account_id and d.pipeline_id = s.pipeline_id and d.stage_id = s.id and d.deleted_at is null
+  where s.account_id = ${account}::uuid and s.pipeline_id ${which} and s.deleted_at is null
+  group by s.pipeline_id, s.id, s.name, s.sort_order`;
+
+const worth = sql`, coalesce(sum(d.value * coalesce(d.probability, s.probability, 0)) filter (where d.status = 'open'), 0) as weighted,
+  coalesce(sum(d.value) filter (where d.status = 'won'), 0) as won`;
+
 const statisticsOf = statement<PipelineStatistics & { id: string }, [readonly string[]]>(
   (account, ids) => sql`
-    with stage as (
-      select s.pipeline_id, s.id, s.name, s.sort_order, count(d.id) as n, coalesce(sum(d.value), 0) as total,
-        coalesce(sum(d.value * coalesce(d.probability, s.probability, 0)) filter (where d.status = 'open'), 0) as weighted,
-        coalesce(sum(d.value) filter (where d.status = 'won'), 0) as won
-      from stages s left join deals d
-        on d.account_id = s.account_id and d.pipeline_id = s.pipeline_id and d.stage_id = s.id and d.deleted_at is null
-      where s.account_id = ${account}::uuid and s.pipeline_id = any(${ids}::uuid[]) and s.deleted_at is null
-      group by s.pipeline_id, s.id, s.name, s.sort_order)
+    with stage as (${stageFigures(account, sql`= any(${ids}::uuid[])`, worth)})
     select pipeline_id as id, sum(n)::int as "dealCount", sum(total)::text as "totalValue", round(sum(weighted), 2)::text as "weightedValue",
       sum(won)::text as "wonValue", json_agg(json_build_object('stageId', id, 'name', name, 'dealCount', n, 'totalValue', total::text,
         'weightedValue', round(weighted, 2)::text) order by sort_order, id) as "byStage"
     from stage group by pipeline_id`,
 );
+
+/** The default pipeline as `pipeline` and its stages with their figures as `stages`, as a select; no row where there is none. */
+export const defaultPipeline = (account: string): Sql => sql`
+  select row_to_json(p) as pipeline, coalesce((
+      select json_agg(json_build_object('id', f.id, 'name', f.name, 'dealCount', f.n, 'totalValue', f.total::text) order by f.sort_order, f.id)
+      from (${stageFigures(account, sql`= p.id`)}) f), '[]') as stages
+  from (select ${pipelineColumns} from pipelines t where t.account_id = ${account}::uuid and t.is_default and t.deleted_at is null) p`;
 
 const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedValue: '0', wonValue: '0', byStage: [] };
 

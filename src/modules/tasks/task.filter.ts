@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context.js';
-import { since, until } from '../../kernel/dates.js';
+import { isToday, midnight, since, until } from '../../kernel/dates.js';
 import type { Conditions } from '../../kernel/filters.js';
 import { byText, byTime, type ListSpec } from '../../kernel/list.js';
 import { wordPattern } from '../../kernel/search.js';
@@ -33,16 +33,10 @@ const open = sql`t.status <> 'done'`;
 
 const isOverdue = (ctx: Context) => sql`(${open} and t.due_date < ${ctx.now()}::timestamptz)`;
 
-/** The midnight that begins the day of the workspace which is `days` after today. */
-function midnight(ctx: Context, days: number): Sql {
-  const { timezone } = ctx.caller.account;
-  return sql`((${ctx.now()}::timestamptz at time zone ${timezone})::date + ${days}::int)::timestamp at time zone ${timezone}`;
-}
-
 /** decisions.md "tasks tab": all but "completed" and "all" show open tasks only. */
 const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
   all: () => sql`true`,
-  today: (ctx) => sql`(${open} and t.due_date >= ${midnight(ctx, 0)} and t.due_date < ${midnight(ctx, 1)})`,
+  today: (ctx) => sql`(${open} and ${isToday('t.due_date', ctx)})`,
   upcoming: (ctx) => sql`(${open} and t.due_date >= ${midnight(ctx, 1)})`,
   overdue: isOverdue,
   completed: () => sql`t.status = 'done'`,

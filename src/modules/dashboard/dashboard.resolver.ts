@@ -1,0 +1,15 @@
+import { Ctx, Query, Resolver } from 'type-graphql';
+import { Access } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { Selected } from '../../kernel/page.js';
+import { Dashboard } from './dashboard.model.js';
+import { getDashboard } from './dashboard.service.js';
+
+@Resolver(() => Dashboard)
+@Access({ scope: 'dashboard' })
+export class DashboardResolver {
+  @Query(() => Dashboard, { description: 'What stands out in the workspace now; what a key may not see is empty' })
+  dashboard(@Ctx() ctx: Context, @Selected() selection: ReadonlySet<string>) {
+    return getDashboard(ctx, selection);
+  }
+}

@@ -1,0 +1,88 @@
+import { mayRead } from '../../kernel/access.js';
+import type { Context } from '../../kernel/context.js';
+import { isToday } from '../../kernel/dates.js';
+import { joinSql, keptTotal, type Sql, sql } from '../../kernel/sql.js';
+import { latestActivities } from '../activities/activity.service.js';
+import { contactWithTags } from '../contacts/contact.filter.js';
+import { longestWaiting } from '../contacts/contact.views.js';
+import { dealColumnsFor } from '../deals/deal.columns.js';
+import { figuresByStatus, longestStale } from '../deals/deal.figures.js';
+import { defaultPipeline } from '../pipelines/pipeline.service.js';
+import { taskConditions } from '../tasks/task.filter.js';
+import { type Dashboard, most } from './dashboard.model.js';
+
+type Selection = ReadonlySet<string>;
+
+const tasks = (ctx: Context, condition: Sql) =>
+  sql`select count(*)::int from tasks t where t.account_id = ${ctx.caller.account.id}::uuid and ${condition}`;
+
+// One count a side, for the index of each: what came in is from when it was kept, what went out from when it was sent.
+const messagesToday = (ctx: Context) => {
+  const own = sql`select count(*)::int from messages t where t.account_id = ${ctx.caller.account.id}::uuid`;
+  return sql`select (${own} and t.direction = 'inbound' and ${isToday('t.created_at', ctx)})
+    + (${own} and t.direction = 'outbound' and ${isToday('t.sent_at', ctx)})`;
+};
+
+// Nobody gets to read what a deleted contact wrote.
+const unreadMessages = (account: string) => sql`
+  select coalesce(sum(u.n), 0)::int from (
+    select m.contact_id, count(*) as n from messages m
+    where m.account_id = ${account}::uuid and m.direction = 'inbound' and m.read_at is null group by 1) u
+  join contacts c on c.account_id = ${account}::uuid and c.id = u.contact_id and c.deleted_at is null`;
+
+const asList = (rows: Sql) => sql`select coalesce(json_agg(r), '[]') from (${rows}) r`;
+const asRow = (row: Sql) => sql`select row_to_json(r) from (${row}) r`;
+
+interface Section {
+  /** Who sees it. */
+  flag: Flag;
+  /** What it is where it is not seen. */
+  empty: unknown;
+  /** A select of one value: how it is found in the statement of all sections. */
+  find(ctx: Context, account: string, selection: Selection): Sql;
+}
+
+const flags = {
+  canViewContacts: 'contacts',
+  canViewDeals: 'deals',
+  canViewTasks: 'tasks',
+  canViewMessages: 'messages',
+  canViewActivities: 'activities',
+};
+type Flag = keyof typeof flags;
+
+const none = { count: 0, totalValue: '0' };
+const noDeals = { open: none, won: none, lost: none };
+
+const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
+  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(account, 'contacts') },
+  tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('today', ctx)) },
+  overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('overdue', ctx)) },
+  messagesToday: { flag: 'canViewMessages', empty: 0, find: messagesToday },
+  unreadMessages: { flag: 'canViewMessages', empty: 0, find: (_ctx, account) => unreadMessages(account) },
+  pipelineSummary: { flag: 'canViewDeals', empty: null, find: (_ctx, account) => asRow(defaultPipeline(account)) },
+  dealsByStatus: { flag: 'canViewDeals', empty: noDeals, find: (_ctx, account) => figuresByStatus(account) },
+  recentActivities: { flag: 'canViewActivities', empty: [], find: (ctx) => asList(latestActivities(ctx, most)) },
+  needsFollowUp: { flag: 'canViewContacts', empty: [], find: (ctx) => asList(longestWaiting(ctx, contactWithTags, most)) },
+  staleDeals: {
+    ...{ flag: 'canViewDeals', empty: [] },
+    find: (ctx, _account, selection) => asList(longestStale(ctx, dealColumnsFor(selection, ['staleDeals.']), most)),
+  },
+};
+
+/**
+ * Contract GET /dashboard: all sections that are asked for and that the caller may see, in one statement and so of one moment.
+ * What is not asked for or not seen costs nothing.
+ */
+export async function getDashboard(ctx: Context, selection: Selection): Promise<Dashboard> {
+  const seen = Object.fromEntries(Object.entries(flags).map(([flag, scope]) => [flag, mayRead(ctx.caller, scope)]));
+  const wanted = Object.entries(sections).filter(([name, { flag }]) => seen[flag] && selection.has(name));
+  const empty = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, section.empty]));
+  return { ...empty, ...seen, ...(wanted.length > 0 && (await found(ctx, selection, wanted))) } as unknown as Dashboard;
+}
+
+async function found(ctx: Context, selection: Selection, wanted: [string, Section][]): Promise<object> {
+  const { id } = ctx.caller.account;
+  const members = wanted.map(([name, section]) => sql`${name}::text, (${section.find(ctx, id, selection)})`);
+  return JSON.parse(await ctx.text(sql`select json_build_object(${joinSql(members, ', ')})::text`)) as object;
+}
