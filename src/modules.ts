@@ -18,9 +18,6 @@ export const modules = [
   (await import('./modules/notes/notes.module.js')).default,
   (await import('./modules/activities/activities.module.js')).default,
   (await import('./modules/bulk/bulk.module.js')).default,
-<<<<<<< HEAD
   (await import('./modules/imports/imports.module.js')).default,
-=======
   (await import('./modules/dashboard/dashboard.module.js')).default,
->>>>>>> main
 ];
