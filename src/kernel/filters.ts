@@ -79,10 +79,19 @@ const tests: Record<FilterField[1], (text: string, report: () => void) => void> 
   timestamptz: (text, report) => void moment(text, '', report, undefined as never),
 };
 
+const words: Record<FilterField[1], string> = {
+  text: 'a text',
+  uuid: 'a UUID',
+  integer: 'an integer',
+  numeric: 'a number',
+  boolean: 'true or false',
+  timestamptz: 'a day (YYYY-MM-DD) or an ISO 8601 date-time',
+};
+
 /** A scalar as text that PostgreSQL can read as the column's type. */
 function literal(value: unknown, type: FilterField[1], at: string): string {
   const refuse = () => {
-    throw invalidField(at, `must be a ${type === 'timestamptz' ? 'date or date-time' : type} value`);
+    throw invalidField(at, `must be ${words[type]}`);
   };
   if (!['string', 'number', 'boolean'].includes(typeof value)) refuse();
   const text = String(value);

@@ -18,7 +18,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from './access.js';
-import { coercionMessage } from './coercion.js';
+import { coercionMessage, wantsList } from './coercion.js';
 import type { Context } from './context.js';
 import { fromDatabase, isRetryable } from './dberrors.js';
 import { badRequest, type Detail, invalid } from './errors.js';
@@ -112,7 +112,8 @@ function coerce(
       continue;
     }
     coerced[name] = coerceInputValue(variables[name], type, (path, value, error) => {
-      details.push({ field: path.join('.') || name, message: coercionMessage(schema, error.message, value) });
+      const message = wantsList(type, path) ? 'must be a list' : coercionMessage(schema, error.message, value);
+      details.push({ field: path.join('.') || name, message });
     });
   }
   if (details.length === 0) return coerced;

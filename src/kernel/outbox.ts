@@ -20,7 +20,10 @@ export interface Fact {
   dealId?: string | null;
 }
 
-const actions: Record<string, string> = { created: 'created', deleted: 'deleted' };
+const actions: Record<string, string> = {
+  ...{ created: 'created', invited: 'created' },
+  ...{ deleted: 'deleted', removed: 'deleted', archived: 'deleted' },
+};
 
 /** The log entry's title: "contact.stage_changed" → "Contact stage changed". */
 const titleOf = (name: string) => {

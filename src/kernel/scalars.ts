@@ -30,7 +30,8 @@ export const Day = orNothing(GraphQLLocalDate);
 
 const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 
-function toDecimalText(value: unknown): string {
+function toDecimalText(value: unknown): string | null {
+  if (value === '') return null;
   const text = typeof value === 'number' && Number.isFinite(value) ? plain(value) : value;
   if (typeof text !== 'string' || !decimalText.test(text)) throw new GraphQLError('must be a decimal number');
   return text;
@@ -42,8 +43,8 @@ function plain(value: number): string {
   return /e/i.test(text) ? value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 }) : text;
 }
 
-/** An exact decimal: a JSON number (or a decimal string on input) outside, exact text inside. */
-export const Decimal = new GraphQLScalarType<string, number>({
+/** An exact decimal: a JSON number (or a decimal string on input, "" for nothing) outside, exact text inside. */
+export const Decimal = new GraphQLScalarType<string | null, number>({
   name: 'Decimal',
   description: 'An exact decimal amount. Written as a number or a decimal string, read as a number.',
   serialize: (value) => Number(value),

@@ -164,8 +164,11 @@ export function isDay(value: string): boolean {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(value) && !value.startsWith('0000');
 }
 
+// In a query string the + of an offset is a space, unless the caller thinks of writing %2B.
+const spacedOffset = /([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) (?=\d{2}:?\d{2}$)/i;
+
 export const moment: Check = (value, at, report) => {
-  const given = String(value).trim();
+  const given = String(value).trim().replace(spacedOffset, '$1+');
   if (given === '') return null;
   const good = isDay(given) || (dateTime.test(given) && isDay(given.slice(0, 10)) && !Number.isNaN(Date.parse(given.replace(' ', 'T'))));
   if (!good) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time');

@@ -88,15 +88,15 @@ function paging(query: Record<string, unknown>, details: Detail[]) {
   const whole = (name: string) => {
     const text = query[name];
     if (text === undefined || text === '') return undefined;
-    const value = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : 0;
-    if (value < 1) details.push({ field: name, message: 'must be an integer of at least 1' });
+    const value = typeof text === 'string' && /^\d+$/.test(text) ? Math.min(Number(text), 2 ** 31 - 1) : 0;
+    if (value < 1) details.push({ field: name, message: Array.isArray(text) ? 'must be given once' : 'must be an integer of at least 1' });
     return value;
   };
   const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
   const after = typeof query.cursor === 'string' && query.cursor !== '' ? query.cursor : undefined;
   if (after && page) details.push({ field: 'page', message: 'and cursor exclude each other' });
-  return { page: page && Math.min(page, 2 ** 31 - 1), perPage: size, after };
+  return { page, perPage: size, after };
 }
 
 export interface Adapted {

@@ -22,6 +22,7 @@ describe('the page size', () => {
     ['per_page=200', 200],
     ['per_page=201', 200],
     ['per_page=999999999', 200],
+    ['per_page=99999999999', 200],
     ['limit=100', 100],
     ['limit=101', 100],
     ['per_page=', 50],
@@ -31,7 +32,7 @@ describe('the page size', () => {
     expect(data).toHaveLength(Math.min(size, 7));
   });
 
-  it.each(['0', '-1', '1.5', 'abc', '1e3', '0x10', ' ', '99999999999', 'NaN'])('of %s is refused, and so is such a page', async (value) => {
+  it.each(['0', '-1', '1.5', 'abc', '1e3', '0x10', ' ', 'NaN'])('of %s is refused, and so is such a page', async (value) => {
     const text = encodeURIComponent(value);
     for (const name of ['per_page', 'limit', 'page']) expectRefusal(await acme.owner.get(`/contacts?${name}=${text}`), 400, name);
   });
