@@ -16,5 +16,5 @@ export default defineModule({
   name: 'activities',
   resolvers: [ActivityResolver, ContactActivitiesResolver, DealActivitiesResolver],
   loaders: { activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
-  routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity')],
+  routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity', { also: [402] })],
 });

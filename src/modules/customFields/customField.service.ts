@@ -3,6 +3,7 @@ import { AppError, check, found, unprocessable } from '../../kernel/errors.js';
 import { conditionsOf } from '../../kernel/filters.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { changesBetween } from '../../kernel/outbox.js';
+import { checkTrial } from '../../kernel/plans.js';
 import { selectList, sql, statement } from '../../kernel/sql.js';
 import { cleanupRetries } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
@@ -73,6 +74,7 @@ const rounded = (order: number | undefined) => (order === undefined ? undefined 
 
 /** Contract POST /custom-fields: the key is unique among the fields of the same records; options as the type takes them. */
 export async function createCustomField(ctx: Context, input: CreateCustomFieldInput): Promise<CustomField> {
+  checkTrial(ctx);
   const blank = { section: null, options: null, isRequired: false, sortOrder: 0 };
   const field = { ...blank, ...defined({ ...input, sortOrder: rounded(input.sortOrder) }) } as CreateCustomFieldInput & typeof blank;
   checkOptions(field.fieldType, field.options);

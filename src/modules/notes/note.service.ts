@@ -4,6 +4,7 @@ import { type Conditions, conditionsOf } from '../../kernel/filters.js';
 import { type ListSpec, listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateNoteInput, Note, NoteFilter, NoteList, NoteSort, UpdateNoteInput } from './note.model.js';
@@ -55,6 +56,7 @@ export async function createNote(
   ctx: Context,
   { body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
 ): Promise<Note> {
+  checkTrial(ctx);
   const note: Note = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
   await ctx.emit(factOf('note.created', note));
   return note;

@@ -22,7 +22,7 @@ export default defineModule({
   events: ['note.created'],
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),
-    make('POST /notes', 'createNote', { bodyCap }),
+    make('POST /notes', 'createNote', { bodyCap, also: [402] }),
     read('GET /notes/{id}', 'note'),
     edit('PATCH /notes/{id}', 'updateNote', { bodyCap }),
     drop('DELETE /notes/{id}', 'deleteNote'),

@@ -18,7 +18,7 @@ export default defineModule({
   loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
   routes: [
     list('GET /tags', 'tags', { as: 'flatPage' }),
-    make('POST /tags', 'createTag'),
+    make('POST /tags', 'createTag', { also: [402] }),
     read('GET /tags/{id}', 'tag'),
     edit('PATCH /tags/{id}', 'updateTag'),
     drop('DELETE /tags/{id}', 'deleteTag'),

@@ -4,6 +4,7 @@ import { conditionsOf } from '../../kernel/filters.js';
 import { listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { taskColumns, taskConditions, taskListing } from './task.filter.js';
@@ -56,6 +57,7 @@ const defined = <T extends object>(input: T) => Object.fromEntries(Object.entrie
 
 /** Contract POST /tasks. One that is made done is completed at once. */
 export async function createTask(ctx: Context, input: CreateTaskInput): Promise<Task> {
+  checkTrial(ctx);
   const completedAt = input.status === 'done' ? ctx.now() : null;
   const task: Task = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
   await ctx.emit(factOf('task.created', task));

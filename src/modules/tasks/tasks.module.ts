@@ -20,7 +20,7 @@ export default defineModule({
   events: ['task.created', 'task.completed'],
   routes: [
     list('GET /tasks', 'tasks', { as: 'page' }),
-    make('POST /tasks', 'createTask'),
+    make('POST /tasks', 'createTask', { also: [402] }),
     read('GET /tasks/{id}', 'task'),
     edit('PATCH /tasks/{id}', 'updateTask'),
     drop('DELETE /tasks/{id}', 'deleteTask'),
