@@ -9,6 +9,7 @@ import {
   type Loose,
   server,
   type TestServer,
+  toldIn,
 } from '../support/index.js';
 
 let api: TestServer;
@@ -171,6 +172,16 @@ describe('PATCH /companies/{id}', () => {
 });
 
 describe('DELETE /companies/{id}', () => {
+  it('is told by each live contact that loses the link', async () => {
+    const company = await acme.company();
+    const { id } = await acme.contact({ firstName: 'Ada', companyId: company.id, tags: ['VIP'] });
+    const told = await toldIn(acme, async () => dataOf(await acme.owner.del(`/companies/${company.id}`)));
+    expect(told.events).toEqual([`contact.updated ${id}`]);
+    expect(told.entries).toEqual([`company.deleted ${company.id}`, `contact.updated ${id}`]);
+    expect(told.rows[0]).toMatchObject({ changes: { companyId: { from: company.id, to: null } }, data: { companyId: null } });
+    expect(told.rows[0]?.data.tags).toEqual([{ id: expect.any(String), name: 'VIP' }]);
+  });
+
   it('keeps the contacts and the companies below, without the link; restoring brings back the company alone', async () => {
     const company = await acme.company({ name: 'Doomed' });
     const child = await acme.company({ parentCompanyId: company.id });

@@ -9,6 +9,7 @@ import {
   type Loose,
   server,
   type TestServer,
+  toldIn,
 } from '../support/index.js';
 
 let api: TestServer;
@@ -90,6 +91,24 @@ describe('making a pipeline', () => {
     expect(await defaults()).toEqual([['a', false], ['b', false], ['c', true]]); // biome-ignore format: one line
     dataOf(await other.owner.del(`/pipelines/${c.id}`));
     expect(await defaults()).toEqual([['a', true], ['b', false]]); // biome-ignore format: one line
+  });
+
+  it('tells of the pipeline that loses the default or gets it back', async () => {
+    const other = await api.seed.account();
+    const a = await other.pipeline({ name: 'a' });
+    let c: Loose = {};
+    const lost = await toldIn(other, async () => {
+      c = await other.pipeline({ name: 'c', isDefault: true });
+    });
+    const back = await toldIn(other, async () => dataOf(await other.owner.del(`/pipelines/${c.id}`)));
+    for (const [told, isDefault] of [
+      [lost, false],
+      [back, true],
+    ] as const) {
+      // biome-ignore format: one line
+      expect(told.events).toEqual([`pipeline.updated ${a.id}`]);
+      expect(told.rows[0]).toMatchObject({ data: { id: a.id, isDefault }, changes: { isDefault: { from: !isDefault, to: isDefault } } });
+    }
   });
 
   it('answers 403 over the plan and 402 after the trial', async () => {

@@ -10,6 +10,7 @@ import { checkReferences, type ReferenceKinds } from '../../kernel/references.js
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { contactColumns } from '../contacts/contact.filter.js';
+import { unlinkContacts } from '../contacts/contact.links.js';
 import type { ContactRow } from '../contacts/contact.service.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
@@ -160,11 +161,6 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   return saved;
 }
 
-const unlinkContacts = statement<never, [string, Date]>(
-  (account, company, now) => sql`
-    update contacts set company_id = null, updated_at = ${now} where account_id = ${account}::uuid and company_id = ${company}::uuid`,
-);
-
 const unlinkCompanies = statement<never, [string, Date]>(
   (account, company, now) => sql`
     update companies set parent_company_id = null, updated_at = ${now}
@@ -178,7 +174,7 @@ const unlinkCompanies = statement<never, [string, Date]>(
 export async function deleteCompany(ctx: Context, id: string) {
   const company = await lockCompany(ctx, id);
   ctx.update('Company', company, { deletedAt: ctx.now() });
-  await ctx.query(unlinkContacts, company.id, ctx.now());
+  await unlinkContacts(ctx, 'companyId', company.id);
   await ctx.query(unlinkCompanies, company.id, ctx.now());
   await ctx.log({ name: 'company.deleted', type: 'Company', record: company });
   return deleted(company.id);

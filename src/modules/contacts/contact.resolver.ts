@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context.js';
 import { In, OfRecord } from '../../kernel/fields.js';
 import { Limited } from '../../kernel/limits.js';
 import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { First, firstOf } from '../../kernel/related.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { User } from '../users/user.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
@@ -106,5 +107,13 @@ export class ContactResolver {
   @FieldResolver(() => User, { nullable: true, description: 'The user who looks after the contact' })
   assignedUser(@Ctx() ctx: Context, @Root() contact: Contact) {
     return ctx.load.user.maybe(contact.assignedTo);
+  }
+}
+
+@Resolver(() => User)
+export class UserContactsResolver {
+  @FieldResolver(() => [Contact], { description: 'Contacts that the user looks after, newest first' })
+  contacts(@Ctx() ctx: Context, @Root() { id }: User, @First() first: number) {
+    return ctx.load.contactsOfUser.load(firstOf(id, first));
   }
 }

@@ -5,8 +5,9 @@ import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { filterable } from './contact.filter.js';
+import { contactsOfUsers, onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
-import { ContactResolver } from './contact.resolver.js';
+import { ContactResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
@@ -21,6 +22,7 @@ declare module '../../kernel/loaders.js' {
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
+    contactsOfUser: Loader<ContactRow[]>;
   }
 }
 
@@ -37,7 +39,7 @@ const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(e
 
 export default defineModule({
   name: 'contacts',
-  resolvers: [ContactResolver],
+  resolvers: [ContactResolver, UserContactsResolver],
   filterable: { contact: filterable },
   loaders: {
     contact: contactsById,
@@ -48,9 +50,15 @@ export default defineModule({
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,
+    contactsOfUser: contactsOfUsers,
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
-  on: { ...reactions(scored, onActivity), ...reactions(rescored, onDealChange), ...reactions(touched, touchContact) },
+  on: {
+    ...reactions(scored, onActivity),
+    ...reactions(rescored, onDealChange),
+    ...reactions(touched, touchContact),
+    'user.removed': onUserRemoved,
+  },
   routes: [
     list('GET /contacts', 'contacts', { as: 'page', printed: true }),
     make('POST /contacts', 'createContact', { also: [402] }),

@@ -34,6 +34,19 @@ export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise
   await Promise.all(gone.map((deal) => emitDeal(ctx, 'deal.deleted', deal)));
 }
 
+const unassign = statement<DealRow & { deletedAt: Date | null }, [user: string, now: Date]>(
+  (account, user, now) => sql`
+    update deals t set assigned_to = null, updated_at = ${now}
+    where t.account_id = ${account}::uuid and t.assigned_to = ${user}::uuid returning ${wholeDeal}, t.deleted_at as "deletedAt"`,
+);
+
+/** Contract DELETE /users/{id}: the deals of a removed user are nobody's. */
+export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+  const changes = { assignedTo: { from: record.id, to: null } };
+  const live = (await ctx.query(unassign, record.id, ctx.now())).filter(({ deletedAt }) => !deletedAt);
+  await Promise.all(live.map((deal) => emitDeal(ctx, 'deal.updated', deal, changes)));
+}
+
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */
 export async function touchDeal(ctx: Context, { dealId }: Pick<Fact, 'dealId'>): Promise<void> {
   if (dealId) ctx.update('Deal', { id: dealId }, { lastActivityAt: ctx.now() });

@@ -3,7 +3,7 @@ import { defineModule } from '../../kernel/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { DealRow } from './deal.events.js';
 import { filterable } from './deal.filter.js';
-import { onPipelineDeleted, onStageDeleted, touchDeal } from './deal.reactions.js';
+import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
@@ -56,6 +56,7 @@ export default defineModule({
   on: {
     'stage.deleted': onStageDeleted,
     'pipeline.deleted': onPipelineDeleted,
+    'user.removed': onUserRemoved,
     'note.created': touchDeal,
     'task.created': touchDeal,
     'task.completed': touchDeal,

@@ -133,10 +133,17 @@ const placeOf = statement<{ next: number; hasDefault: boolean }>(
     from pipelines where account_id = ${account}::uuid and deleted_at is null`,
 );
 
-const unsetDefault = statement<never, [Date]>(
+const unsetDefault = statement<{ id: string }, [Date]>(
   (account, now) => sql`
-    update pipelines set is_default = false, updated_at = ${now} where account_id = ${account}::uuid and is_default and deleted_at is null`,
+    update pipelines set is_default = false, updated_at = ${now} where account_id = ${account}::uuid and is_default and deleted_at is null
+    returning id`,
 );
+
+/** Moves the mark of the default, and tells it of the pipeline that loses or gets it by another's change. */
+async function passDefault(ctx: Context, how: typeof unsetDefault, isDefault: boolean): Promise<void> {
+  const [passed] = await ctx.query(how, ctx.now());
+  if (passed) await emitPipeline(ctx, await lockPipeline(ctx, passed.id), { isDefault: { from: !isDefault, to: isDefault } });
+}
 
 /** Contract POST /pipelines: 402 after the trial, 403 over the plan. The first pipeline becomes the default. */
 export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
@@ -144,7 +151,7 @@ export async function createPipeline(ctx: Context, { stages, isDefault, ...input
   await ctx.query(oneAtATime);
   await checkPlan(ctx, 'pipelines');
   const [place] = await ctx.query(placeOf);
-  if (isDefault && place?.hasDefault) await ctx.query(unsetDefault, ctx.now());
+  if (isDefault && place?.hasDefault) await passDefault(ctx, unsetDefault, false);
   const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };
   const pipeline: PipelineRow = ctx.insert('Pipeline', values);
   pipeline.stages = inTheirOrder((stages ?? []).map((stage, i) => ctx.insert('Stage', stageOf(stage, pipeline.id, i))));
@@ -171,7 +178,7 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
   check(!(before.isDefault && input.isDefault === false), () => unprocessable('isDefault', 'passes on when another pipeline gets it'));
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
-  if (changes.isDefault) await ctx.query(unsetDefault, ctx.now());
+  if (changes.isDefault) await passDefault(ctx, unsetDefault, false);
   const saved = ctx.update('Pipeline', before, { ...input });
   await emitPipeline(ctx, saved, changes);
   return saved;
@@ -181,10 +188,10 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
 export const emitPipeline = (ctx: Context, pipeline: PipelineRow, changes: Changes) =>
   ctx.emit({ name: 'pipeline.updated', type: 'Pipeline', record: pipeline, changes });
 
-const passDefaultOn = statement<never, [Date]>(
+const passDefaultOn = statement<{ id: string }, [Date]>(
   (account, now) => sql`
     update pipelines set is_default = true, updated_at = ${now} where account_id = ${account}::uuid and id = (
-      select id from pipelines where account_id = ${account}::uuid and deleted_at is null order by sort_order, id limit 1)`,
+      select id from pipelines where account_id = ${account}::uuid and deleted_at is null order by sort_order, id limit 1) returning id`,
 );
 
 /** Contract DELETE /pipelines/{id}: soft, its live deals with it; the first of the others becomes the default if it was. */
@@ -192,7 +199,7 @@ export async function deletePipeline(ctx: Context, id: string) {
   await ctx.query(oneAtATime);
   const pipeline = await lockPipeline(ctx, id);
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
-  if (pipeline.isDefault) await ctx.query(passDefaultOn, ctx.now());
+  if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);
   await ctx.log({ name: 'pipeline.deleted', type: 'Pipeline', record: pipeline });
   return deleted(pipeline.id);
 }

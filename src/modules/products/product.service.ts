@@ -3,7 +3,7 @@ import { found } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { plainAmount } from '../../kernel/money.js';
-import { changesBetween } from '../../kernel/outbox.js';
+import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { wordPattern } from '../../kernel/search.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
@@ -63,7 +63,9 @@ const defined = (input: object) => Object.fromEntries(Object.entries(input).filt
 /** Contract POST /products. */
 export async function createProduct(ctx: Context, input: CreateProductInput) {
   checkTrial(ctx);
-  return ctx.insert('Product', { ...blank, currency: ctx.caller.account.currency, ...defined(input) });
+  const product = ctx.insert('Product', { ...blank, currency: ctx.caller.account.currency, ...defined(input) }) as unknown as Product;
+  await tell(ctx, 'product.created', product);
+  return product;
 }
 
 /** Contract PATCH /products/{id}: an archived product that becomes active is back in the catalog. */
@@ -71,14 +73,23 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
   const before = await lockProduct(ctx, id);
   const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
-  return Object.keys(changes).length > 0 ? ctx.update('Product', before, given) : before;
+  if (Object.keys(changes).length === 0) return before;
+  const saved = ctx.update('Product', before, given);
+  await tell(ctx, 'product.updated', saved, changes);
+  return saved;
 }
+
+/** The contract has no events of products: who changed what is in the log. */
+const tell = (ctx: Context, name: string, record: Product, changes?: Changes) => ctx.log({ name, type: 'Product', record, changes });
 
 const comparable = (product: Product) => ({ ...product, price: plainAmount(product.price) });
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
 export async function archiveProduct(ctx: Context, id: string) {
   const product = await lockProduct(ctx, id);
-  if (!product.archivedAt) ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
+  if (!product.archivedAt) {
+    ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
+    await tell(ctx, 'product.archived', product, { isActive: { from: product.isActive, to: false } });
+  }
   return { id: product.id, archived: true };
 }

@@ -4,6 +4,7 @@ import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { checkTrial } from '../../kernel/plans.js';
 import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
 
@@ -35,25 +36,31 @@ async function checkName(ctx: Context, name: string, except?: string) {
 }
 
 export async function createTag(ctx: Context, input: CreateTagInput) {
+  checkTrial(ctx);
   // Asking first would let two writers of one name at once both be told that it is free.
   const { count } = await ctx.db.tag.createMany({ data: [input], skipDuplicates: true });
   check(count === 1, nameTaken);
   const [made] = await findByNames(ctx, [input.name]);
-  return found(made, 'Tag');
+  await ctx.log({ name: 'tag.created', type: 'Tag', record: found(made, 'Tag') });
+  return made!;
 }
 
 export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {
   const where = ctx.at(id, 'Tag');
   const before = found(await ctx.db.tag.findUnique({ where }), 'Tag');
-  if (Object.keys(changesBetween(before, { ...before, ...input }, Object.keys(input))).length === 0) return before;
+  const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
+  if (Object.keys(changes).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
-  return ctx.db.tag.update({ where, data: input });
+  const saved = await ctx.db.tag.update({ where, data: input });
+  await ctx.log({ name: 'tag.updated', type: 'Tag', record: saved, changes });
+  return saved;
 }
 
 export async function deleteTag(ctx: Context, id: string) {
   const tag = await getTag(ctx, id);
   await ctx.db.contactTag.deleteMany({ where: { tagId: tag.id } });
   await ctx.db.tag.delete({ where: ctx.at(id) });
+  await ctx.log({ name: 'tag.deleted', type: 'Tag', record: tag });
   return deleted(tag.id);
 }
 

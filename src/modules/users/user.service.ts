@@ -2,6 +2,7 @@ import { type Context, validId } from '../../kernel/context.js';
 import { check, conflict, denied, found, unprocessable } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
+import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
@@ -67,6 +68,8 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
     const name = displayName({ email, firstName: firstName ?? person.firstName, lastName: lastName ?? person.lastName });
     if (place) await inside.db.membership.updateMany({ where: { userId: person.id }, data: { ...data, removedAt: null } });
     else await inside.db.membership.create({ data: { ...data, userId: person.id, name } });
+    const invited = { ...data, id: person.id, name, email };
+    await inside.log({ name: 'user.invited', type: 'User', record: invited });
     return { userId: person.id, text: await issueToken(inside, 'invite', person.id, inside.caller.account.id) };
   });
   mailInBackground(ctx, async () => invitation(ctx, email, token.text));
@@ -88,21 +91,22 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
     check(user.role !== 'owner', () => denied('The owner keeps the role'));
     check(user.id !== ctx.caller.userId, () => denied('Nobody changes their own role'));
   }
+  const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
+  if (Object.keys(changes).length === 0) return user;
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
+  await ctx.log({ name: 'user.updated', type: 'User', record: user, changes });
   forgetCallers(ctx.app);
   ctx.load.user.clear(user.id);
   return getUser(ctx, user.id);
 }
 
-/** What a person is assigned to or owns, by table and column; what they wrote keeps their name. */
-const assignments = [
-  ...[['contacts', 'assigned_to'] as const, ['deals', 'assigned_to'] as const, ['tasks', 'assigned_to'] as const],
-  ...[['companies', 'owner_id'] as const, ['appointments', 'assigned_to'] as const],
-];
+/** What a person is assigned to or owns, by table and column; contacts and deals tell it of themselves. What they wrote keeps their name. */
+const assignments = [['tasks', 'assigned_to'] as const, ['companies', 'owner_id'] as const, ['appointments', 'assigned_to'] as const];
 
-const unassign = statement<never, [string, string, string]>(
-  (account, table, column, user) =>
-    sql`update ${rawSql(table)} set ${rawSql(column)} = null where account_id = ${account}::uuid and ${rawSql(column)} = ${user}::uuid`,
+const unassign = statement<never, [string, string, string, Date]>(
+  (account, table, column, user, now) => sql`
+    update ${rawSql(table)} set ${rawSql(column)} = null, updated_at = ${now}
+    where account_id = ${account}::uuid and ${rawSql(column)} = ${user}::uuid`,
 );
 
 /** Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step. */
@@ -110,10 +114,11 @@ export async function removeUser(ctx: Context, id: string) {
   const user = await getUser(ctx, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
-  for (const [table, column] of assignments) await ctx.query(unassign, table, column, user.id);
+  for (const [table, column] of assignments) await ctx.query(unassign, table, column, user.id, ctx.now());
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   await ctx.db.apiKey.updateMany({ where: { createdBy: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
+  await ctx.log({ name: 'user.removed', type: 'User', record: user });
   forgetCallers(ctx.app);
   return deleted(user.id);
 }

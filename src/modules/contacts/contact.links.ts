@@ -1,0 +1,32 @@
+import type { Context } from '../../kernel/context.js';
+import type { Fact } from '../../kernel/outbox.js';
+import { relatedRows } from '../../kernel/related.js';
+import { rawSql, sql, statement } from '../../kernel/sql.js';
+import { contactColumns, contactWithTags } from './contact.filter.js';
+import { type ContactRow, emitContact } from './contact.service.js';
+
+/** The newest contacts that users look after. */
+export const contactsOfUsers = relatedRows<ContactRow>({
+  ...{ table: 'contacts', columns: contactColumns, parent: 'assigned_to', order: 't.created_at desc, t.id desc' },
+  live: sql`t.deleted_at is null`,
+});
+
+/** The links of a contact that another record's end takes off, by their columns. */
+const columnOf = { assignedTo: 'assigned_to', companyId: 'company_id' } as const;
+
+const unlink = statement<ContactRow & { deletedAt: Date | null }, [column: string, from: string, now: Date]>(
+  (account, column, from, now) => sql`
+    update contacts t set ${rawSql(column)} = null, updated_at = ${now}
+    where t.account_id = ${account}::uuid and t.${rawSql(column)} = ${from}::uuid returning ${contactWithTags}, t.deleted_at as "deletedAt"`,
+);
+
+/** Takes a link that leads nowhere any more off every contact; each of those that live tells it. */
+export async function unlinkContacts(ctx: Context, link: keyof typeof columnOf, from: string): Promise<void> {
+  const changes = { [link]: { from, to: null } };
+  const contacts = await ctx.query(unlink, columnOf[link], from, ctx.now());
+  const live = contacts.filter(({ deletedAt }) => !deletedAt);
+  await Promise.all(live.map((contact) => emitContact(ctx, 'contact.updated', contact, changes)));
+}
+
+/** Contract DELETE /users/{id}: the contacts of a removed user are nobody's. */
+export const onUserRemoved = (ctx: Context, { record }: Fact) => unlinkContacts(ctx, 'assignedTo', record.id);
