@@ -1,6 +1,6 @@
 import { isObjectType, isScalarType } from 'graphql';
 import { type FieldRule, rulesOf } from './fields.js';
-import { DateTime } from './scalars.js';
+import { DateTime, Decimal } from './scalars.js';
 import { columnName, joinSql, rawSql, type Sql, sql } from './sql.js';
 
 /** JSON that PostgreSQL wrote: it goes to the client as it stands. */
@@ -30,8 +30,11 @@ type Class = abstract new (...args: never[]) => object;
 export function printed(type: Class, joined: Record<string, Sql> = {}): Sql {
   const own = rulesOf(type).filter(({ name }) => !joined[name]);
   const given = Object.entries(joined).map(([name, value]) => sql`${value} as ${rawSql(`"${name}"`)}`);
-  return joinSql([...own.map((rule) => rawSql(`${shownAs(rule, 't')} as "${rule.name}"`)), ...given]);
+  const columns = [...own.filter(isId), ...own.filter((rule) => !isId(rule))].map((rule) => rawSql(`${shownAs(rule, 't')} as "${rule.name}"`));
+  return joinSql([...columns, ...given]);
 }
+
+const isId = ({ name }: FieldRule) => name === 'id';
 
 /** An object of some fields of a class's record over an alias, written in the same way. */
 export function printedObject(type: Class, alias: string, names: readonly string[]): Sql {
@@ -45,6 +48,7 @@ function shownAs(rule: FieldRule, alias: string): string {
   const column = `${alias}.${columnName(rule.name)}`;
   const type = rule.type();
   if (type === DateTime) return instant(column);
+  if (type === Decimal) return `trim_scale(${column})`;
   if (isScalarType(type) || isObjectType(type) || typeof type !== 'function' || plain.has(type)) return column;
   const members = rulesOf(type).map(({ name }) => `'${name}', ${column}->'${name}'`);
   return `case when ${column} is not null then json_build_object(${members.join(', ')}) end`;

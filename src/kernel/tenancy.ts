@@ -61,11 +61,12 @@ class Scope {
   }
 
   created(shape: Shape, data: unknown): Record<string, unknown> {
-    const now = this.clock.now();
-    const filled: Record<string, unknown> = {};
-    for (const stamp of shape.stamps) filled[stamp] = stamp === 'id' ? this.clock.id() : now;
-    const row = { ...filled, ...(data as object) };
-    return shape.tenant && this.accountId ? { ...row, accountId: this.accountId } : row;
+    const row: Record<string, unknown> = {};
+    for (const stamp of shape.stamps) row[stamp] = stamp === 'id' ? undefined : this.clock.now();
+    Object.assign(row, data);
+    if (shape.stamps.includes('id')) row.id ??= this.clock.id();
+    if (shape.tenant && this.accountId) row.accountId = this.accountId;
+    return row;
   }
 
   #updated(shape: Shape, data: object | undefined): object {

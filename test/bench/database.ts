@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '../../src/kernel/database/index.js';
-import { type Filled, fill, size } from './fill.js';
+import { type Filled, fill, type Size, size } from './fill.js';
 
 const { BENCH_DATABASE_URL, DATABASE_URL, BENCH_DATABASE = 'crm_bench', BENCH_KEEP } = process.env;
 const adminUrl = BENCH_DATABASE_URL ?? DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -67,6 +67,20 @@ async function makeTemplate(client: pg.Client): Promise<Filled> {
   const note = JSON.stringify({ ...filled, stamp: stamp() });
   await client.query(`comment on database ${template} is '${note}'`);
   return filled;
+}
+
+/** A database of its own filled to a size, which is dropped afterwards. */
+export async function filledDatabase<T>(name: string, wanted: Size, work: (url: string, filled: Filled) => Promise<T>): Promise<T> {
+  return connected(adminUrl, async (client) => {
+    await remove(client, name);
+    await client.query(`create database ${name}`);
+    try {
+      await (await openDatabase({ url: urlOf(name), dataDir: ':memory:' })).close();
+      return await work(urlOf(name), await connected(urlOf(name), (inside) => fill(inside, wanted)));
+    } finally {
+      await remove(client, name);
+    }
+  });
 }
 
 /** The counters are ours: the ceiling counts, and so it does not pay for keeping totals. */

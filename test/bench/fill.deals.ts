@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-export const dealSize = { pipelines: 2, stages: 6, deals: 20_000 };
+const pipelineCount = 2;
 
 const pipelines = `
 insert into pipelines (account_id, id, name, is_default, sort_order, created_at, updated_at)
@@ -25,7 +25,7 @@ select $1::uuid, pg_temp.id7(made, 'deal' || i), coalesce(c.company, 'Walk-in') 
   case when pg_temp.chance(i, 56, 20) then jsonb_build_object('region', pg_temp.pick('{north,south}', i, 57)) else '{}' end,
   extract(epoch from made) * 1000, made, case when s.is_won or s.is_lost then made end, made, made, made
 from (select i, date_trunc('hour', now()) - make_interval(mins => ($2::int - i) * 30) as made,
-    case when pg_temp.chance(i, 58, 90) then 1 + pg_temp.hash(i, 59) % 100000 end as customer,
+    case when pg_temp.chance(i, 58, 90) then 1 + pg_temp.hash(i, 59) % $4::int end as customer,
     case when pg_temp.chance(i, 60, 60) then 1 + pg_temp.hash(i, 61) % 4 else 5 + pg_temp.hash(i, 61) % 2 end as place,
     pg_temp.hash(i, 62) % 2 as pipeline from generate_series(0, $2::int - 1) i) n
 join (select s.*, row_number() over (partition by s.pipeline_id order by s.sort_order) as nth, p.sort_order as pipeline
@@ -33,9 +33,16 @@ join (select s.*, row_number() over (partition by s.pipeline_id order by s.sort_
 left join (select id, company, company_id, row_number() over (order by id) as nth from contacts where account_id = $1::uuid) c on c.nth = n.customer
 order by i`;
 
+interface Account {
+  accountId: string;
+  members: string[];
+  contacts: number;
+  deals: number;
+}
+
 /** Two pipelines of six stages, and deals in them, over the contacts and companies that are there. */
-export async function fillDeals(client: pg.Client, accountId: string, members: string[]): Promise<void> {
-  await client.query(pipelines, [accountId, dealSize.pipelines]);
+export async function fillDeals(client: pg.Client, { accountId, members, contacts, deals: n }: Account): Promise<void> {
+  await client.query(pipelines, [accountId, pipelineCount]);
   await client.query(stages, [accountId]);
-  await client.query(deals, [accountId, dealSize.deals, members]);
+  await client.query(deals, [accountId, n, members, contacts]);
 }

@@ -1,10 +1,17 @@
 import type pg from 'pg';
 import { systemClock } from '../../src/kernel/clock.js';
 import { digest, newKey } from '../../src/modules/auth/auth.secrets.js';
-import { dealSize, fillDeals } from './fill.deals.js';
+import { fillDeals } from './fill.deals.js';
 import { companyHeads, companyTails, firstNames, jobTitles, lastNames, places, sources, streets, tagNames } from './words.js';
 
-export const size = { contacts: 100_000, companies: 5_000, tags: tagNames.length, tagsPerContact: 2, deals: dealSize.deals };
+export interface Size {
+  contacts: number;
+  companies: number;
+  deals: number;
+}
+
+export const size: Size = { contacts: 100_000, companies: 5_000, deals: 20_000 };
+const tagsPerContact = 2;
 
 /** What a client needs to know of the filled account. */
 export interface Filled {
@@ -126,36 +133,36 @@ const ascii = (names: string[]) => names.map((name) => name.normalize('NFD').rep
  * Fills a migrated, empty database with one account. The counters are kept by their triggers; the tags that a contact's
  * row repeats are written with the row, so that the trigger need not write every row a second time.
  */
-export async function fill(client: pg.Client): Promise<Filled> {
+export async function fill(client: pg.Client, wanted: Size = size): Promise<Filled> {
   await client.query(helpers);
   await client.query('begin');
   const { accountId, key, members } = await people(client);
   const placeTexts = places.map((place) => place.join('|'));
-  await client.query(companies, [accountId, companyHeads, companyTails, placeTexts, members, size.companies]);
+  await client.query(companies, [accountId, companyHeads, companyTails, placeTexts, members, wanted.companies]);
   const { rows } = await client.query<{ id: string }>(tags, [accountId, tagNames]);
   const names = [firstNames, lastNames, ascii(firstNames), ascii(lastNames)];
   const tagIds = rows.map((row) => row.id);
   const lists = [...names, jobTitles, sources, streets, members, tagIds, placeTexts];
-  await client.query(contacts, [accountId, size.contacts, ...lists, size.companies]);
+  await client.query(contacts, [accountId, wanted.contacts, ...lists, wanted.companies]);
   await client.query('alter table contact_tags disable trigger keep_tag_ids_insert');
   await client.query(contactTags, [accountId]);
   await client.query('alter table contact_tags enable trigger keep_tag_ids_insert');
-  await fillDeals(client, accountId, members);
+  await fillDeals(client, { accountId, members, ...wanted });
   await client.query('commit');
   await client.query('vacuum (analyze)');
-  await checkFill(client, accountId);
+  await checkFill(client, accountId, wanted);
   return { accountId, key };
 }
 
 /** What was promised is there, and the counters agree with it. */
-async function checkFill(client: pg.Client, accountId: string): Promise<void> {
+async function checkFill(client: pg.Client, accountId: string, wanted: Size): Promise<void> {
   const { rows } = await client.query(
     `select (select count(*) from contacts where account_id = $1)::int as contacts, (select count(*) from companies where account_id = $1)::int
      as companies, (select count(*) from tags where account_id = $1)::int as tags, (select count(*) from contact_tags where account_id = $1)::int
      as links, (select sum(n) from counts where account_id = $1 and kind = 'contacts')::int as counted`,
     [accountId],
   );
-  const expected = { ...size, links: size.contacts * size.tagsPerContact, counted: size.contacts };
+  const expected = { ...wanted, tags: tagNames.length, links: wanted.contacts * tagsPerContact, counted: wanted.contacts };
   for (const [name, n] of Object.entries(rows[0] as Record<string, number>)) {
     if (n !== expected[name as keyof typeof expected]) throw new Error(`The fill has ${n} ${name}`);
   }
