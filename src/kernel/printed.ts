@@ -30,7 +30,9 @@ type Class = abstract new (...args: never[]) => object;
 export function printed(type: Class, joined: Record<string, Sql> = {}): Sql {
   const own = rulesOf(type).filter(({ name }) => !joined[name]);
   const given = Object.entries(joined).map(([name, value]) => sql`${value} as ${rawSql(`"${name}"`)}`);
-  const columns = [...own.filter(isId), ...own.filter((rule) => !isId(rule))].map((rule) => rawSql(`${shownAs(rule, 't')} as "${rule.name}"`));
+  const columns = [...own.filter(isId), ...own.filter((rule) => !isId(rule))].map((rule) =>
+    rawSql(`${shownAs(rule, 't')} as "${rule.name}"`),
+  );
   return joinSql([...columns, ...given]);
 }
 
