@@ -143,12 +143,12 @@ export const Fraction = (description: string, options: Options & { min?: number;
     schema: { minimum: options.min, maximum: options.max },
   });
 
-/** An exact decimal with at most `scale` places. */
-export const Money = (description: string, options: Options & { scale?: number; min?: number; max?: number } = {}) => {
-  const { scale = 2, min, max } = options;
+/** An exact decimal with at most `scale` places; more are refused, or `rounded`. */
+export const Money = (description: string, options: Options & { scale?: number; rounded?: boolean; min?: number; max?: number } = {}) => {
+  const { scale = 2, rounded, min, max } = options;
   return field(description, options, {
     type: () => Decimal,
-    check: values.decimal({ scale, min, max }),
+    check: values.decimal({ scale, rounded, min, max }),
     schema: { minimum: min, maximum: max },
   });
 };

@@ -123,12 +123,12 @@ function coerce(
   throw invalid(details.map((d) => missingField(d, names)));
 }
 
-/** "Field x of required type …" is reported on the object: blame the field itself. */
+/** "Field x of required type …" and an unknown one are reported on the object: blame the field itself. */
 function missingField(detail: Detail, variables: ReadonlySet<string>): Detail {
-  const missing = /^Field "([^"]+)" of required type/.exec(detail.message);
-  if (!missing) return detail;
+  const [, missing, unknown] = /^Field "([^"]+)" of required type|^has no field (.+)$/.exec(detail.message) ?? [];
+  if (!missing && !unknown) return detail;
   const inside = variables.has(detail.field) ? '' : `${detail.field}.`;
-  return { field: `${inside}${missing[1]}`, message: 'is required' };
+  return { field: `${inside}${missing ?? unknown}`, message: missing ? 'is required' : 'is not a field' };
 }
 
 /**

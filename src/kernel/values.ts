@@ -1,6 +1,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import type { Context } from './context.js';
 import { tooLarge } from './errors.js';
+import { exact } from './money.js';
 import { endOfDay } from './zones.js';
 
 /** Tells that the field at `at` is wrong, in words that follow its name. */
@@ -129,20 +130,23 @@ export const between =
 
 interface Decimals {
   scale: number;
+  /** Whether more places are rounded, halves away from zero, instead of refused. */
+  rounded?: boolean;
   min?: number;
   max?: number;
 }
 
 /** An exact decimal of numeric(18, scale), as the text that PostgreSQL makes of it: with all its places. */
 export const decimal =
-  ({ scale, min, max }: Decimals): Check =>
-  (value, at, report) => {
+  ({ scale, rounded, min, max }: Decimals): Check =>
+  (given, at, report) => {
+    const value = rounded ? exact(String(given)).toFixed(scale) : given;
     const [whole = '', fraction = ''] = String(value).replace('-', '').split('.');
     const [digits, places] = [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')];
     if (places.length > scale) report(at, `must have at most ${scale} decimal places`);
     else if (digits.length > 18 - scale) report(at, `must have at most ${18 - scale} digits before the point`);
-    else if (min !== undefined && Number(value) < min) report(at, `must be at least ${min}`);
-    else if (max !== undefined && Number(value) > max) report(at, `must be at most ${max}`);
+    else if (min !== undefined && Number(given) < min) report(at, `must be at least ${min}`);
+    else if (max !== undefined && Number(given) > max) report(at, `must be at most ${max}`);
     const text = scale > 0 ? `${digits}.${places.padEnd(scale, '0')}` : digits;
     return String(value).startsWith('-') && /[1-9]/.test(text) ? `-${text}` : text;
   };

@@ -38,6 +38,25 @@ it('"" is nothing for an amount as for a text', async () => {
   );
 });
 
+it('A variable with an unknown field is told which', async () => {
+  const made = {
+    pipelineId: crypto.randomUUID(),
+    stageId: crypto.randomUUID(),
+    title: 'a',
+    products: [{ name: 'a', unitPrice: 1, size: 2 }],
+  };
+  const mutation = 'mutation ($input: CreateDealInput!) { createDeal(input: $input) { id } }';
+  const told = async (input: object) => (await acme.owner.gql(mutation, { input })).errors?.[0]?.extensions.field;
+  expect(await told({ ...made, products: [], foo: 1 })).toBe('foo');
+  expect(await told(made)).toBe('products.0.size');
+});
+
+it('A probability may have as many places as a third has; four are kept', async () => {
+  const deal = await acme.deal({ probability: 1 / 3 });
+  expect(deal.probability).toBe(0.3333);
+  expectRefusal(await acme.owner.patch(`/deals/${deal.id}`, { probability: 1.00001 }), 400, 'probability');
+});
+
 describe('A query string', () => {
   it('may leave the + of an offset as it is', async () => {
     await acme.contact();

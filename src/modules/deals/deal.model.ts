@@ -56,7 +56,9 @@ export class DealFields {
   @Text(30, 'Priority') priority: string | null;
   @Text(500, 'Lead source of this deal') source: string | null;
   @Text(500, 'Why it was lost; where the stage or the workspace lists reasons, one of them') lostReason: string | null;
-  @Money('How likely it is won, 0 to 1; as the stage says unless told', { scale: 4, min: 0, max: 1 }) probability: string | null;
+  @Money('How likely it is won, 0 to 1; as the stage says unless told', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
+    | string
+    | null;
   @Date_('The day on which it should be closed') expectedCloseDate: string | null;
   @Instant('When there is an appointment about it') appointmentAt: Date | null;
   @Ref('The user who looks after the deal') assignedTo: string | null;

@@ -3,6 +3,7 @@ import { Access } from '../../kernel/access.js';
 import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { IdArg, Listing } from '../../kernel/page.js';
+import { User } from '../users/user.model.js';
 import {
   CreateImportInput,
   Import,
@@ -40,6 +41,11 @@ export class ImportResolver {
   @Mutation(() => Import, { description: 'Begins to import: its rows are worked on in the background' })
   processImport(@Ctx() ctx: Context, @IdArg() id: string) {
     return imports.processImport(ctx, id);
+  }
+
+  @FieldResolver(() => User, { nullable: true, description: 'Who made it' })
+  author(@Ctx() ctx: Context, @Root() { createdBy }: Import) {
+    return ctx.load.user.maybe(createdBy);
   }
 
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })

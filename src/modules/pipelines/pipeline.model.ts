@@ -9,7 +9,9 @@ export class StageFields {
   @Color('A hex colour; #6B7280 unless told', { optional: true }) color: string;
   @Flag('Deals in it are won: a deal that is made in it is, unless told', { optional: true }) isWon: boolean;
   @Flag('Deals in it are lost: a deal that is made in it is, unless told', { optional: true }) isLost: boolean;
-  @Money('How likely its deals are won, 0 to 1: what they begin with', { scale: 4, min: 0, max: 1 }) probability: string | null;
+  @Money('How likely its deals are won, 0 to 1: what they begin with', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
+    | string
+    | null;
   @Flag('Whether a deal must tell why it was lost', { optional: true }) lostReasonRequired: boolean;
   @Texts(100, 500, 'The only reasons that are taken; none here means any', { optional: true }) lostReasons: string[];
 }
