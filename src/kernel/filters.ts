@@ -1,4 +1,5 @@
 import type { Context } from './context.js';
+import { since, until } from './dates.js';
 import { invalidField } from './errors.js';
 import { joinSql, rawSql, type Sql, sql } from './sql.js';
 import { isUuid, moment } from './values.js';
@@ -20,18 +21,19 @@ const most = 200;
 
 /**
  * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`. Only the given
- * fields can be named, `customFields.<key>` besides. Throws 400 naming the place that is wrong.
+ * fields can be named, `customFields.<key>` besides, which compares as a number with a number. Throws 400 naming the place that is wrong.
  */
-export function filterSql(fields: Record<string, FilterField>, tree: unknown): Sql {
+export function filterSql(ctx: Context, fields: Record<string, FilterField>, tree: unknown): Sql {
   let seen = 0;
   const walk = (node: unknown, at: string, depth: number): Sql => {
     if (++seen > most || depth > 16) throw invalidField(at, `is too large; at most ${most} conditions, 16 levels`);
     if (typeof node !== 'object' || node === null || Array.isArray(node)) throw invalidField(at, 'must be a condition object');
+    checkMembers(node, at);
     const { and, or, not, field, op = 'eq', value } = node as Record<string, unknown>;
     if (and !== undefined) return group(and, ' and ', `${at}.and`, depth);
     if (or !== undefined) return group(or, ' or ', `${at}.or`, depth);
     if (not !== undefined) return sql`not coalesce(${walk(not, `${at}.not`, depth + 1)}, false)`;
-    return leaf(fields, { field, op, value }, at);
+    return leaf(ctx, fields, { field, op, value }, at);
   };
   const group = (nodes: unknown, word: string, at: string, depth: number): Sql => {
     if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(at, 'must be a list of conditions');
@@ -41,42 +43,73 @@ export function filterSql(fields: Record<string, FilterField>, tree: unknown): S
   return walk(tree, 'filters', 0);
 }
 
-function leaf(fields: Record<string, FilterField>, node: Record<'field' | 'op' | 'value', unknown>, at: string): Sql {
+/** What is not understood must not be passed over: less would be asked than was meant, and more would be found. */
+function checkMembers(node: object, at: string): void {
+  const given = Object.keys(node);
+  const unknown = given.find((name) => !['and', 'or', 'not', 'field', 'op', 'value'].includes(name));
+  if (unknown) throw invalidField(`${at}.${unknown}`, 'is no part of a condition');
+  const group = given.find((name) => ['and', 'or', 'not'].includes(name));
+  if (group && given.length > 1) throw invalidField(at, `must be one condition: ${group}, or another`);
+}
+
+/** Dates compare as in the date ranges of lists: a day is the whole of it, in the workspace's time zone. */
+const onDates: Record<string, (column: string, moment: string, ctx: Context) => Sql> = {
+  gte: since,
+  lte: until,
+  lt: (...of) => sql`not (${since(...of)})`,
+  gt: (...of) => sql`not (${until(...of)})`,
+  eq: (...of) => sql`(${since(...of)} and ${until(...of)})`,
+  neq: (...of) => sql`not (${since(...of)} and ${until(...of)})`,
+};
+
+type Leaf = Record<'field' | 'op' | 'value', unknown>;
+
+function leaf(ctx: Context, fields: Record<string, FilterField>, node: Leaf, at: string): Sql {
   const { field, op, value } = node;
   if (typeof op !== 'string' || !ops.includes(op)) throw invalidField(`${at}.op`, `must be one of ${ops.join(', ')}`);
-  const [column, type] = columnOf(fields, field, at);
+  const [column, type] = columnOf(fields, node, at);
   if (op === 'is_null') return sql`${column} is null`;
   if (op === 'is_not_null') return sql`${column} is not null`;
-  if (op === 'contains' || op === 'starts_with') {
-    if (typeof value !== 'string') throw invalidField(`${at}.value`, 'must be a string');
-    const place = sql`strpos(lower(${column}::text), ${value.toLowerCase()})`;
-    return op === 'contains' ? sql`${place} > 0` : sql`${place} = 1`;
-  }
-  if (op === 'in' || op === 'not_in') {
-    if (!Array.isArray(value) || value.length > most) throw invalidField(`${at}.value`, `must be a list of at most ${most} values`);
-    const values = value.map((item, i) => literal(item, type, `${at}.value.${i}`));
-    const list = sql`${column} = any(${values}::${rawSql(type)}[])`;
-    return op === 'in' ? list : sql`not coalesce(${list}, false)`;
-  }
-  if (value === null) return op === 'eq' ? sql`${column} is null` : sql`${column} is not null`;
+  if (op === 'contains' || op === 'starts_with') return inText(column, op, value, at);
+  if (op === 'in' || op === 'not_in') return among(column, type, op, value, at);
+  if (value === null && op === 'eq') return sql`${column} is null`;
+  if (value === null && op === 'neq') return sql`${column} is not null`;
+  if (type === 'timestamptz') return onDates[op]!(`t.${fields[field as string]![0]}`, literal(value, type, `${at}.value`), ctx);
   return sql`${column} ${rawSql(comparisons[op]!)} ${literal(value, type, `${at}.value`)}::${rawSql(type)}`;
 }
 
-function columnOf(fields: Record<string, FilterField>, field: unknown, at: string): [Sql, FilterField[1]] {
+function inText(column: Sql, op: string, value: unknown, at: string): Sql {
+  if (typeof value !== 'string') throw invalidField(`${at}.value`, 'must be a string');
+  const place = sql`strpos(lower(${column}::text), ${value.toLowerCase()})`;
+  return op === 'contains' ? sql`${place} > 0` : sql`${place} = 1`;
+}
+
+function among(column: Sql, type: FilterField[1], op: string, value: unknown, at: string): Sql {
+  if (!Array.isArray(value) || value.length > most) throw invalidField(`${at}.value`, `must be a list of at most ${most} values`);
+  const values = value.map((item, i) => literal(item, type, `${at}.value.${i}`));
+  const list = sql`${column} = any(${values}::${rawSql(type)}[])`;
+  return op === 'in' ? list : sql`not coalesce(${list}, false)`;
+}
+
+function columnOf(fields: Record<string, FilterField>, { field, value }: Leaf, at: string): [Sql, FilterField[1]] {
   if (typeof field !== 'string') throw invalidField(`${at}.field`, 'must name a field');
-  if (field.startsWith('customFields.')) return [sql`(t.custom_fields ->> ${field.slice('customFields.'.length)})`, 'text'];
+  if (field.startsWith('customFields.')) {
+    const text = sql`(t.custom_fields ->> ${field.slice('customFields.'.length)})`;
+    if (typeof value !== 'number') return [text, 'text'];
+    return [sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`, 'numeric'];
+  }
   const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
   if (!known) throw invalidField(`${at}.field`, `must be one of ${Object.keys(fields).join(', ')} or customFields.<key>`);
   return [rawSql(`t.${known[0]}`), known[1]];
 }
 
-const tests: Record<FilterField[1], (text: string, report: () => void) => void> = {
+const tests: Record<FilterField[1], (text: string, report: () => void) => unknown> = {
   text: () => undefined,
   uuid: (text, report) => (isUuid(text) ? undefined : report()),
   integer: (text, report) => (/^-?\d{1,9}$/.test(text) ? undefined : report()),
   numeric: (text, report) => (/^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? undefined : report()),
   boolean: (text, report) => (/^(true|false)$/.test(text) ? undefined : report()),
-  timestamptz: (text, report) => void moment(text, '', report, undefined as never),
+  timestamptz: (text, report) => moment(text, '', report, undefined as never) ?? report(),
 };
 
 const words: Record<FilterField[1], string> = {
@@ -95,8 +128,7 @@ function literal(value: unknown, type: FilterField[1], at: string): string {
   };
   if (!['string', 'number', 'boolean'].includes(typeof value)) refuse();
   const text = String(value);
-  tests[type](text, refuse);
-  return text;
+  return String(tests[type](text, refuse) ?? text);
 }
 
 /** For each field of a filter, what it asks of a row over the alias `t`. */

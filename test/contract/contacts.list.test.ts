@@ -156,6 +156,36 @@ describe('several parameters of GET /contacts', () => {
   });
 });
 
+describe('conditions of GET /contacts', () => {
+  it('find by the number in a custom field, as a number', async () => {
+    const other = await api.seed.account();
+    for (const seats of [9, 10, '11', 'many', null]) await other.contact({ firstName: `s${seats}`, customFields: { seats } });
+    const names = async (op: string, value: unknown) => {
+      const filters = encodeURIComponent(JSON.stringify({ field: 'customFields.seats', op, value }));
+      return dataOf(await other.owner.get(`/contacts?sort=firstName&order=asc&filters=${filters}`)).data.map((c: Loose) => c.firstName);
+    };
+    expect(await names('gt', 9)).toEqual(['s10', 's11']);
+    expect(await names('eq', 10)).toEqual(['s10']);
+    expect(await names('eq', 'many')).toEqual(['smany']);
+  });
+
+  it('find by a day of the workspace, the whole of it', async () => {
+    const other = await api.seed.account();
+    await api.app.database.prisma.account.update({ where: { id: other.id }, data: { timezone: 'Pacific/Auckland' } });
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Pacific/Auckland' });
+    const owner = await other.login();
+    const { createdAt } = dataOf(await owner.post('/contacts', { firstName: 'Ada' }));
+    const [today, tomorrow] = [day.format(new Date(createdAt)), day.format(new Date(Date.parse(createdAt) + 24 * 60 * 60 * 1000))];
+    const total = async (op: string, value: string) => {
+      const filters = encodeURIComponent(JSON.stringify({ field: 'createdAt', op, value }));
+      return dataOf(await owner.get(`/contacts?filters=${filters}`)).meta.total;
+    };
+    for (const op of ['eq', 'gte', 'lte']) expect(`${op} ${await total(op, today)}`).toBe(`${op} 1`);
+    for (const op of ['lt', 'gt', 'neq']) expect(`${op} ${await total(op, today)}`).toBe(`${op} 0`);
+    expect(await total('lt', tomorrow)).toBe(1);
+  });
+});
+
 describe('GET /contacts/smart-views', () => {
   it('describes every view and counts what it shows', async () => {
     const views = dataOf(await acme.owner.get('/contacts/smart-views'));
@@ -200,6 +230,9 @@ describe('a query that makes no sense', () => {
     ['filters={"field":"passwordHash","op":"eq","value":1}', 'filters.field'],
     ['filters={"field":"firstName","op":"like","value":"x"}', 'filters.op'],
     ['filters={"and":[]}', 'filters.and'],
+    ['filters={"and":[{"field":"city","value":"a"}],"or":[{"field":"city","value":"b"}]}', 'filters'],
+    ['filters={"field":"leadScore","operator":"gt","value":5}', 'filters.operator'],
+    ['filters={"field":"leadScore","op":"gt","value":null}', 'filters.value'],
     ['filters={"field":"leadScore","op":"gt","value":";drop%20table%20contacts"}', 'filters.value'],
     ['cf[plan]=%00', 'cf[plan]'],
     ['cf=x', 'cf'],

@@ -21,7 +21,7 @@ export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, fi
   check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
   if (ids) return distinct(ids);
   const { table, fields } = ctx.app.registry.filterable.get(entity)!;
-  const rows = await ctx.query(matching, table, filterSql(fields, filters));
+  const rows = await ctx.query(matching, table, filterSql(ctx, fields, filters));
   check(rows.length <= sizes.edit, () => unprocessable('filters', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);
 }

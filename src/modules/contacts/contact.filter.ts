@@ -132,7 +132,7 @@ const conditions: Partial<Conditions> = {
   // What it holds is read before: see listContacts.
   smartListId: () => sql`true`,
   cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
-  filters: (tree) => filterSql(fields, tree),
+  filters: (tree, ctx) => filterSql(ctx, fields, tree),
 };
 
 /** A contact filter as SQL conditions over the alias `t`. */

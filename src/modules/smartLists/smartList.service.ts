@@ -82,7 +82,7 @@ function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartLis
   const { filterable } = ctx.app.registry;
   const records = filterable.get(entity);
   check(records, () => invalidField('entity', `must be one of ${[...filterable.keys()].join(', ')}`));
-  filterSql(records.fields, filters);
+  filterSql(ctx, records.fields, filters);
   check(!sort || records.sorts.includes(sort), () => invalidField('sort', `must be one of ${records.sorts.join(', ')}`));
   check(sort || !order, () => invalidField('order', 'needs a sort'));
   return records;
@@ -138,7 +138,7 @@ export const countsOfLists: Batch<number> = async (ctx, keys) => {
   const wheres = keys.map((key) => {
     const [entity, filters] = JSON.parse(key) as [Entity, object];
     const { table, fields } = ctx.app.registry.filterable.get(entity)!;
-    return sql`from ${rawSql(table)} t where t.deleted_at is null and ${filterSql(fields, filters)}`;
+    return sql`from ${rawSql(table)} t where t.deleted_at is null and ${filterSql(ctx, fields, filters)}`;
   });
   const [row] = await ctx.query(counting, wheres);
   return keys.map((_key, i) => row![`c${i}`]!);
@@ -158,5 +158,5 @@ export async function savedFilter<S extends string>(ctx: Context, entity: Entity
   if (list?.entity !== entity) return { conditions: [sql`false`] };
   const { fields } = ctx.app.registry.filterable.get(entity)!;
   const order = list.sort ? { sort: list.sort as S, order: list.order ?? 'asc' } : {};
-  return { conditions: [allOf([filterSql(fields, list.filters)])], ...order };
+  return { conditions: [allOf([filterSql(ctx, fields, list.filters)])], ...order };
 }
