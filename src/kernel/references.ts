@@ -1,6 +1,7 @@
 import type { Context } from './context.js';
 import { invalid } from './errors.js';
 import { Loader } from './loaders.js';
+import type { Changes } from './outbox.js';
 import { joinSql, type Sql, sql, statement } from './sql.js';
 
 /** What a body may refer to, as a select of the ids of those that are there and not deleted. */
@@ -57,6 +58,10 @@ export async function missingReferences<F extends string>(ctx: Context, of: Refe
   const known = await Promise.all(given.map((field) => existing(ctx).fresh(`${of[field]}/${body[field]}`)));
   return given.filter((_field, i) => !known[i]);
 }
+
+/** Of the fields that refer to something, those that a change gives a new value: what stays is not asked for again. */
+export const changedReferences = <F extends string>(of: ReferenceKinds<F>, changes: Changes): Body<F> =>
+  Object.fromEntries((Object.keys(of) as F[]).map((field) => [field, changes[field]?.to as string | null | undefined])) as Body<F>;
 
 /** Throws 400 naming every one of them. */
 export async function checkReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<void> {

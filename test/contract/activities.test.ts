@@ -48,10 +48,11 @@ describe('POST /activities', () => {
     });
   });
 
-  it('is no event of its own, and costs one statement', async () => {
+  it('is no event of its own, and costs one statement, and one more to ask for a link', async () => {
     const before = await api.app.database.prisma.outboxEvent.count();
     const { id: contactId } = await acme.contact();
-    expect(await api.statements(() => create({ type: 'call', title: 'Spoke', contactId }))).toBeLessThanOrEqual(1);
+    expect(await api.statements(() => create({ type: 'call', title: 'Spoke', contactId }))).toBeLessThanOrEqual(2);
+    expect(await api.statements(() => create({ type: 'call', title: 'Spoke' }))).toBeLessThanOrEqual(1);
     expect(await api.app.database.prisma.outboxEvent.count()).toBe(before + 1);
   });
 });

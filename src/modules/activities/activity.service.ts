@@ -4,6 +4,7 @@ import { since, until } from '../../kernel/dates.js';
 import { type Conditions, conditionsOf } from '../../kernel/filters.js';
 import { byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { checkReferences } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { allOf, type Sql, selectList, sql } from '../../kernel/sql.js';
 import { touchContact } from '../contacts/contact.score.js';
@@ -64,8 +65,9 @@ const byHand = { entityType: null, entityId: null, action: null, changes: null }
 
 /** Contract POST /activities: an entry written by hand, in the caller's name. */
 export async function createActivity(ctx: Context, input: CreateActivityInput): Promise<Activity> {
-  checkTrial(ctx);
   const { type, title, description = null, contactId = null, dealId = null, metadata = null } = input;
+  await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
+  checkTrial(ctx);
   const { userId, userName } = ctx.caller;
   const row = ctx.insert('Activity', { type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
   await touchContact(ctx, { contactId });

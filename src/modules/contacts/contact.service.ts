@@ -6,6 +6,7 @@ import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -97,12 +98,15 @@ const blank = {
 
 const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
+const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: 'user', companyId: 'company' };
+
 /** Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit. */
 export async function createContact(ctx: Context, { tags, ...input }: CreateContactInput & { importId?: string }) {
   check(input.firstName || input.lastName || input.email || input.phone, () =>
     badRequest('One of firstName, lastName, email, phone is required'),
   );
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'contact', input.customFields, true)) ?? {};
+  await checkReferences(ctx, links, input);
   // Last of the checks: what is refused takes no place in the plan.
   await checkPlan(ctx, 'contacts');
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
@@ -122,6 +126,18 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const before = await lockContact(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
+  await checkReferences(
+    ctx,
+    links,
+    changedReferences(
+      links,
+      changesBetween(
+        before,
+        given,
+        Object.keys(links).filter((name) => name in given),
+      ),
+    ),
+  );
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;

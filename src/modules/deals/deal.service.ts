@@ -6,7 +6,7 @@ import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
-import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -157,7 +157,7 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
   const after = { ...before, ...given } as WholeDeal;
   const changes = changesBetween(comparable(before), comparable(after), fieldNames);
   if (Object.keys(changes).length === 0) return before;
-  await checkReferences(ctx, links, Object.fromEntries(Object.keys(links).map((name) => [name, changes[name]?.to as string | null])));
+  await checkReferences(ctx, links, changedReferences(links, changes));
   if (changes.stageId || changes.status || changes.lostReason) {
     const rules = place ?? (await placeAt(ctx, before.stageId, false));
     if (rules) checkLostReason(rules, { status: after.status, lostReason: after.lostReason, enters: Boolean(changes.stageId) });

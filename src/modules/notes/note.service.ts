@@ -5,6 +5,7 @@ import { type ListSpec, listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { checkReferences } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateNoteInput, Note, NoteFilter, NoteList, NoteSort, UpdateNoteInput } from './note.model.js';
@@ -56,6 +57,7 @@ export async function createNote(
   ctx: Context,
   { body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
 ): Promise<Note> {
+  await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
   checkTrial(ctx);
   const note: Note = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
   await ctx.emit(factOf('note.created', note));

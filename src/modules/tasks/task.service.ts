@@ -5,6 +5,7 @@ import { listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { taskColumns, taskConditions, taskListing } from './task.filter.js';
@@ -55,8 +56,11 @@ const tracked = ['title', 'description', 'dueDate', 'priority', 'status', 'assig
 
 const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
+const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
+
 /** Contract POST /tasks. One that is made done is completed at once. */
 export async function createTask(ctx: Context, input: CreateTaskInput): Promise<Task> {
+  await checkReferences(ctx, links, input);
   checkTrial(ctx);
   const completedAt = input.status === 'done' ? ctx.now() : null;
   const task: Task = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
@@ -70,6 +74,7 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
   const before = await lockTask(ctx, id);
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
   if (Object.keys(changes).length === 0) return before;
+  await checkReferences(ctx, links, changedReferences(links, changes));
   const { status } = changes;
   const completedAt = status && (input.status === 'done' ? ctx.now() : null);
   const task = ctx.update('Task', before, { ...input, completedAt });
