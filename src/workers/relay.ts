@@ -47,6 +47,7 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
+    private readonly settled = settledMs,
   ) {}
 
   start(): void {
@@ -99,9 +100,9 @@ export class Relay {
       this.#lookedAtAll = now;
       return 0;
     }
-    while (this.#marks.length > 1 && now - this.#marks[1]!.at >= settledMs) this.#marks.shift();
+    while (this.#marks.length > 1 && now - this.#marks[1]!.at >= this.settled) this.#marks.shift();
     const [oldest] = this.#marks;
-    return oldest && now - oldest.at >= settledMs ? oldest.last : 0;
+    return oldest && now - oldest.at >= this.settled ? oldest.last : 0;
   }
 
   #remember(placed: Placed[]): void {
