@@ -62,6 +62,9 @@ export const pauseBefore = (attempt: number, random = Math.random()): number => 
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
 
+/** Whether the database itself refused the statement, so that nothing of it is there. */
+export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.test(sqlStateOf(error));
+
 /** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;

@@ -37,7 +37,10 @@ export interface RowOptions {
   extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
-  /** Whether PostgreSQL prints the records: the resolver answers `showRows` or `showRow`, and nothing is selected but the record. */
+  /**
+   * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
+   * resolver answers `showRows` or `showRow`.
+   */
   printed?: boolean;
   /** Bytes that the body may have; 1 MiB unless told. */
   bodyCap?: number;
