@@ -46,6 +46,9 @@ const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnow
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
 
+/** Whether a unique index refused a value. */
+export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
+
 /** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
@@ -56,7 +59,7 @@ export function fromDatabase(error: unknown): AppError | undefined {
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (code === 'P2002' || state === '23505') {
+  if (isTaken(error)) {
     const field = fieldAtFault(fault);
     return conflict(`${field} is taken already`, field);
   }

@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context.js';
+import { isTaken } from '../../kernel/dberrors.js';
 import { check, found, invalidField } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
@@ -51,7 +52,10 @@ export async function updateTag(ctx: Context, id: string, input: UpdateTagInput)
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
-  const saved = await ctx.db.tag.update({ where, data: input });
+  const saved = await ctx.db.tag.update({ where, data: input }).catch((error: unknown) => {
+    // Of two who take a name at once, the check above lets both pass.
+    throw isTaken(error) ? nameTaken() : error;
+  });
   await ctx.log({ name: 'tag.updated', type: 'Tag', record: saved, changes });
   return saved;
 }
