@@ -51,7 +51,7 @@ export const listActivities = (ctx: Context, args: ActivityList) =>
 
 const ofParent = (parent: string) =>
   relatedRows<Activity>({
-    ...{ table: 'activities', columns, parent, order: 't.created_at desc, t.id desc' },
+    ...{ table: 'activities', columns, parent },
     live: (ctx) => readable(ctx)[0] ?? sql`true`,
   });
 
@@ -59,6 +59,8 @@ const ofParent = (parent: string) =>
 export const activitiesOfContacts = ofParent('contact_id');
 /** What happened with deals, newest first. */
 export const activitiesOfDeals = ofParent('deal_id');
+/** The changes of companies, newest first. */
+export const activitiesOfCompanies = ofParent('entity_id');
 
 /** What only a change of a record leaves. */
 const byHand = { entityType: null, entityId: null, action: null, changes: null };

@@ -9,9 +9,7 @@ import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
-import { contactColumns } from '../contacts/contact.filter.js';
-import { unlinkContacts } from '../contacts/contact.links.js';
-import type { ContactRow } from '../contacts/contact.service.js';
+import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
 import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
@@ -55,13 +53,7 @@ const byIds = statement<CompanyRow, [readonly string[]]>(
 export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
 
 /** A company's contacts, the newest first. */
-export const contactsOfCompanies = relatedRows<ContactRow>({
-  table: 'contacts',
-  columns: contactColumns,
-  parent: 'company_id',
-  order: 't.created_at desc, t.id desc',
-  live: sql`t.deleted_at is null`,
-});
+export const contactsOfCompanies = contactsBy('company_id');
 
 const byName = 'lower(t.name collate "und-x-icu") collate "C", t.id';
 const live = sql`t.deleted_at is null`;

@@ -1,11 +1,11 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { check, conflict, found, invalidField } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
-import type { Batch } from '../../kernel/loaders.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Exact, exact } from '../../kernel/money.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { checkTrial } from '../../kernel/plans.js';
-import { relatedRows } from '../../kernel/related.js';
+import { type Relation, relatedRows } from '../../kernel/related.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { dayAfter, today } from '../../kernel/zones.js';
 import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
@@ -25,7 +25,10 @@ import { totalsOf } from './invoice.totals.js';
 
 type Amounts = 'subtotal' | 'taxAmount' | 'total' | 'amountPaid' | 'taxRate';
 /** An invoice as it is kept, its amounts as the database or the arithmetic gives them. */
-export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & { items: InvoiceItem[] };
+export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & {
+  items: InvoiceItem[];
+  createdBy: string | null;
+};
 
 const asks = (selection: ReadonlySet<string>, name: string) => selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
 
@@ -41,6 +44,12 @@ const byId = (ctx: Context) =>
     (account, id) => sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
   );
 
+const byIds = (ctx: Context) =>
+  statement<InvoiceRow, [ids: readonly string[]]>(
+    (account, ids) =>
+      sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
+  );
+
 /** One invoice with its items and payments. */
 export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const [invoice] = await ctx.read(byId(ctx), validId(id, 'Invoice'));
@@ -51,10 +60,13 @@ const hold = statement<{ id: string }, [id: string]>(
   (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
 );
 
+/** Invoices by id, for many keys in one statement; null for one that is none. */
+export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds(ctx), ids), (row) => row.id);
+
 const ofParent =
-  (parent: string): Batch<InvoiceRow[]> =>
+  (parent: Relation['parent']): Batch<InvoiceRow[]> =>
   (ctx, keys) =>
-    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent, order: 't.created_at desc, t.id desc' })(ctx, keys);
+    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent })(ctx, keys);
 
 /** A contact's newest invoices, for many contacts in one statement. */
 export const invoicesOfContacts = ofParent('contact_id');
@@ -62,6 +74,8 @@ export const invoicesOfContacts = ofParent('contact_id');
 export const invoicesOfCompanies = ofParent('company_id');
 /** A deal's. */
 export const invoicesOfDeals = ofParent('deal_id');
+/** A product's: those with an item that names it. */
+export const invoicesOfProducts = ofParent({ table: 'invoice_items', record: 'invoice_id', parent: 'product_id' });
 
 /** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {

@@ -30,8 +30,7 @@ async function lockTask(ctx: Context, id: string): Promise<Task> {
   return found(task, 'Task');
 }
 
-const ofParent = (parent: string) =>
-  relatedRows<Task>({ table: 'tasks', columns: taskColumns, parent, order: 't.created_at desc, t.id desc' });
+const ofParent = (parent: string) => relatedRows<Task>({ table: 'tasks', columns: taskColumns, parent });
 
 /** The newest tasks of contacts. */
 export const tasksOfContacts = ofParent('contact_id');
