@@ -4,7 +4,8 @@ import { check, found, unprocessable } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
+import { deleted, selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
@@ -17,11 +18,9 @@ import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompa
 /** A company as it is kept, with its count where a statement brought it along. */
 export type CompanyRow = Omit<Company, 'contactCount'> & { contactCount?: number };
 
-const countSelected = ['nodes.contactCount', 'edges.node.contactCount'];
-
 /** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
 export function listCompanies(ctx: Context, args: CompanyList) {
-  const columns = countSelected.some((path) => args.selection.has(path)) ? companyWithCount : companyColumns;
+  const columns = selectsOfNodes(args.selection, 'contactCount') ? companyWithCount : companyColumns;
   const conditions = companyConditions(ctx, args.filter);
   return listRows<CompanyRow, keyof typeof CompanySort>(ctx, { ...companyListing, columns }, args, conditions);
 }
@@ -99,8 +98,6 @@ const fieldNames = [
 ];
 
 const blank = { ...Object.fromEntries(fieldNames.map((name) => [name, null])), customFields: {} };
-
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
 

@@ -96,7 +96,7 @@ export class UpdateDealInput extends Edit(CreateDealInput) {
 
 export const DealView = oneOf('DealView', ['board', 'list'], 'board goes column by column');
 
-/** Contract GET /deals, with the names that the decisions give their meaning. */
+/** Contract GET /deals; what its names mean that the contract leaves open is said here. */
 @Input('Which deals')
 export class DealFilter {
   @Text(200, 'Part of the title from three characters on, the start of a word for one or two') search?: string | null;

@@ -4,6 +4,8 @@ import { listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Exact, exact } from '../../kernel/money.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { type Relation, relatedRows } from '../../kernel/related.js';
 import { sql, statement } from '../../kernel/sql.js';
@@ -30,11 +32,9 @@ export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Ex
   createdBy: string | null;
 };
 
-const asks = (selection: ReadonlySet<string>, name: string) => selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
-
 /** Contract GET /invoices: a page in one statement, exact total, items and payments included where they are asked for. */
 export function listInvoices(ctx: Context, args: InvoiceList) {
-  const wanted = { items: asks(args.selection, 'items'), payments: asks(args.selection, 'payments') };
+  const wanted = { items: selectsOfNodes(args.selection, 'items'), payments: selectsOfNodes(args.selection, 'payments') };
   const listing = invoiceListing(invoiceColumns(ctx, wanted));
   return listRows<InvoiceRow, keyof typeof InvoiceSort>(ctx, listing, args, invoiceConditions(ctx, args.filter));
 }
@@ -89,8 +89,6 @@ const daysToPay = 30;
 const blank = { contactId: null, companyId: null, dealId: null, notes: null, terms: null };
 const fresh = { status: 'draft' as const, amountPaid: '0.00', sentAt: null, paidAt: null, voidedAt: null };
 
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-
 /** Contract POST /invoices: a draft, its amounts computed; the number is the next one unless one is given. */
 export async function createInvoice(ctx: Context, { items, ...input }: CreateInvoiceInput): Promise<InvoiceRow> {
   const { currency, defaultTaxRate, timezone } = ctx.caller.account;
@@ -102,7 +100,7 @@ export async function createInvoice(ctx: Context, { items, ...input }: CreateInv
   const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
   if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
   const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));
-  const own = { ...blank, currency, ...defined(input), taxRate, dueDate, invoiceNumber };
+  const own = { ...blank, ...{ currency }, ...defined(input), taxRate, dueDate, invoiceNumber };
   const invoice = ctx.insert('Invoice', { ...own, ...totals, ...fresh, createdBy: ctx.caller.userId });
   const written = { ...invoice, items: insertItems(ctx, invoice.id, items, amounts), payments: [] };
   tell(ctx, 'invoice.created', written);

@@ -6,6 +6,7 @@ import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { contains } from '../../kernel/search.js';
 import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
 
@@ -21,8 +22,7 @@ const listing: ListSpec<keyof typeof TagSort> = {
 
 export function listTags(ctx: Context, args: TagList) {
   const conditions: Sql[] = [];
-  const search = args.filter?.search?.toLowerCase();
-  if (search) conditions.push(sql`strpos(lower(t.name collate "und-x-icu"), ${search}) > 0`);
+  if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
   return listRows<Tag, keyof typeof TagSort>(ctx, listing, args, conditions);
 }
 

@@ -4,6 +4,7 @@ import { conditionsOf } from '../../kernel/filters.js';
 import { listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
@@ -52,8 +53,6 @@ const blank = {
 } as const;
 
 const tracked = ['title', 'description', 'dueDate', 'priority', 'status', 'assignedTo', 'contactId', 'dealId'];
-
-const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
 const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
 
