@@ -14,9 +14,11 @@ import { type Clock, systemClock } from './kernel/clock.js';
 import type { Config } from './kernel/config.js';
 import type { App } from './kernel/context.js';
 import { openDatabase } from './kernel/database/index.js';
+import { GroupCommit } from './kernel/groupCommit.js';
 import { Limiter } from './kernel/limits.js';
 import { registryOf } from './kernel/module.js';
 import { secretKeyOf } from './kernel/secretFile.js';
+import { SharedReads } from './kernel/sharedReads.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { mailsSent } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
@@ -81,6 +83,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     clock,
     log,
     database,
+    commits: new GroupCommit(database),
+    reads: new SharedReads(database),
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
     channel: background.channel,
@@ -125,9 +129,17 @@ function showQueues(metrics: Metrics, background: Background) {
   metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
 }
 
+const retryStrategy = (attempt: number) => Math.min(50 * attempt, 500);
+
 /** A command on a dead Redis must fail at once: the limiter goes on in process, the channels by polling. */
 function connectRedis(url: string, log: Logger): Redis {
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 50, connectTimeout: 2000 });
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 50,
+    connectTimeout: 2000,
+    retryStrategy,
+  });
   redis.on('error', (error: Error) => log.warn({ err: error.message }, 'Redis'));
   return redis;
 }

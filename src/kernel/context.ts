@@ -5,11 +5,14 @@ import type { Clock } from './clock.js';
 import type { Config } from './config.js';
 import type { Database } from './database/index.js';
 import { type AppError, notFound } from './errors.js';
+import type { GroupCommit } from './groupCommit.js';
 import type { JobOptions, Jobs } from './jobs.js';
 import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
-import { entryOf, eventOf, type Fact } from './outbox.js';
+import { entryOf, eventOf, type Fact, printRecord } from './outbox.js';
+import type { Printed } from './printed.js';
+import type { SharedReads } from './sharedReads.js';
 import { type Sql, type Statement, sql, tableName } from './sql.js';
 import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { Unit } from './unit.js';
@@ -53,6 +56,8 @@ export interface App {
   clock: Clock;
   log: Logger;
   database: Database;
+  commits: GroupCommit;
+  reads: SharedReads;
   registry: Registry;
   limiter: Limiter;
   vendors: Vendors;
@@ -85,6 +90,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #emitted = false;
+  /** The records that were told of, as they were told last, by type and id. */
+  readonly #told = new Map<string, Printed>();
   /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
   takesPrint = false;
   /** The queues that this unit of work put jobs into. */
@@ -144,7 +151,7 @@ export class Context {
 
   /** As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. */
   async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.#rows(await this.unit?.begun(), statement(this.caller.account.id, ...args));
+    return this.#rows(await this.unit?.begun(), statement(this.caller.account.id, ...args), this.app.reads);
   }
 
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
@@ -168,8 +175,8 @@ export class Context {
     return this.#rows(await this.unit?.connection(), statement(this.caller.account.id, ...args));
   }
 
-  async #rows<Row>(tx: Transaction | undefined, rows: Sql): Promise<Row[]> {
-    return JSON.parse(await this.#text(tx, sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  async #rows<Row>(tx: Transaction | undefined, rows: Sql, outside?: { text(query: Sql): Promise<string> }): Promise<Row[]> {
+    return JSON.parse(await this.#text(tx, sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`, outside)) as Row[];
   }
 
   /** The one text that a statement answers. */
@@ -177,8 +184,12 @@ export class Context {
     return this.#text(await this.unit?.connection(), query);
   }
 
-  async #text(tx: Transaction | undefined, query: Sql): Promise<string> {
-    if (!tx) return this.app.database.text(query);
+  async #text(
+    tx: Transaction | undefined,
+    query: Sql,
+    outside: { text(query: Sql): Promise<string> } = this.app.database,
+  ): Promise<string> {
+    if (!tx) return outside.text(query);
     const [row] = await tx.$queryRaw<Record<string, string>[]>(query);
     return Object.values(row!)[0]!;
   }
@@ -211,8 +222,15 @@ export class Context {
   /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
   async emit(fact: Fact): Promise<void> {
     this.#emitted = true;
-    this.#insertLast('OutboxEvent', eventOf(this, fact));
+    const event = eventOf(this, fact);
+    this.#told.set(`${fact.type} ${fact.record.id}`, event.data);
+    this.#insertLast('OutboxEvent', event);
     await this.log(fact);
+  }
+
+  /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
+  print(type: string, record: { id: string }): Printed {
+    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this, type, record);
   }
 
   /** The same for what the contract names no event for: an audit row and the reactions. */
@@ -231,6 +249,7 @@ export class Context {
    * transaction: a rollback takes it back.
    */
   async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
+    if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
     await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
     if (this.unit) this.#queues.add(queue);
@@ -245,7 +264,7 @@ export class Context {
 
   /** Does something all or not at all, with loaders of its own; what is emitted inside is written last. */
   async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    const unit = new Unit(this.app.database);
+    const unit = new Unit(this.app.database, this.app.commits);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);

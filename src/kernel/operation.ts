@@ -6,6 +6,7 @@ import {
   type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
+  getNamedType,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
@@ -20,7 +21,7 @@ import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from './access.js';
 import { coercionMessage, wantsList } from './coercion.js';
 import type { Context } from './context.js';
-import { fromDatabase, isRetryable } from './dberrors.js';
+import { fromDatabase, isRetryable, mayRetry } from './dberrors.js';
 import { badRequest, type Detail, invalid } from './errors.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 
@@ -38,6 +39,8 @@ export interface Operation {
   detached: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
+  /** The name of the type that its first root field answers. */
+  type: string;
   /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
   coerce(variables: Variables): Variables;
   /** `root` is what a subscription's root field answers from: its event. */
@@ -68,6 +71,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     needs: needsOf(schema, document),
     detached,
     fields,
+    type: fields[0] && root[fields[0]] ? getNamedType(root[fields[0]]!.type).name : '',
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, root) => (compiled as CompiledQuery).query(root, ctx, variables),
     resolve: resolverOf(root[fields[0]!], definition),
@@ -132,12 +136,19 @@ function missingField(detail: Detail, variables: ReadonlySet<string>): Detail {
 }
 
 /**
- * Runs a query of one root field past the executor, for a door that takes print. What a resolver throws is thrown.
+ * Runs an operation of one root field past the executor, for a door that takes print: a query's resolver prints, and what a
+ * mutation's answers is printed as its record. What a resolver throws is thrown.
  */
 export async function show(operation: Operation, ctx: Context, variables: Variables): Promise<unknown> {
   allow(ctx, operation.needs);
-  ctx.takesPrint = true;
-  return operation.resolve(ctx, operation.coerce(variables));
+  const given = operation.coerce(variables);
+  if (operation.kind !== OperationTypeNode.MUTATION) {
+    ctx.takesPrint = true;
+    return operation.resolve(ctx, given);
+  }
+  return retried(() =>
+    ctx.transaction(async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string })),
+  );
 }
 
 class Rollback extends Error {
@@ -145,8 +156,6 @@ class Rollback extends Error {
     super('rolled back');
   }
 }
-
-const attempts = 3;
 
 /**
  * Runs an operation: access, coercion, then the whole document (a mutation in one transaction with its outbox rows, any
@@ -164,17 +173,25 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
   return mutate(operation, ctx, variables, claim);
 }
 
-/** Tried again while the database says that only the moment was wrong. */
-async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
+/** Does it again while the database says that only the moment was wrong; its faults are thrown as what they mean to the caller. */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTransaction(operation, ctx, variables, claim);
+      return await work();
     } catch (error) {
       const faults = error instanceof Rollback ? error.result.errors?.map((e) => e.originalError) : [error];
-      if (attempt < attempts && faults?.some(isRetryable)) continue;
-      if (error instanceof Rollback) return error.result;
+      if (await mayRetry(faults?.find(isRetryable), attempt)) continue;
       throw fromDatabase(error) ?? error;
     }
+  }
+}
+
+async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
+  try {
+    return await retried(() => inTransaction(operation, ctx, variables, claim));
+  } catch (error) {
+    if (error instanceof Rollback) return error.result;
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type GraphQLObjectType, getNamedType } from 'graphql';
 import type { Context } from './context.js';
+import { Printed } from './printed.js';
 import { recordOf } from './record.js';
 import { Decimal } from './scalars.js';
 
@@ -40,11 +41,15 @@ export function entryOf(ctx: Context, fact: Fact): Record<string, unknown> {
 }
 
 /** A fact as its event, with the record as it is now. */
-export function eventOf(ctx: Context, fact: Fact): Record<string, unknown> {
+export function eventOf(ctx: Context, fact: Fact): Record<string, unknown> & { data: Printed } {
   const { userId, userName } = ctx.caller;
-  const data = recordOf(ctx.app.registry.schema(), fact.type, fact.record);
+  const data = printRecord(ctx, fact.type, fact.record);
   return { name: fact.name, ...entityOf(ctx, fact), data, actorId: userId, actorName: userName, requestId: ctx.request.id };
 }
+
+/** A record of a GraphQL type as REST shows it. */
+export const printRecord = (ctx: Context, type: string, record: object): Printed =>
+  new Printed(JSON.stringify(recordOf(ctx.app.registry.schema(), type, record)));
 
 const entityOf = (ctx: Context, { type, record, changes }: Fact) => ({
   entityType: type.toLowerCase(),

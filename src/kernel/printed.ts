@@ -3,7 +3,7 @@ import { type FieldRule, rulesOf } from './fields.js';
 import { DateTime, Decimal } from './scalars.js';
 import { columnName, joinSql, rawSql, type Sql, sql } from './sql.js';
 
-/** JSON that PostgreSQL wrote: it goes to the client as it stands. */
+/** JSON as text: it goes to the client, or into the database, as it stands. */
 export class Printed {
   constructor(readonly text: string) {}
 }

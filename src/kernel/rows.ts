@@ -38,8 +38,9 @@ export interface RowOptions {
   /** Replaces the record's own fields altogether. */
   select?: string;
   /**
-   * Whether PostgreSQL prints the records: the resolver answers `showRows` or `showRow`, and nothing is selected but the
-   * record. `alone`: only as long as nothing is included, which the resolver's statement does not bring along.
+   * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
+   * resolver answers `showRows` or `showRow`. `alone`: only as long as nothing is included, which its statement does not
+   * bring along.
    */
   printed?: boolean | 'alone';
   /** Bytes that the body may have; 1 MiB unless told. */

@@ -44,7 +44,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
 export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
   const { row } = mounted;
   try {
-    const result = await (printable(row, prepared) ? show : ran)(mounted.operation(), ctx, prepared.variables);
+    const result = await (printable(row, prepared, ctx) ? show : ran)(mounted.operation(), ctx, prepared.variables);
     const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
@@ -55,10 +55,10 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
   }
 }
 
-/** Whether nothing is asked for but the records. */
-function printable({ printed, extras = {}, include = {} }: Row, { variables }: Prepared): boolean {
+/** Whether nothing is asked for but the records, and no outcome is to be kept. */
+function printable({ printed, extras = {}, include = {} }: Row, { variables }: Prepared, { request }: Context): boolean {
   const besides = [...Object.keys(extras), ...(printed === 'alone' ? Object.keys(include).map(includeVariable) : [])];
-  return Boolean(printed) && !besides.some((name) => variables[name]);
+  return Boolean(printed) && request.idempotencyKey === undefined && !besides.some((name) => variables[name]);
 }
 
 async function ran(operation: Operation, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {

@@ -10,6 +10,11 @@ const pollMs = 250;
 const safetyMs = 5000;
 /** Between the beginnings of two steps: under load one step, and one commit of its own, serves many changes. */
 const spacingMs = 20;
+/**
+ * A step begins at the last event that was placed this long ago: those before it have their places, but for what an unusually
+ * long transaction wrote, which a look at everything finds.
+ */
+const settledMs = 15_000;
 /** When another relay is at work: it may have looked before our events were committed. */
 const busyMs = 5;
 
@@ -20,6 +25,7 @@ interface Placed {
   account_id: string | null;
   head: string;
   placed: string;
+  last: string;
 }
 
 /**
@@ -31,6 +37,9 @@ export class Relay {
   #again = false;
   #stopped = false;
   #looked = 0;
+  #lookedAtAll = 0;
+  /** The last events of steps, the oldest first; the first of them is where the next step begins. */
+  #marks: { at: number; last: number }[] = [];
   #timer?: NodeJS.Timeout;
   #leave?: () => void;
 
@@ -38,6 +47,7 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
+    private readonly settled = settledMs,
   ) {}
 
   start(): void {
@@ -83,15 +93,36 @@ export class Relay {
     }
   }
 
+  /** Where to begin: every now and then at the very first event. */
+  #beginning(): number {
+    const now = Date.now();
+    if (now - this.#lookedAtAll >= safetyMs) {
+      this.#lookedAtAll = now;
+      return 0;
+    }
+    while (this.#marks.length > 1 && now - this.#marks[1]!.at >= this.settled) this.#marks.shift();
+    const [oldest] = this.#marks;
+    return oldest && now - oldest.at >= this.settled ? oldest.last : 0;
+  }
+
+  #remember(placed: Placed[]): void {
+    const last = Math.max(0, ...placed.map((row) => Number(row.last)));
+    const newest = this.#marks.at(-1);
+    // One mark a second is near enough.
+    if (last > 0 && (!newest || this.#looked - newest.at >= 1000)) this.#marks.push({ at: this.#looked, last });
+  }
+
   /** One step. Answers whether there may be more to do. */
   async #step(): Promise<boolean> {
-    const { rows } = await this.database.execute('select account_id, head::text, placed::text from place_events($1)', [batch]);
+    const sql = 'select account_id, head::text, placed::text, last::text from place_events($1, $2)';
+    const { rows } = await this.database.execute(sql, [batch, this.#beginning()]);
     this.#looked = Date.now();
     const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
       await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
       return true;
     }
+    this.#remember(placed);
     for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
     return placed.reduce((sum, row) => sum + Number(row.placed), 0) === batch;
   }

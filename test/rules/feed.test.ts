@@ -225,3 +225,31 @@ onPostgres(it)('has no gap and no double under three relays and slow writers', a
   expect(rows.map((row) => row.pos)).toEqual(Array.from({ length: 204 }, (_, n) => n + 1));
   expect(await firstColumn('select pos::int as pos from feed_heads where account_id = $1', [account.id])).toEqual([{ pos: 204 }]);
 });
+
+onPostgres(it)('finds what a transaction wrote that took longer than the relay looks back', async () => {
+  const account = await crm.seed.account();
+  const { database } = crm.app;
+  const relay = new Relay(database, crm.app.channel, crm.app.log, 0);
+  const write = (tx: Pick<typeof database.prisma, 'outboxEvent'>, n: number) => {
+    const about = { entityType: 'contact', entityId: account.id, data: { n }, createdAt: crm.clock.now() };
+    return tx.outboxEvent.create({ data: { accountId: account.id, id: crm.clock.id(), name: 'contact.updated', ...about } });
+  };
+  const places = async () =>
+    (await firstColumn('select pos::int as pos from outbox_events where account_id = $1 order by seq', [account.id])).map((row) => row.pos);
+  relay.start();
+  await database.prisma.$transaction(async (tx) => {
+    await write(tx, 0);
+    for (const n of [1, 2]) {
+      await write(database.prisma, n);
+      relay.wake();
+      await eventually(async () => (await places()).filter(Boolean).length === n);
+    }
+  });
+  expect(await places()).toEqual([null, 1, 2]);
+  await eventually(async () => {
+    relay.wake();
+    return (await places()).every(Boolean);
+  });
+  expect(await places()).toEqual([3, 1, 2]);
+  await relay.stop();
+});

@@ -17,4 +17,6 @@ export const globalTables = [
 export const crossAccountIndexes = [
   // login starts from the person
   'memberships_user_id_idx',
+  // the relay takes the events of all accounts in the order in which they were written
+  'outbox_events_waiting_seq',
 ] as const;

@@ -70,7 +70,7 @@ export default defineModule({
   },
   routes: [
     list('GET /contacts', 'contacts', { as: 'page', printed: 'alone', include: related }),
-    make('POST /contacts', 'createContact', { also: [402] }),
+    make('POST /contacts', 'createContact', { also: [402], printed: true }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),
     raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),

@@ -76,7 +76,7 @@ export default defineModule({
       printed: true,
       extras: { summary: 'summary { count totalValue byStage { stageId name count totalValue } }' },
     }),
-    make('POST /deals', 'createDeal', { also: [402, 404, 422] }),
+    make('POST /deals', 'createDeal', { also: [402, 404, 422], printed: true }),
     read('GET /deals/{id}', 'deal', { with: Object.values(related).join(' '), printed: true }),
     edit('PATCH /deals/{id}', 'updateDeal', { also: [422] }),
     drop('DELETE /deals/{id}', 'deleteDeal'),

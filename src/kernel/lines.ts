@@ -1,0 +1,39 @@
+interface Line<T> {
+  waiting: T[];
+  underWay: number;
+}
+
+/**
+ * Lets those who want the same kind of thing go together: at most two parties of a kind are under way, and who comes meanwhile
+ * waits and leaves with the next one. Alone, nobody waits.
+ */
+export class Lines<T> {
+  readonly #lines = new Map<string, Line<T>>();
+
+  constructor(
+    /** Takes a party from the front of those who wait: at least one. */
+    private readonly party: (waiting: T[]) => T[],
+    /** Serves a party; never rejects. */
+    private readonly serve: (party: T[]) => Promise<void>,
+  ) {}
+
+  join(kind: string, one: T): void {
+    const line = this.#lines.get(kind) ?? { waiting: [], underWay: 0 };
+    this.#lines.set(kind, line);
+    line.waiting.push(one);
+    this.#next(kind, line);
+  }
+
+  #next(kind: string, line: Line<T>): void {
+    if (line.underWay === mostUnderWay) return;
+    if (line.waiting.length > 0) {
+      line.underWay++;
+      void this.serve(this.party(line.waiting)).finally(() => {
+        line.underWay--;
+        this.#next(kind, line);
+      });
+    } else if (line.underWay === 0) this.#lines.delete(kind);
+  }
+}
+
+const mostUnderWay = 2;
