@@ -129,9 +129,17 @@ function showQueues(metrics: Metrics, background: Background) {
   metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
 }
 
+const retryStrategy = (attempt: number) => Math.min(50 * attempt, 500);
+
 /** A command on a dead Redis must fail at once: the limiter goes on in process, the channels by polling. */
 function connectRedis(url: string, log: Logger): Redis {
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 50, connectTimeout: 2000 });
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: 50,
+    connectTimeout: 2000,
+    retryStrategy,
+  });
   redis.on('error', (error: Error) => log.warn({ err: error.message }, 'Redis'));
   return redis;
 }

@@ -1,21 +1,12 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { extensionsOf } from '../http/errors.js';
 import type { Context } from '../kernel/context.js';
 import { AppError } from '../kernel/errors.js';
 import { causeOf } from '../kernel/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
 export function toGraphQLError(error: AppError, requestId: string, at?: Pick<GraphQLError, 'path' | 'nodes'>): GraphQLError {
-  const { code, status, field, details, retryAfter, more } = error;
-  const extensions = {
-    code,
-    status,
-    ...(field && { field }),
-    ...(details && { details }),
-    ...(retryAfter && { retryAfter }),
-    requestId,
-    ...more,
-  };
-  return new GraphQLError(error.message, { extensions, path: at?.path, nodes: at?.nodes });
+  return new GraphQLError(error.message, { extensions: extensionsOf(error, requestId), path: at?.path, nodes: at?.nodes });
 }
 
 /** The printable errors of a result; what is a fault of ours is logged and masked. */

@@ -5,8 +5,8 @@ const kept = 1000;
 const patience = 2000;
 
 /**
- * Whether the server can do its work: it is not stopping, and its database answers. Looked up at most once a second,
- * however often it is asked.
+ * Whether the server can do its work: it is not stopping, and its database answers and has the schema of this version.
+ * Looked up at most once a second, however often it is asked.
  */
 export function readiness(app: App): () => Promise<boolean> {
   let looked = 0;
@@ -26,9 +26,6 @@ async function answers({ database }: App): Promise<boolean> {
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), patience);
   });
-  const ping = database.ping().then(
-    () => true,
-    () => false,
-  );
-  return Promise.race([ping, late]).finally(() => clearTimeout(timer));
+  const current = database.isCurrent().catch(() => false);
+  return Promise.race([current, late]).finally(() => clearTimeout(timer));
 }

@@ -6,7 +6,7 @@ import { Context } from '../kernel/context.js';
 import { fromDatabase } from '../kernel/dberrors.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
 import { RateLimited } from '../kernel/limits.js';
-import { errorBody } from './errors.js';
+import { errorBody, graphqlErrorBody } from './errors.js';
 import { ambiguity, crossOrigin, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
@@ -34,7 +34,7 @@ declare module 'fastify' {
     buckets?: readonly import('../kernel/limits.js').Bucket[];
     /** Neither limited nor asked for credentials. */
     bare?: boolean;
-    /** GraphQL requests of a session have a bucket of their own. */
+    /** GraphQL requests of a session have a bucket of their own, and their errors GraphQL's body. */
     graphql?: boolean;
   }
 }
@@ -154,7 +154,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
-  return reply.status(answer.status).type('application/json; charset=utf-8').send(errorBody(answer, request.id));
+  const body = request.routeOptions.config.graphql ? graphqlErrorBody : errorBody;
+  return reply.status(answer.status).type('application/json; charset=utf-8').send(body(answer, request.id));
 }
 
 function probes(server: FastifyInstance, app: App, metrics: Metrics) {
@@ -165,5 +166,5 @@ function probes(server: FastifyInstance, app: App, metrics: Metrics) {
     const isReady = await ready();
     return reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable' });
   });
-  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()));
+  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()));
 }

@@ -252,6 +252,7 @@ export class Context {
    * transaction: a rollback takes it back.
    */
   async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
+    if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
     await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
     if (this.unit) this.#queues.add(queue);

@@ -43,8 +43,27 @@ const lost =
 
 const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnownRequestError ? error.code : '');
 
+/** How often a transaction is begun in all. */
+const attempts = 3;
+
+/**
+ * Waits before the next attempt at a transaction that only came at the wrong moment, where there is one; whether there is.
+ * Those who got into each other's way wait for different times, or they would meet again.
+ */
+export async function mayRetry(error: unknown, attempt: number): Promise<boolean> {
+  if (attempt >= attempts || !isRetryable(error)) return false;
+  await new Promise((resume) => setTimeout(resume, pauseBefore(attempt + 1)));
+  return true;
+}
+
+/** Milliseconds before the second attempt, and before the third. */
+export const pauseBefore = (attempt: number, random = Math.random()): number => random * 10 * 2 ** (attempt - 2);
+
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
+
+/** Whether a unique index refused a value. */
+export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
 
 /** Whether the database itself refused the statement, so that nothing of it is there. */
 export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.test(sqlStateOf(error));
@@ -59,7 +78,7 @@ export function fromDatabase(error: unknown): AppError | undefined {
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (code === 'P2002' || state === '23505') {
+  if (isTaken(error)) {
     const field = fieldAtFault(fault);
     return conflict(`${field} is taken already`, field);
   }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Context } from './context.js';
-import { fromDatabase, isRetryable } from './dberrors.js';
+import { fromDatabase, isRetryable, mayRetry } from './dberrors.js';
 import { AppError } from './errors.js';
 
 /** What came of one of many: what was done answered, or why it was not done. */
@@ -26,8 +26,6 @@ interface Plan<T, R> {
 
 /** Items that share a transaction: few enough for it to be short. */
 const together = 100;
-const attempts = 3;
-
 /**
  * Does the same to many records so that one's failure is never another's: all that go well share a transaction, and its
  * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown.
@@ -83,7 +81,7 @@ async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: Plan<T, R>,
   } catch (error) {
     if (error instanceof Ended) throw error.cause;
     if (error instanceof SomeFailed) return withoutThem(ctx, error as SomeFailed<T, R>, plan);
-    if (isRetryable(error) && nth < attempts) return attempt(ctx, places, plan, nth + 1);
+    if (await mayRetry(error, nth)) return attempt(ctx, places, plan, nth + 1);
     const known = fromDatabase(error);
     if (!known || known.status >= 500) throw known ?? error;
     const [place] = places;

@@ -1,7 +1,9 @@
+import { isNativeError } from 'node:util/types';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Extensions } from 'type-graphql';
+import { Breaker } from './breaker.js';
 import type { RateLimits } from './config.js';
 import { AppError } from './errors.js';
 
@@ -36,37 +38,48 @@ export interface Spent {
 // The counter only counts: each call brings its own limit, since keys have limits of their own.
 const unlimited = 2 ** 31;
 
-const warnEvery = 10_000;
+interface Counter {
+  consume(key: string, points: number): Promise<RateLimiterRes>;
+}
 
-/** Counts where Redis cannot, and says so now and then. */
-class Insurance extends RateLimiterMemory {
-  #warned = 0;
+/** Counts in Redis, and in process while Redis is away. */
+class SharedCounter implements Counter {
+  readonly #shared: RateLimiterRedis;
+  readonly #own: RateLimiterMemory;
 
   constructor(
-    options: ConstructorParameters<typeof RateLimiterMemory>[0],
-    private readonly log?: Logger,
+    redis: Redis,
+    private readonly breaker: Breaker,
+    options: { points: number; duration: number; keyPrefix: string },
   ) {
-    super(options);
+    this.#shared = new RateLimiterRedis({ storeClient: redis, ...options, rejectIfRedisNotReady: true });
+    this.#own = new RateLimiterMemory(options);
   }
 
-  override consume(...args: Parameters<RateLimiterMemory['consume']>): Promise<RateLimiterRes> {
-    if (Date.now() - this.#warned > warnEvery) {
-      this.#warned = Date.now();
-      this.log?.warn('Redis does not answer: rate limits are counted in this process alone');
+  async consume(key: string, points: number): Promise<RateLimiterRes> {
+    if (this.breaker.isOpen) return this.#own.consume(key, points);
+    try {
+      return await this.#shared.consume(key, points);
+    } catch (error) {
+      if (!isNativeError(error)) throw error;
+      this.breaker.trip();
+      return this.#own.consume(key, points);
     }
-    return super.consume(...args);
   }
 }
 
 /** Counts requests in fixed windows, one atomic step each: in process, or in Redis with the process as its insurance. */
 export class Limiter {
-  readonly #counters = new Map<number, RateLimiterMemory | RateLimiterRedis>();
+  readonly #counters = new Map<number, Counter>();
+  readonly #breaker?: Breaker;
 
   constructor(
     readonly limits: RateLimits,
     private readonly redis?: Redis,
-    private readonly log?: Logger,
-  ) {}
+    log?: Logger,
+  ) {
+    if (redis) this.#breaker = new Breaker(redis, log);
+  }
 
   /** The limit of a bucket, from the environment. */
   limitOf(bucket: Bucket): number {
@@ -85,26 +98,19 @@ export class Limiter {
     };
   }
 
-  #counter(duration: number): RateLimiterMemory | RateLimiterRedis {
+  #counter(duration: number): Counter {
     const known = this.#counters.get(duration);
     if (known) return known;
     const options = { points: unlimited, duration, keyPrefix: `crm:${duration}` };
-    const counter = this.redis
-      ? new RateLimiterRedis({
-          storeClient: this.redis,
-          ...options,
-          insuranceLimiter: new Insurance(options, this.log),
-          rejectIfRedisNotReady: true,
-        })
-      : new RateLimiterMemory(options);
+    const { redis } = this;
+    const counter = redis && this.#breaker ? new SharedCounter(redis, this.#breaker, options) : new RateLimiterMemory(options);
     this.#counters.set(duration, counter);
-    this.log?.debug({ duration, redis: Boolean(this.redis) }, 'rate-limit counter made');
     return counter;
   }
 }
 
 function asResult(error: unknown): RateLimiterRes {
-  if (error instanceof Error) throw error;
+  if (isNativeError(error)) throw error;
   return error as RateLimiterRes;
 }
 

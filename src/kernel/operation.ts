@@ -21,7 +21,7 @@ import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from './access.js';
 import { coercionMessage, wantsList } from './coercion.js';
 import type { Context } from './context.js';
-import { fromDatabase, isRetryable } from './dberrors.js';
+import { fromDatabase, isRetryable, mayRetry } from './dberrors.js';
 import { badRequest, type Detail, invalid } from './errors.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 
@@ -157,8 +157,6 @@ class Rollback extends Error {
   }
 }
 
-const attempts = 3;
-
 /**
  * Runs an operation: access, coercion, then the whole document (a mutation in one transaction with its outbox rows, any
  * error undoing all of it). Refusals are thrown; what resolvers throw comes back in `errors`, as in GraphQL.
@@ -182,7 +180,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       const faults = error instanceof Rollback ? error.result.errors?.map((e) => e.originalError) : [error];
-      if (attempt < attempts && faults?.some(isRetryable)) continue;
+      if (await mayRetry(faults?.find(isRetryable), attempt)) continue;
       throw fromDatabase(error) ?? error;
     }
   }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClassMember, type ModuleItem, parseSync } from '@swc/core';
+import { modules } from '../../src/modules.js';
 
 const filesUnder = (folder: string, end = '.ts'): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -62,6 +63,14 @@ describe('a module', () => {
     const folders = [...new Set(inModules.map(({ name }) => name.split('/')[2]))];
     expect(folders.length).toBeGreaterThan(3);
     expect(folders.filter((folder) => !registry.includes(`/modules/${folder}/`))).toEqual([]);
+  });
+
+  it('enqueues only what a module does', () => {
+    const asked = inModules.flatMap(({ text }) => [...text.matchAll(/\.enqueue\('(\w+)'/g)].map(([, queue]) => queue!));
+    expect(asked.length).toBeGreaterThan(1);
+    expect(linesWith(/\.enqueue\((?!')/, nowhere, inModules)).toEqual([]);
+    const done = modules.flatMap(({ jobs }) => Object.keys(jobs ?? {}));
+    expect(asked.filter((queue) => !done.includes(queue))).toEqual([]);
   });
 
   it('never says which account it works for', () => {

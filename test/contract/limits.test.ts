@@ -113,6 +113,26 @@ describe('callers', () => {
   });
 });
 
+describe('what is refused before GraphQL looks at it', () => {
+  const refusalOf = (reply: Reply) => {
+    const [{ message, extensions }, ...others] = reply.body.errors;
+    expect([typeof message, others, Object.keys(reply.body)]).toEqual(['string', [], ['errors']]);
+    expect(extensions.requestId).toBe(reply.headers['x-request-id']);
+    return [reply.status, extensions.status, extensions.code];
+  };
+  const send = (caller: Client, path: string, payload: string) =>
+    caller.raw({ method: 'POST', path, payload, headers: { 'content-type': 'application/json' } });
+
+  it.each(['/graphql', '/graphql/stream'])('has its body: %s', async (path) => {
+    const key = await acme.key({ rateLimit: 2 });
+    expect(refusalOf(await send(key, path, '{"query":'))).toEqual([400, 400, 'invalid_request']);
+    expect(refusalOf(await send(key, path, `{"query":"${'x'.repeat(1_100_000)}"}`))).toEqual([413, 413, 'payload_too_large']);
+    const limited = await send(key, path, '{"query":"{ tags { totalCount } }"}');
+    expect(refusalOf(limited)).toEqual([429, 429, 'rate_limited']);
+    expect(limited.body.errors[0].extensions.retryAfter).toBe(Number(limited.headers['retry-after']));
+  });
+});
+
 describe('every reply', () => {
   it.each([
     ['an answer', 200, (c: Client) => c.get('/auth/me')],

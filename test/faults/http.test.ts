@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, type Client, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { Line } from '../support/line.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -175,17 +176,31 @@ describe('probes', () => {
   it('/readyz asks the database once a second, however many ask', async () => {
     let pings = 0;
     const { database } = api.app;
-    const { ping } = database;
-    database.ping = () => {
+    const { isCurrent } = database;
+    database.isCurrent = () => {
       pings++;
-      return ping();
+      return isCurrent();
     };
     const ask = async () => (await api.anybody().raw({ path: '/readyz' })).status;
     const begun = Date.now();
     expect(new Set(await Promise.all(Array.from({ length: 200 }, ask)))).toEqual(new Set([200]));
     expect(pings).toBeLessThanOrEqual(1 + Math.ceil((Date.now() - begun) / 1000));
     expect(pings).toBeGreaterThan(0);
-    database.ping = ping;
+    database.isCurrent = isCurrent;
+  });
+});
+
+describe('readiness', () => {
+  const becomes = (status: number) => eventually(async () => (await api.anybody().raw({ path: '/readyz' })).status === status);
+  const set = (value: string) =>
+    api.app.database.execute(`update _prisma_migrations set rolled_back_at = ${value} where migration_name like '%_init'`);
+
+  it('is denied while the schema is not that of this version', async () => {
+    await becomes(200);
+    await set('now()');
+    await becomes(503);
+    await set('null');
+    await becomes(200);
   });
 });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context } from '../../src/kernel/context.js';
+import { fromDatabase } from '../../src/kernel/dberrors.js';
 import type { JobHandler } from '../../src/kernel/jobs.js';
 import { actingFor } from '../../src/workers/acting.js';
 import { JobQueue } from '../../src/workers/jobs.js';
@@ -12,15 +13,19 @@ import { eventually } from '../support/live.js';
 let crm: TestServer;
 let account: Account;
 let ctx: Context;
+/** The queues of the tests, beside those of the modules. */
+const declared = new Map<string, JobHandler>();
 beforeAll(async () => {
   crm = await server();
   account = await crm.seed.account();
-  ctx = await actingFor(crm.app, 'test', { accountId: account.id, userId: account.ownerId, data: {} });
+  const app = { ...crm.app, registry: { ...crm.app.registry, jobs: declared } };
+  ctx = await actingFor(app, 'test', { accountId: account.id, userId: account.ownerId, data: {} });
 });
 afterAll(() => crm.close());
 
 /** A worker beside the server's own, with jobs of the test's. */
 async function worker(jobs: Record<string, JobHandler>, of = crm): Promise<JobQueue> {
+  for (const [name, handler] of Object.entries(jobs)) declared.set(name, handler);
   const queue = new JobQueue(of.app, true);
   await queue.start({ ...of.app, registry: { ...of.app.registry, jobs: new Map(Object.entries(jobs)) } });
   return queue;
@@ -50,6 +55,16 @@ describe('a job', () => {
       (await account.owner.get('/events')).body.data.data.some((event: { entityId: string }) => event.entityId === id),
     );
     await jobs.stop();
+  });
+
+  it('of a name that no module declares is a fault of ours, and takes its cause back', async () => {
+    const leaving = ctx.transaction(async (inside) => {
+      inside.insert('Tag', { name: 'never', color: null });
+      await inside.enqueue('test.nobody', {});
+    });
+    const fault = (await leaving.catch((error: unknown) => error)) as Error;
+    expect([fault.message, fromDatabase(fault)]).toEqual(['No module does jobs of the name test.nobody', undefined]);
+    expect(await ctx.db.tag.count({ where: { name: 'never' } })).toBe(0);
   });
 
   it('is taken back with the transaction of its cause', async () => {
@@ -114,6 +129,9 @@ describe('a job that is not done at once', () => {
 onPostgres(describe)('a worker that is killed', () => {
   it('leaves its job to another, when the lease is over', async () => {
     const { databaseUrl } = crm.place;
+    const runs: number[] = [];
+    const take: JobHandler = async (_ctx, _data, { retries }) => void runs.push(retries);
+    declared.set('test.doomed', take);
     const child = spawn(process.execPath, ['--no-warnings', resolve('test/support/doomed.mjs'), databaseUrl!, 'test.doomed'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -122,9 +140,8 @@ onPostgres(describe)('a worker that is killed', () => {
     await once(child.stdout!, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
-    const runs: number[] = [];
     const begun = Date.now();
-    const jobs = await worker({ 'test.doomed': async (_ctx, _data, { retries }) => void runs.push(retries) });
+    const jobs = await worker({ 'test.doomed': take });
     await eventually(() => runs.length > 0, 20_000);
     expect(runs).toEqual([1]);
     expect(Date.now() - begun).toBeLessThan(15_000);

@@ -57,6 +57,11 @@ export class TcpProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /** What hangs will hang for ever, and new connections are carried: the other side has gone and come again. */
+  forget(): void {
+    this.#mode = 'open';
+  }
+
   /** The next request still arrives, no reply does: resolves when it has been carried. */
   muteAfterRequest(): Promise<void> {
     return new Promise((carried) => {

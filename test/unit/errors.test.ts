@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Prisma } from '../../src/generated/prisma/client.js';
-import { fromDatabase, isRetryable } from '../../src/kernel/dberrors.js';
+import { fromDatabase, isRetryable, mayRetry, pauseBefore } from '../../src/kernel/dberrors.js';
 import { AppError, invalid, statusOf } from '../../src/kernel/errors.js';
 import { inClientNames } from '../../src/rest/errors.js';
 
@@ -45,6 +45,20 @@ describe('an error of the database', () => {
       [true, true, true],
     );
     expect([fault('P2002'), fault('P2024'), new Error('40001')].map(isRetryable)).toEqual([false, false, false]);
+  });
+});
+
+describe('the pause before another attempt', () => {
+  it('differs from one to the other, and grows', () => {
+    expect([0, 0.5, 0.999].map((random) => Math.round(pauseBefore(2, random)))).toEqual([0, 5, 10]);
+    expect([0, 0.5, 0.999].map((random) => Math.round(pauseBefore(3, random)))).toEqual([0, 10, 20]);
+    expect(new Set(Array.from({ length: 50 }, () => pauseBefore(2))).size).toBeGreaterThan(40);
+  });
+
+  it('comes before the second and the third, and there is no fourth', async () => {
+    const conflict = fault('P2034');
+    expect(await Promise.all([1, 2, 3].map((nth) => mayRetry(conflict, nth)))).toEqual([true, true, false]);
+    expect(await mayRetry(fault('P2002'), 1)).toBe(false);
   });
 });
 

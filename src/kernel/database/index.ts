@@ -1,6 +1,7 @@
 import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { PrismaClient } from '../../generated/prisma/client.js';
-import { isMigrated, migrate } from './migrate.js';
+import { migrationNames } from './engine.js';
+import { hasMigrations, isMigrated, migrate } from './migrate.js';
 import { memoryPGlite, openPGlite, pgliteAdapter, pgliteStore } from './pglite.js';
 import { migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
@@ -17,7 +18,8 @@ export interface Database {
    * times what the driver's does
    */
   text(query: { text: string; values: unknown[] }): Promise<string>;
-  ping(): Promise<void>;
+  /** Whether it answers with all migrations of this version; throws when it does not answer. */
+  isCurrent(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ function assemble(
   onStatement?: () => void,
 ): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
+  const migrations = migrationNames();
   return {
     kind,
     prisma,
@@ -50,7 +53,7 @@ function assemble(
       onStatement?.();
       return store.text(query);
     },
-    ping: async () => void (await store.execute('select 1')),
+    isCurrent: () => hasMigrations(store.execute, migrations),
     close: async () => {
       await prisma.$disconnect();
       await store.close();

@@ -8,11 +8,17 @@ export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknow
 export async function isMigrated(query: Query): Promise<boolean> {
   const found = await query(`select to_regclass('_prisma_migrations') is not null as "exists"`);
   if (!(found.rows[0] as { exists: boolean }).exists) return false;
+  return hasMigrations(query, migrationNames());
+}
+
+/** Whether these migrations are in the database. Throws where there never was one. */
+export async function hasMigrations(query: Query, names: readonly string[]): Promise<boolean> {
   const { rows } = await query(
-    'select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null',
+    `select count(distinct migration_name)::int as n from _prisma_migrations
+     where finished_at is not null and rolled_back_at is null and migration_name = any($1)`,
+    [names],
   );
-  const done = new Set(rows.map((row) => (row as { name: string }).name));
-  return migrationNames().every((name) => done.has(name));
+  return (rows as { n: number }[])[0]!.n === names.length;
 }
 
 /**

@@ -4,7 +4,8 @@ import { badRequest, check, found } from '../../kernel/errors.js';
 import { listRows, showRow, showRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
+import { deleted, selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
 import { sql, statement } from '../../kernel/sql.js';
@@ -20,11 +21,9 @@ export type ContactRow = Contact & { tags?: Tag[]; scoredAt?: Date | null };
 
 export const asRow = (row: object) => row as ContactRow;
 
-const tagsSelected = ['nodes.tags', 'edges.node.tags'];
-
 /** What a list of contacts is made of, a saved filter included. */
 async function listed(ctx: Context, args: ContactList) {
-  const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
+  const columns = selectsOfNodes(args.selection, 'tags') ? contactWithTags : contactColumns;
   const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
   const wanted = args.sort || args.order ? args : { ...args, ...order };
   return [{ ...contactListing, columns }, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
@@ -95,8 +94,6 @@ const blank = {
   lastActivityAt: null,
   lastContactedAt: null,
 };
-
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: 'user', companyId: 'company' };
 

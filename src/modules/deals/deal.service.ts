@@ -5,6 +5,7 @@ import { showRow, showRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
 import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
@@ -112,8 +113,6 @@ const blank = {
 };
 
 const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = { contactId: 'contact', companyId: 'company', assignedTo: 'user' };
-
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 const closing = (place: Place) => (place.isWon ? 'won' : place.isLost ? 'lost' : 'open');
 
