@@ -1,11 +1,13 @@
+const transform = '<rootDir>/test/support/transform.mjs';
+
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': '@swc/jest' },
+  transform: { '^.+\\.ts$': transform, '/node_modules/graphql/index\\.mjs$': transform },
+  transformIgnorePatterns: ['/node_modules/(?!graphql/index\\.mjs)'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    // Its ES modules import JSON in a way that Jest warns of, once a file.
-    '^libphonenumber-js/min$': '<rootDir>/node_modules/libphonenumber-js/min/index.cjs',
+    '^graphql$': '<rootDir>/node_modules/graphql/index.mjs',
   },
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/test/soak/'],
@@ -13,5 +15,6 @@ export default {
   globalSetup: '<rootDir>/test/support/globalSetup.mjs',
   globalTeardown: '<rootDir>/test/support/globalTeardown.mjs',
   maxWorkers: 2,
+  workerIdleMemoryLimit: '2GB',
   testTimeout: 120_000,
 };

@@ -5,7 +5,7 @@ import { migrationList, noFilters, prismaDir, schemaEngine, schemaFiles } from '
 import { memoryPGlite, pgliteAdapter } from '../src/kernel/database/pglite.js';
 
 /** The SQL that leads from the migrations to the schema files; empty when they agree. */
-export async function pendingSql(): Promise<string> {
+async function pendingSql(): Promise<string> {
   const [scratch, shadow] = [await memoryPGlite(), await memoryPGlite()];
   const factory = { ...pgliteAdapter(scratch), connectToShadowDb: () => pgliteAdapter(shadow).connect() };
   const engine = await schemaEngine(factory);

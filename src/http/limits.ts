@@ -3,7 +3,7 @@ import type { Context } from '../kernel/context.js';
 import { type Bucket, type Limiter, limited, type Spent } from '../kernel/limits.js';
 
 /** One address, or the /64 of an IPv6 one, so that a rotating client stays one client. */
-export function clientKey(ip: string): string {
+function clientKey(ip: string): string {
   if (!ip.includes(':') || !ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   if (!(address instanceof ipaddr.IPv6)) return address.toString();

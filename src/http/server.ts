@@ -166,5 +166,5 @@ function probes(server: FastifyInstance, app: App, metrics: Metrics) {
     const isReady = await ready();
     return reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable' });
   });
-  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()));
+  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()));
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import type { App } from './context.js';
 
 const version = 'v1';
@@ -28,9 +28,3 @@ export function unseal(app: Pick<App, 'config'>, purpose: string, place: string,
 /** A keyed hash for links and low-entropy secrets. */
 export const sign = (app: Pick<App, 'config'>, purpose: string, text: string): string =>
   createHmac('sha256', keyFor(app.config.secretKey, purpose)).update(text).digest('base64url');
-
-/** Whether two signatures are the same, in constant time. */
-export function sameSignature(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}

@@ -62,6 +62,9 @@ export const pauseBefore = (attempt: number, random = Math.random()): number => 
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
 
+/** Whether a unique index refused a value. */
+export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
+
 /** Whether the database itself refused the statement, so that nothing of it is there. */
 export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.test(sqlStateOf(error));
 
@@ -75,7 +78,7 @@ export function fromDatabase(error: unknown): AppError | undefined {
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (code === 'P2002' || state === '23505') {
+  if (isTaken(error)) {
     const field = fieldAtFault(fault);
     return conflict(`${field} is taken already`, field);
   }

@@ -90,6 +90,10 @@ export const Url = (max: number, description: string, options: Options = {}) =>
 export const Color = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.color, schema: { pattern: '^#[0-9A-Fa-f]{6}$' } });
 
+/** A currency by its ISO 4217 code, in capitals. */
+export const Currency = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.currency, schema: { pattern: '^[A-Za-z]{3}$' } });
+
 /** The id of another record of the account; the database refuses one that is not there. */
 export const Ref = (description: string, options: Options = {}) =>
   field(description, options, { type: () => ID, check: values.uuid, schema: { format: 'uuid' } });

@@ -16,7 +16,7 @@ export interface Claim {
   requestHash: string;
 }
 
-/** The claim of a request, if it carries a key and somebody is calling (decisions.md "idempotency"). */
+/** The claim of a request, if it carries a key and somebody is calling. */
 export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
   const key = ctx.request.idempotencyKey;
   if (key === undefined || !ctx.principal) return undefined;

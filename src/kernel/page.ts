@@ -101,6 +101,10 @@ export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragm
   return paths;
 }
 
+/** Whether a list selects something of its records, by either of the two ways to them. */
+export const selectsOfNodes = (selection: ReadonlySet<string>, name: string): boolean =>
+  selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
+
 function isIncluded(node: SelectionNode, variables: Record<string, unknown>): boolean {
   if (!node.directives?.length) return true;
   if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true) return false;

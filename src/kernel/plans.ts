@@ -11,7 +11,7 @@ interface Plan {
   days?: number;
 }
 
-/** The plans and their limits (decisions.md "plan limits"). */
+/** The plans and their limits. */
 export const plans: Record<string, Plan> = {
   trial: { name: 'Trial', contacts: 1000, pipelines: 3, users: 3, days: 14 },
   standard: { name: 'Standard', contacts: 10_000, pipelines: 10, users: 10 },

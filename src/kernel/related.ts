@@ -14,27 +14,43 @@ export function firstOf(parent: string, first: number): string {
   return `${parent}/${Math.min(first, maxPageSize)}`;
 }
 
+/** The table of a relation between many and many, and its columns. */
+interface Between {
+  table: string;
+  record: string;
+  parent: string;
+}
+
+const newestFirst = 't.created_at desc, t.id desc';
+
+/** Whether a row, alias `t`, belongs to the parent, alias `p`. */
+const belongs = (parent: string | Between): Sql =>
+  typeof parent === 'string'
+    ? rawSql(`t.${parent} = p.id`)
+    : rawSql(`exists (select 1 from ${parent.table} b
+        where b.account_id = t.account_id and b.${parent.record} = t.id and b.${parent.parent} = p.id)`);
+
 /** What a relation from a parent to its records is made of. */
-interface Relation {
+export interface Relation {
   table: string;
   /** The columns of a row, over the alias `t`. */
   columns: Sql;
-  /** The column that holds the parent's id. */
-  parent: string;
-  /** The order, over the alias `t`; an index on account and parent should hold it. */
-  order: string;
+  /** The column that holds the parent's id, or the table between that holds both ids. */
+  parent: string | Between;
+  /** The order, over the alias `t`; newest first unless told. An index on account and parent should hold it. */
+  order?: string;
   /** Which of them count; all unless told. */
   live?: Sql | ((ctx: Context) => Sql);
 }
 
 /** The first records of each of many parents in one statement. */
 export const relatedRows =
-  <Row extends object>({ table, columns, parent, order, live }: Relation): Batch<Row[]> =>
+  <Row extends object>({ table, columns, parent, order = newestFirst, live }: Relation): Batch<Row[]> =>
   async (ctx, keys) => {
     const wanted = keys.map((key) => key.split('/'));
     const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
     const which = typeof live === 'function' ? live(ctx) : (live ?? sql`true`);
-    const own = (account: string) => allOf([sql`t.account_id = ${account}::uuid`, sql`${rawSql(`t.${parent}`)} = p.id`, which]);
+    const own = (account: string) => allOf([sql`t.account_id = ${account}::uuid`, belongs(parent), which]);
     const rows = await ctx.query<Row & { _parent: string }, []>(
       (account) => sql`
       select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)

@@ -31,17 +31,18 @@ export interface RowOptions {
   inputByQuery?: boolean;
   /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
   with?: string;
-  /** Relations of a list's records that `include=` asks for by name, with what it gets of them. */
+  /** Relations of a list's records that `include=` asks for by name, each as the field that it gets: `'stage { id name }'`. */
   include?: Record<string, string>;
-  /** More of a list's answer that a query parameter of the name asks for when it is true, shown in its meta. */
+  /** More of a list's answer, as a field, that a query parameter of the name asks for when it is true, shown in its meta. */
   extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
   /**
    * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
-   * resolver answers `showRows` or `showRow`.
+   * resolver answers `showRows` or `showRow`. `alone`: only as long as nothing is included, which its statement does not
+   * bring along.
    */
-  printed?: boolean;
+  printed?: boolean | 'alone';
   /** Bytes that the body may have; 1 MiB unless told. */
   bodyCap?: number;
   /** The status of invalid input where the contract names only 422. */

@@ -1,4 +1,4 @@
-import { likeText } from './sql.js';
+import { likeText, rawSql, type Sql, sql } from './sql.js';
 
 const phoneLike = /^[\d\s()+.-]+$/;
 
@@ -16,3 +16,7 @@ export function searchPattern(term: string): string {
   const digits = term.replace(/\D/g, '');
   return wordPattern(phoneLike.test(term) && digits.length >= 3 ? digits : term);
 }
+
+/** Whether a column contains a text, whatever its case. */
+export const contains = (column: string, text: string): Sql =>
+  sql`strpos(lower(${rawSql(column)} collate "und-x-icu"), ${text.toLowerCase()}) > 0`;

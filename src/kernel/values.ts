@@ -88,6 +88,13 @@ export const color: Check = (value, at, report) => {
   return cleaned;
 };
 
+/** Kept in capitals, as ISO 4217 writes it. */
+export const currency: Check = (value, at, report) => {
+  const code = cleanText(value, 10, at, report)?.toUpperCase() ?? null;
+  if (code !== null && !/^[A-Z]{3}$/.test(code)) report(at, 'must be an ISO 4217 code of three letters');
+  return code;
+};
+
 const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuidText.test(value);
 

@@ -8,7 +8,7 @@ import type { RawReply, RawRequest, Row } from '../kernel/rows.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';
-import { adaptInput, adaptQuery } from './query.js';
+import { adaptInput, adaptQuery, includeVariable } from './query.js';
 import type { MountedRow } from './table.js';
 
 /** The variables of a row's operation, and what to know when answering. */
@@ -56,8 +56,10 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
 }
 
 /** Whether nothing is asked for but the records, and no outcome is to be kept. */
-const printable = ({ printed, extras = {} }: Row, { variables }: Prepared, { request }: Context) =>
-  printed === true && request.idempotencyKey === undefined && !Object.keys(extras).some((name) => variables[name]);
+function printable({ printed, extras = {}, include = {} }: Row, { variables }: Prepared, { request }: Context): boolean {
+  const besides = [...Object.keys(extras), ...(printed === 'alone' ? Object.keys(include).map(includeVariable) : [])];
+  return Boolean(printed) && request.idempotencyKey === undefined && !besides.some((name) => variables[name]);
+}
 
 async function ran(operation: Operation, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
   const { data, errors } = await run(operation, ctx, variables);

@@ -96,10 +96,10 @@ function documentText(kind: string, field: GraphQLField<unknown, unknown>, row: 
   return `${kind} ${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${selection} }`;
 }
 
-/** Members that are selected only when their variable says so. */
+/** Fields that are selected only when their variable says so. */
 const conditional = (members: Record<string, string> = {}, variable = (name: string) => name) =>
   Object.entries(members)
-    .map(([name, selection]) => `${name} @include(if: $${variable(name)}) ${selection}`)
+    .map(([name, selection]) => selection.replace(/^\w+/, (field) => `${field} @include(if: $${variable(name)})`))
     .join(' ');
 
 function selectionFor(field: GraphQLField<unknown, unknown>, row: Row): string {

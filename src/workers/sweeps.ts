@@ -36,7 +36,7 @@ const due: { sql: string; before: (now: Date) => Date }[] = [
     before: (now) => now,
   },
   {
-    // What reads show as overdue from the first minute of the day after (decisions "overdue") is written down.
+    // What reads show as overdue from the first minute of the day after is written down.
     sql: `update invoices i set status = 'overdue', updated_at = $1::timestamptz from (
         select t.account_id, t.id from invoices t join accounts a on a.id = t.account_id
         where t.status = 'sent' and t.amount_paid < t.total and t.due_date < ($1::timestamptz at time zone a.timezone)::date

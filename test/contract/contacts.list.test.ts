@@ -215,6 +215,28 @@ describe('the day', () => {
   });
 });
 
+describe('include=', () => {
+  it('brings the linked company, the assigned user and the tags along, in one statement each', async () => {
+    const page = async (query: string) => dataOf(await acme.owner.get(`/contacts?sort=createdAt&order=asc&${query}`)).data;
+    const [ada, grace, alan] = await page('include=company,assignedUser,tags');
+    expect(grace).toMatchObject({ company: 'Navy', companyRecord: { id: companyId, name: 'Navy', domain: null }, assignedUser: null });
+    expect(alan).toMatchObject({ companyRecord: null, assignedUser: { id: acme.ownerId, email: acme.ownerEmail } });
+    expect(ada.tags.map((tag: Loose) => tag.name)).toEqual(['VIP']);
+    expect(await api.statements(() => page('include=company,assignedUser,tags'))).toBeLessThanOrEqual(3);
+  });
+
+  it('changes nothing else of the records, and none of them without it', async () => {
+    const [plain] = dataOf(await acme.owner.get('/contacts?search=Grace')).data;
+    const [{ companyRecord, ...rest }] = dataOf(await acme.owner.get('/contacts?search=Grace&include=company')).data;
+    expect([companyRecord.name, rest]).toEqual(['Navy', plain]);
+  });
+
+  it('is part of the record: a key for contacts may ask for it', async () => {
+    const key = await acme.key({ permission: 'read', scopes: ['contacts'] });
+    expect(dataOf(await key.get('/contacts?search=Grace&include=company')).data[0].companyRecord.name).toBe('Navy');
+  });
+});
+
 describe('a query that makes no sense', () => {
   it.each([
     ['smart_view=best', 'smart_view'],
@@ -236,6 +258,7 @@ describe('a query that makes no sense', () => {
     ['filters={"field":"leadScore","op":"gt","value":";drop%20table%20contacts"}', 'filters.value'],
     ['cf[plan]=%00', 'cf[plan]'],
     ['cf=x', 'cf'],
+    ['include=password', 'include'],
   ])('%s answers 400 naming %s', async (query, field) => {
     expectRefusal(await acme.owner.get(`/contacts?${query}`), 400, field);
   });

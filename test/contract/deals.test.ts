@@ -70,6 +70,7 @@ describe('POST /deals', () => {
       const wrong: [string, unknown][] = [
         ...([
           ['currency', 'x'.repeat(11)],
+          ['currency', 'EU'],
           ['status', 'Won'],
           ['probability', 1.01],
           ['probability', -0.1],

@@ -170,4 +170,12 @@ onPostgres(describe)('many writers at once', () => {
     expect(replies.filter((reply) => reply.status === 201)).toHaveLength(1);
     for (const reply of replies.filter((r) => r.status !== 201)) expectRefusal(reply, 400, 'name');
   });
+
+  it('get one renaming and a refusal each for the same new name', async () => {
+    const other = await api.seed.account();
+    const tags = await Promise.all(Array.from({ length: 8 }, () => other.tag()));
+    const replies = await Promise.all(tags.map(({ id }) => other.owner.patch(`/tags/${id}`, { name: 'Wanted' })));
+    expect(replies.filter((reply) => reply.status === 200)).toHaveLength(1);
+    for (const reply of replies.filter((r) => r.status !== 200)) expectRefusal(reply, 400, 'name');
+  });
 });

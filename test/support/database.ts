@@ -14,6 +14,9 @@ interface Suite<F> {
 /** `onPostgres(describe)('races', …)`: what only PostgreSQL can show; left out where the embedded database serves. */
 export const onPostgres = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (isPostgres ? suite : suite.skip);
 
+/** `onEmbedded(describe)('on disk', …)`: what only the embedded database does; left out where PostgreSQL serves. */
+export const onEmbedded = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (isPostgres ? suite.skip : suite);
+
 /** `onRedis(describe)('limits', …)`: what only a shared Redis can show. */
 export const onRedis = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (REDIS_URL ? suite : suite.skip);
 

@@ -1,44 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
-import { pendingSql } from '../../prisma/diff.js';
 import { crossAccountIndexes, globalTables } from '../../src/kernel/database/globals.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
+import { freshPlace, type Place } from '../support/database.js';
 
-const url = process.env.DATABASE_URL;
 const isGlobal = (table: string) => (globalTables as readonly string[]).includes(table);
 const isExcepted = (index: string) => (crossAccountIndexes as readonly string[]).includes(index);
 
 type Row = Record<string, string>;
 
-async function scratchDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const name = `catalog_test_${process.pid}`;
-  const admin = new pg.Pool({ connectionString: url, max: 1 });
-  await admin.query(`create database ${name}`);
-  const target = new URL(url as string);
-  target.pathname = `/${name}`;
-  const drop = async () => {
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.end();
-  };
-  return { url: target.href, drop };
-}
+let place: Place;
+let db: Database;
+beforeAll(async () => {
+  place = await freshPlace();
+  db = await openDatabase({ url: place.databaseUrl, image: place.image, dataDir: ':memory:' });
+});
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
 
-describe.each(url ? ['pglite', 'postgres'] : ['pglite'])('the catalog on %s', (kind) => {
-  let db: Database;
-  let drop = async () => {};
-  const rows = async (sql: string) => (await db.execute(sql)).rows as Row[];
-  const ofTenants = async (sql: string) => (await rows(sql)).filter((row) => !isGlobal(row.table as string));
+const rows = async (sql: string) => (await db.execute(sql)).rows as Row[];
+const ofTenants = async (sql: string) => (await rows(sql)).filter((row) => !isGlobal(row.table as string));
 
-  beforeAll(async () => {
-    const scratch = kind === 'postgres' ? await scratchDatabase() : undefined;
-    if (scratch) drop = scratch.drop;
-    db = await openDatabase({ url: scratch?.url, dataDir: ':memory:' });
-  });
-  afterAll(async () => {
-    await db?.close();
-    await drop();
-  });
-
+describe('the catalog', () => {
   test('every name on the list of global tables is a table, and every excepted index exists', async () => {
     const tables = await rows(`select tablename as name from pg_tables where schemaname = 'public'`);
     expect(tables.map((row) => row.name)).toEqual(expect.arrayContaining([...globalTables]));
@@ -96,8 +80,4 @@ describe.each(url ? ['pglite', 'postgres'] : ['pglite'])('the catalog on %s', (k
     const wrong = (type: string) => /real|double|money/.test(type) || (/^time/.test(type) && type !== 'timestamp(3) with time zone');
     expect(columns.filter((row) => wrong(row.type as string))).toEqual([]);
   });
-});
-
-test('the migrations and the schema files do not differ', async () => {
-  expect(await pendingSql()).toBe('');
 });

@@ -3,32 +3,36 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Database, dumpDataDir, openDatabase } from '../../src/kernel/database/index.js';
+import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { takeLock } from '../../src/kernel/database/lock.js';
 import { statementNames } from '../../src/kernel/database/postgres.js';
+import { freshPlace, onEmbedded, type Place } from '../support/database.js';
 
-let image: Blob;
+let place: Place;
 let db: Database;
 let statements = 0;
 const accounts: string[] = [];
 beforeAll(async () => {
-  image = await dumpDataDir();
-  db = await openDatabase({ dataDir: ':memory:', image, onStatement: () => void statements++ });
+  place = await freshPlace();
+  db = await openDatabase({ url: place.databaseUrl, dataDir: ':memory:', image: place.image, onStatement: () => void statements++ });
   for (const name of ['A', 'B']) accounts.push((await db.prisma.account.create({ data: { name } })).id);
 });
-afterAll(() => db.close());
+afterAll(async () => {
+  await db.close();
+  await place.drop();
+});
 
 const now = new Date('2026-01-02T03:04:05.678Z');
 const uuid = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const row = (accountId: string, n: number) => ({ accountId, id: uuid(n), createdAt: now, updatedAt: now });
 
-describe('the embedded database on disk', () => {
+onEmbedded(describe)('the embedded database on disk', () => {
   let dir: string;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'crm-db-'));
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
-  const open = () => openDatabase({ dataDir: dir, image });
+  const open = () => openDatabase({ dataDir: dir, image: place.image });
   const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid;
 
   test('keeps its data, refuses a second opener by name, and takes over the lock of a dead process', async () => {

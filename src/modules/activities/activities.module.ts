@@ -2,11 +2,12 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { list, make } from '../../kernel/rows.js';
 import type { Activity } from './activity.model.js';
-import { ActivityResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
-import { activitiesOfContacts, activitiesOfDeals } from './activity.service.js';
+import { ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
+import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals } from './activity.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
+    activitiesOfCompany: Loader<Activity[]>;
     activitiesOfContact: Loader<Activity[]>;
     activitiesOfDeal: Loader<Activity[]>;
   }
@@ -14,7 +15,7 @@ declare module '../../kernel/loaders.js' {
 
 export default defineModule({
   name: 'activities',
-  resolvers: [ActivityResolver, ContactActivitiesResolver, DealActivitiesResolver],
-  loaders: { activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
+  resolvers: [ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver],
+  loaders: { activitiesOfCompany: activitiesOfCompanies, activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
   routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity', { also: [402] })],
 });

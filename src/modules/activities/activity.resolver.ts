@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { Listing } from '../../kernel/page.js';
 import { First, firstOf } from '../../kernel/related.js';
+import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Deal } from '../deals/deal.model.js';
 import { User } from '../users/user.model.js';
@@ -44,6 +45,14 @@ export class ContactActivitiesResolver {
   @FieldResolver(() => [Activity], { description: 'What happened with the contact, newest first' })
   activities(@Ctx() ctx: Context, @Root() contact: Contact, @First() first: number) {
     return ctx.load.activitiesOfContact.load(firstOf(contact.id, first));
+  }
+}
+
+@Resolver(() => Company)
+export class CompanyActivitiesResolver {
+  @FieldResolver(() => [Activity], { description: 'Changes of the company, newest first' })
+  activities(@Ctx() ctx: Context, @Root() company: Company, @First() first: number) {
+    return ctx.load.activitiesOfCompany.load(firstOf(company.id, first));
   }
 }
 

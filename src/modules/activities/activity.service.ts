@@ -6,6 +6,7 @@ import { byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
+import { contains } from '../../kernel/search.js';
 import { allOf, type Sql, selectList, sql } from '../../kernel/sql.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
@@ -21,15 +22,13 @@ const listing: ListSpec<keyof typeof ActivitySort> = {
   byDefault: ['timestamp', 'desc'],
 };
 
-const contains = (column: Sql, text: string) => sql`strpos(lower(${column} collate "und-x-icu"), ${text.toLowerCase()}) > 0`;
-
 const conditions: Conditions<ActivityFilter> = {
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,
   dealId: (id) => sql`t.deal_id = ${id}::uuid`,
   type: (type) => sql`t.type = ${type}`,
   fromDate: (moment, ctx) => since('t.created_at', moment, ctx),
   toDate: (moment, ctx) => until('t.created_at', moment, ctx),
-  search: (text) => sql`(${contains(sql`t.title`, text)} or ${contains(sql`t.description`, text)} or ${contains(sql`t.user_name`, text)})`,
+  search: (text) => sql`(${contains('t.title', text)} or ${contains('t.description', text)} or ${contains('t.user_name', text)})`,
   entityId: (id) => sql`t.entity_id = ${id}::uuid`,
   userId: (id) => sql`t.user_id = ${id}::uuid`,
 };
@@ -51,7 +50,7 @@ export const listActivities = (ctx: Context, args: ActivityList) =>
 
 const ofParent = (parent: string) =>
   relatedRows<Activity>({
-    ...{ table: 'activities', columns, parent, order: 't.created_at desc, t.id desc' },
+    ...{ table: 'activities', columns, parent },
     live: (ctx) => readable(ctx)[0] ?? sql`true`,
   });
 
@@ -59,6 +58,8 @@ const ofParent = (parent: string) =>
 export const activitiesOfContacts = ofParent('contact_id');
 /** What happened with deals, newest first. */
 export const activitiesOfDeals = ofParent('deal_id');
+/** The changes of companies, newest first. */
+export const activitiesOfCompanies = ofParent('entity_id');
 
 /** What only a change of a record leaves. */
 const byHand = { entityType: null, entityId: null, action: null, changes: null };

@@ -3,7 +3,7 @@ import { Count, Draft, Edit, Entity, Id, Input, Instant, Nested, OneOf, oneOf, S
 import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
 import { AccountName } from '../auth/auth.model.js';
 
-/** The domains that a key may be held to (decisions.md "scopes"). */
+/** The domains that a key may be held to. */
 export const scopes = [
   ...['contacts', 'companies', 'deals', 'tasks', 'notes', 'tags', 'activities', 'messages', 'emails', 'automations', 'workflows'],
   ...['settings', 'calls', 'calendars', 'custom-fields', 'webhooks', 'users', 'forms', 'products', 'invoices', 'dashboard'],

@@ -3,6 +3,7 @@ import { type Context, validId } from '../../kernel/context.js';
 import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { deleted } from '../../kernel/page.js';
+import { contains } from '../../kernel/search.js';
 import { type Sql, selectList, sql } from '../../kernel/sql.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
@@ -31,8 +32,7 @@ const shown = <K extends Kept>(key: K) => ({
 
 export async function listKeys(ctx: Context, args: ApiKeyList) {
   const conditions: Sql[] = [];
-  const search = args.filter?.search?.toLowerCase();
-  if (search) conditions.push(sql`strpos(lower(t.name), ${search}) > 0`);
+  if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
   const page = await listRows<ApiKey & Kept, keyof typeof ApiKeySort>(ctx, listing, args, conditions);
   for (const key of page.nodes) Object.assign(key, shown(key));
   return page;

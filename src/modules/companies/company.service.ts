@@ -4,14 +4,13 @@ import { check, found, unprocessable } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
+import { deleted, selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
 import { emptySql, sql, statement } from '../../kernel/sql.js';
-import { contactColumns } from '../contacts/contact.filter.js';
-import { unlinkContacts } from '../contacts/contact.links.js';
-import type { ContactRow } from '../contacts/contact.service.js';
+import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
 import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
@@ -19,11 +18,9 @@ import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompa
 /** A company as it is kept, with its count where a statement brought it along. */
 export type CompanyRow = Omit<Company, 'contactCount'> & { contactCount?: number };
 
-const countSelected = ['nodes.contactCount', 'edges.node.contactCount'];
-
 /** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
 export function listCompanies(ctx: Context, args: CompanyList) {
-  const columns = countSelected.some((path) => args.selection.has(path)) ? companyWithCount : companyColumns;
+  const columns = selectsOfNodes(args.selection, 'contactCount') ? companyWithCount : companyColumns;
   const conditions = companyConditions(ctx, args.filter);
   return listRows<CompanyRow, keyof typeof CompanySort>(ctx, { ...companyListing, columns }, args, conditions);
 }
@@ -55,13 +52,7 @@ const byIds = statement<CompanyRow, [readonly string[]]>(
 export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
 
 /** A company's contacts, the newest first. */
-export const contactsOfCompanies = relatedRows<ContactRow>({
-  table: 'contacts',
-  columns: contactColumns,
-  parent: 'company_id',
-  order: 't.created_at desc, t.id desc',
-  live: sql`t.deleted_at is null`,
-});
+export const contactsOfCompanies = contactsBy('company_id');
 
 const byName = 'lower(t.name collate "und-x-icu") collate "C", t.id';
 const live = sql`t.deleted_at is null`;
@@ -107,8 +98,6 @@ const fieldNames = [
 ];
 
 const blank = { ...Object.fromEntries(fieldNames.map((name) => [name, null])), customFields: {} };
-
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 
 type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
 

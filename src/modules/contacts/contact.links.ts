@@ -1,15 +1,18 @@
 import type { Context } from '../../kernel/context.js';
 import type { Fact } from '../../kernel/outbox.js';
-import { relatedRows } from '../../kernel/related.js';
+import { type Relation, relatedRows } from '../../kernel/related.js';
 import { rawSql, sql, statement } from '../../kernel/sql.js';
 import { contactColumns, contactWithTags } from './contact.filter.js';
 import { type ContactRow, emitContact } from './contact.service.js';
 
+/** The newest contacts of another record's. */
+export const contactsBy = (parent: Relation['parent']) =>
+  relatedRows<ContactRow>({ table: 'contacts', columns: contactColumns, parent, live: sql`t.deleted_at is null` });
+
 /** The newest contacts that users look after. */
-export const contactsOfUsers = relatedRows<ContactRow>({
-  ...{ table: 'contacts', columns: contactColumns, parent: 'assigned_to', order: 't.created_at desc, t.id desc' },
-  live: sql`t.deleted_at is null`,
-});
+export const contactsOfUsers = contactsBy('assigned_to');
+/** The newest contacts that carry tags. */
+export const contactsOfTags = contactsBy({ table: 'contact_tags', record: 'contact_id', parent: 'tag_id' });
 
 /** The links of a contact that another record's end takes off, by their columns. */
 const columnOf = { assignedTo: 'assigned_to', companyId: 'company_id' } as const;

@@ -110,6 +110,14 @@ export class ContactResolver {
   }
 }
 
+@Resolver(() => Tag)
+export class TagContactsResolver {
+  @FieldResolver(() => [Contact], { description: 'Contacts that carry the tag, newest first' })
+  contacts(@Ctx() ctx: Context, @Root() { id }: Tag, @First() first: number) {
+    return ctx.load.contactsOfTag.load(firstOf(id, first));
+  }
+}
+
 @Resolver(() => User)
 export class UserContactsResolver {
   @FieldResolver(() => [Contact], { description: 'Contacts that the user looks after, newest first' })

@@ -4,9 +4,10 @@ import { badRequest, check, found } from '../../kernel/errors.js';
 import { listRows, showRow, showRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
+import { deleted, selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkPlan } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
+import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -20,11 +21,9 @@ export type ContactRow = Contact & { tags?: Tag[]; scoredAt?: Date | null };
 
 export const asRow = (row: object) => row as ContactRow;
 
-const tagsSelected = ['nodes.tags', 'edges.node.tags'];
-
 /** What a list of contacts is made of, a saved filter included. */
 async function listed(ctx: Context, args: ContactList) {
-  const columns = tagsSelected.some((path) => args.selection.has(path)) ? contactWithTags : contactColumns;
+  const columns = selectsOfNodes(args.selection, 'tags') ? contactWithTags : contactColumns;
   const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
   const wanted = args.sort || args.order ? args : { ...args, ...order };
   return [{ ...contactListing, columns }, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
@@ -96,8 +95,6 @@ const blank = {
   lastContactedAt: null,
 };
 
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-
 const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: 'user', companyId: 'company' };
 
 /** Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit. */
@@ -105,8 +102,12 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
   check(input.firstName || input.lastName || input.email || input.phone, () =>
     badRequest('One of firstName, lastName, email, phone is required'),
   );
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'contact', input.customFields, true)) ?? {};
-  await checkReferences(ctx, links, input);
+  const [checked, missing] = await Promise.all([
+    checkCustomFields(ctx, 'contact', input.customFields, true),
+    missingReferences(ctx, links, input),
+  ]);
+  const customFields = mergeCustomFields({}, checked) ?? {};
+  refuseMissing(missing);
   // Last of the checks: what is refused takes no place in the plan.
   await checkPlan(ctx, 'contacts');
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];

@@ -12,7 +12,7 @@ const waiting = (account: string, now: Date): Sql => sql`
   select k.contact_id, k.due_date from tasks k where k.account_id = ${account}::uuid and k.contact_id is not null
   and k.status <> 'done' and k.due_date < ${now}::timestamptz`;
 
-/** The ready-made views as conditions over the alias `t` (decisions.md "smart views"). */
+/** The ready-made views as conditions over the alias `t`. */
 const conditions: Record<View, (now: Date, account: AccountInfo) => Sql> = {
   needs_follow_up: (now, { id }) => sql`t.id in (select w.contact_id from (${waiting(id, now)}) w)`,
   hot_leads: () => sql`t.lead_score >= 70`,

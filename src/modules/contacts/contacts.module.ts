@@ -5,9 +5,9 @@ import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { filterable } from './contact.filter.js';
-import { contactsOfUsers, onUserRemoved } from './contact.links.js';
+import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
-import { ContactResolver, UserContactsResolver } from './contact.resolver.js';
+import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
@@ -22,6 +22,7 @@ declare module '../../kernel/loaders.js' {
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
+    contactsOfTag: Loader<ContactRow[]>;
     contactsOfUser: Loader<ContactRow[]>;
   }
 }
@@ -35,11 +36,18 @@ const rescored = ['deal.updated', 'deal.deleted'];
 // What happens with a person without saying more of their interest.
 const touched = ['note.created', 'task.created', 'task.completed'];
 
+/** What `include=` brings along. A contact's `company` is a text of its own, so the linked record comes beside it. */
+const related = {
+  company: 'companyRecord { id name domain }',
+  assignedUser: 'assignedUser { id name email }',
+  tags: 'tags { id name }',
+};
+
 const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(events.map((event) => [event, reaction]));
 
 export default defineModule({
   name: 'contacts',
-  resolvers: [ContactResolver, UserContactsResolver],
+  resolvers: [ContactResolver, TagContactsResolver, UserContactsResolver],
   filterable: { contact: filterable },
   loaders: {
     contact: contactsById,
@@ -50,6 +58,7 @@ export default defineModule({
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,
+    contactsOfTag: contactsOfTags,
     contactsOfUser: contactsOfUsers,
   },
   events: ['contact.created', 'contact.updated', 'contact.deleted'],
@@ -60,7 +69,7 @@ export default defineModule({
     'user.removed': onUserRemoved,
   },
   routes: [
-    list('GET /contacts', 'contacts', { as: 'page', printed: true }),
+    list('GET /contacts', 'contacts', { as: 'page', printed: 'alone', include: related }),
     make('POST /contacts', 'createContact', { also: [402], printed: true }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),

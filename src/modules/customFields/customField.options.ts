@@ -14,7 +14,7 @@ const membersOf: Partial<Record<FieldType, readonly string[]>> = {
 };
 const allMembers = new Set(Object.values(membersOf).flat());
 
-export const hasChoices = (type: FieldType) => membersOf[type]?.includes('choices') ?? false;
+const hasChoices = (type: FieldType) => membersOf[type]?.includes('choices') ?? false;
 
 const mostChoices = 500;
 const mostDomains = 200;

@@ -3,6 +3,7 @@ import { AppError, check, found, unprocessable } from '../../kernel/errors.js';
 import { conditionsOf } from '../../kernel/filters.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { changesBetween } from '../../kernel/outbox.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { selectList, sql, statement } from '../../kernel/sql.js';
 import { cleanupRetries } from './customField.cleanup.js';
@@ -66,8 +67,6 @@ async function checkKey(ctx: Context, { entityType, fieldKey }: Pick<CustomField
   const cleanup = await ctx.db.customFieldCleanup.findFirst({ where: { entityType, fieldKey, status: { in: ['queued', 'running'] } } });
   check(!cleanup, () => unprocessable('fieldKey', 'belonged to a deleted field whose values are still being removed'));
 }
-
-const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
 /** The column holds four places. */
 const rounded = (order: number | undefined) => (order === undefined ? undefined : Math.round(order * 10_000) / 10_000);

@@ -6,7 +6,7 @@ import type { Deal } from './deal.model.js';
 export type DealRow = Omit<Deal, 'appointmentMissed' | 'products'> & { products?: Deal['products']; valueFromProducts: boolean };
 
 /** How long after an appointment somebody may still say how it went, before it reads as missed: an hour. */
-export const appointmentGrace = 60 * 60 * 1000;
+const appointmentGrace = 60 * 60 * 1000;
 
 /** What the clock of an appointment must have been before, to have run out now. */
 export const missedBefore = (now: Date) => new Date(now.getTime() - appointmentGrace);

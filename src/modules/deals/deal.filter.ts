@@ -48,7 +48,7 @@ export const dealListing = (filter: DealFilter | null | undefined, columns: Sql,
     byDefault: ['createdAt', 'desc'] as const,
   }) satisfies ListSpec<DealOrder>;
 
-/** An explicit order wins; else a board, a pipeline or a stage is shown column by column (decisions.md "deals"). */
+/** An explicit order wins; else a board, a pipeline or a stage is shown column by column. */
 export function orderOf({ sort, order, filter }: DealList): Pick<DealList, 'order'> & { sort?: DealOrder | null } {
   const isBoard =
     filter?.view === 'board' ||

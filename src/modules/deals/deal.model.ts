@@ -1,6 +1,7 @@
 import { ArgsType, Field, ObjectType } from 'type-graphql';
 import {
   Count,
+  Currency,
   Date_,
   Draft,
   Edit,
@@ -50,7 +51,7 @@ export class DealFields {
   @Ref('Whom the deal is with') contactId: string | null;
   @Ref('The company that the deal is with') companyId: string | null;
   @Money('The amount, in the currency and not in its minor units; the sum over the products unless told') value: string | null;
-  @Text(10, 'ISO 4217 code; USD unless told', { optional: true }) currency: string;
+  @Currency('ISO 4217 code; USD unless told', { optional: true }) currency: string;
   @OneOf(DealStatus, 'Where it stands; open unless told, or what a closing stage says of deals made in it', { optional: true })
   status: keyof typeof DealStatus;
   @Text(30, 'Priority') priority: string | null;
@@ -95,7 +96,7 @@ export class UpdateDealInput extends Edit(CreateDealInput) {
 
 export const DealView = oneOf('DealView', ['board', 'list'], 'board goes column by column');
 
-/** Contract GET /deals, with the names that the decisions give their meaning. */
+/** Contract GET /deals; what its names mean that the contract leaves open is said here. */
 @Input('Which deals')
 export class DealFilter {
   @Text(200, 'Part of the title from three characters on, the start of a word for one or two') search?: string | null;

@@ -10,7 +10,7 @@ const move = statement<DealRow, [from: string, to: string, now: Date]>(
     where t.account_id = ${account}::uuid and t.stage_id = ${from}::uuid and t.deleted_at is null returning ${wholeDeal}`,
 );
 
-/** The deals of a deleted stage stand in the one that its deletion names (decisions.md "deleting a stage with deals"). */
+/** The deals of a deleted stage stand in the one that its deletion names. */
 export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
   const stageId = changes?.stageId as { from: string; to: string | null };
   if (!stageId.to) return;
@@ -28,7 +28,7 @@ const removeAll = statement<DealRow, [pipeline: string, now: Date]>(
     where t.account_id = ${account}::uuid and t.pipeline_id = ${pipeline}::uuid and t.deleted_at is null returning ${wholeDeal}`,
 );
 
-/** A deleted pipeline takes its live deals along (decisions.md "deleting a pipeline"). */
+/** A deleted pipeline takes its live deals along. */
 export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
   const gone = await ctx.query(removeAll, record.id, ctx.now());
   await Promise.all(gone.map((deal) => emitDeal(ctx, 'deal.deleted', deal)));

@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context.js';
 import { First, firstOf } from '../../kernel/related.js';
 import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
-import { Stage } from '../pipelines/pipeline.model.js';
+import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { User } from '../users/user.model.js';
 import { Deal } from './deal.model.js';
 
@@ -28,6 +28,14 @@ export class UserDealsResolver {
   @FieldResolver(() => [Deal], { description: 'Deals that the user looks after, newest first' })
   deals(@Ctx() ctx: Context, @Root() { id }: User, @First() first: number) {
     return ctx.load.dealsOfUser.load(firstOf(id, first));
+  }
+}
+
+@Resolver(() => Pipeline)
+export class PipelineDealsResolver {
+  @FieldResolver(() => [Deal], { description: 'The deals in the pipeline, newest first; its stages have theirs as on the board' })
+  deals(@Ctx() ctx: Context, @Root() { id }: Pipeline, @First() first: number) {
+    return ctx.load.dealsOfPipeline.load(firstOf(id, first));
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from '../../kernel/sql.js';
 import { wholeDeal } from './deal.columns.js';
 import type { DealRow } from './deal.events.js';
 
-const by = (parent: string, order = 't.created_at desc, t.id desc') =>
+const by = (parent: string, order?: string) =>
   relatedRows<DealRow>({ table: 'deals', columns: wholeDeal, parent, order, live: sql`t.deleted_at is null` });
 
 /** The newest deals with contacts. */
@@ -12,5 +12,7 @@ export const dealsOfContacts = by('contact_id');
 export const dealsOfCompanies = by('company_id');
 /** The newest deals that users look after. */
 export const dealsOfUsers = by('assigned_to');
+/** The newest deals of pipelines. */
+export const dealsOfPipelines = by('pipeline_id');
 /** The deals of stages, in the order of the board. */
 export const dealsOfStages = by('stage_id', 't.position, t.id');

@@ -72,8 +72,8 @@ interface Closing {
 }
 
 /**
- * What the stage asks of a deal that comes into it or is lost in it, and the workspace of every lost one (decisions.md
- * "lostReason"): a reason, and one of those that are listed. 422 with them as `options`.
+ * What the stage asks of a deal that comes into it or is lost in it, and the workspace of every lost one: a
+ * reason, and one of those that are listed. 422 with them as `options`.
  */
 export function checkLostReason(place: Place, { status, lostReason, enters }: Closing): void {
   const isLost = status === 'lost';

@@ -4,8 +4,14 @@ import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { DealRow } from './deal.events.js';
 import { filterable } from './deal.filter.js';
 import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
-import { dealsOfCompanies, dealsOfContacts, dealsOfStages, dealsOfUsers } from './deal.relations.js';
-import { CompanyDealsResolver, ContactDealsResolver, StageDealsResolver, UserDealsResolver } from './deal.relations.resolver.js';
+import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
+import {
+  CompanyDealsResolver,
+  ContactDealsResolver,
+  PipelineDealsResolver,
+  StageDealsResolver,
+  UserDealsResolver,
+} from './deal.relations.resolver.js';
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
 import { dealsById, dealsToChange, type WholeDeal } from './deal.service.js';
 import { type Place, placesToHold, placesToRead } from './deal.stage.js';
@@ -19,6 +25,7 @@ declare module '../../kernel/loaders.js' {
     dealsOfContact: Loader<DealRow[]>;
     dealsOfCompany: Loader<DealRow[]>;
     dealsOfUser: Loader<DealRow[]>;
+    dealsOfPipeline: Loader<DealRow[]>;
     dealsOfStage: Loader<DealRow[]>;
   }
 }
@@ -33,24 +40,24 @@ const names = {
 
 /** What a deal carries along of the records that it leads to. */
 const related = {
-  pipeline: '{ id name isDefault }',
-  stage: '{ id name color sortOrder isWon isLost probability }',
-  contact: '{ id firstName lastName email phone company }',
-  company: '{ id name domain }',
-  assignedUser: '{ id name email }',
+  pipeline: 'pipeline { id name isDefault }',
+  stage: 'stage { id name color sortOrder isWon isLost probability }',
+  contact: 'contact { id firstName lastName email phone company }',
+  company: 'company { id name domain }',
+  assignedUser: 'assignedUser { id name email }',
 };
-
-const everyRelation = Object.entries(related)
-  .map(([name, selection]) => `${name} ${selection}`)
-  .join(' ');
 
 export default defineModule({
   name: 'deals',
-  resolvers: [DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver, StageDealsResolver],
+  resolvers: [
+    ...[DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver],
+    ...[PipelineDealsResolver, StageDealsResolver],
+  ],
   filterable: { deal: filterable },
   loaders: {
     ...{ deal: dealsById, dealToChange: dealsToChange, place: placesToRead, placeToHold: placesToHold },
-    ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers, dealsOfStage: dealsOfStages },
+    ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers },
+    ...{ dealsOfPipeline: dealsOfPipelines, dealsOfStage: dealsOfStages },
   },
   events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
   on: {
@@ -67,10 +74,10 @@ export default defineModule({
       query: names,
       include: related,
       printed: true,
-      extras: { summary: '{ count totalValue byStage { stageId name count totalValue } }' },
+      extras: { summary: 'summary { count totalValue byStage { stageId name count totalValue } }' },
     }),
     make('POST /deals', 'createDeal', { also: [402, 404, 422], printed: true }),
-    read('GET /deals/{id}', 'deal', { with: everyRelation, printed: true }),
+    read('GET /deals/{id}', 'deal', { with: Object.values(related).join(' '), printed: true }),
     edit('PATCH /deals/{id}', 'updateDeal', { also: [422] }),
     drop('DELETE /deals/{id}', 'deleteDeal'),
     act('POST /deals/{id}/restore', 'restoreDeal', { also: [402, 409] }),

@@ -3,6 +3,8 @@ import { Access } from '../../kernel/access.js';
 import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { IdArg, Listing } from '../../kernel/page.js';
+import { First, firstOf } from '../../kernel/related.js';
+import { Contact } from '../contacts/contact.model.js';
 import { User } from '../users/user.model.js';
 import {
   CreateImportInput,
@@ -14,6 +16,9 @@ import {
   ImportPreview,
 } from './import.model.js';
 import * as imports from './import.service.js';
+
+/** A contact with the import that it came by. */
+type Imported = Contact & { importId?: string | null };
 
 @Resolver(() => Import)
 @Access({ scope: 'contacts' })
@@ -48,8 +53,21 @@ export class ImportResolver {
     return ctx.load.user.maybe(createdBy);
   }
 
+  @FieldResolver(() => [Contact], { description: 'The contacts that it made, newest first; those that it changed are not among them' })
+  contacts(@Ctx() ctx: Context, @Root() { id }: Import, @First() first: number) {
+    return ctx.load.contactsOfImport.load(firstOf(id, first));
+  }
+
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
   preview(@Ctx() ctx: Context, @Root() { id }: Import) {
     return ctx.load.importPreview.load(id);
+  }
+}
+
+@Resolver(() => Contact)
+export class ContactImportResolver {
+  @FieldResolver(() => Import, { nullable: true, description: 'The import that made the contact' })
+  import(@Ctx() ctx: Context, @Root() contact: Imported) {
+    return ctx.load.import.maybe(contact.importId);
   }
 }

@@ -2,10 +2,10 @@ import { type Context, validId } from '../../kernel/context.js';
 import { badRequest, check, conflict, found, invalidField } from '../../kernel/errors.js';
 import { conditionsOf } from '../../kernel/filters.js';
 import { byNumber, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import type { Batch } from '../../kernel/loaders.js';
-import { grouped } from '../../kernel/loaders.js';
+import { type Batch, grouped, inOrder } from '../../kernel/loaders.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
+import { contactsBy } from '../contacts/contact.links.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
 import type {
@@ -42,15 +42,21 @@ export const listImports = (ctx: Context, args: ImportList) =>
     conditionsOf({ status: (status: string) => sql`t.status = ${status}` }, ctx, args.filter as { status?: string }),
   );
 
-const byId = statement<Import, [string]>(
-  (account, id) => sql`select ${columns} from imports t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+const byIds = statement<Import, [readonly string[]]>(
+  (account, ids) => sql`select ${columns} from imports t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
 );
 
 /** GET /imports/{id}: with how much of it is done. */
 export async function getImport(ctx: Context, id: string): Promise<Import> {
-  const [found_] = await ctx.query(byId, validId(id, 'Import'));
-  return found(found_, 'Import');
+  const [known] = await ctx.query(byIds, [validId(id, 'Import')]);
+  return found(known, 'Import');
 }
+
+/** Imports by id, for many keys in one statement; null for one that is none. */
+export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+
+/** The newest contacts that imports made. */
+export const contactsOfImports = contactsBy('import_id');
 
 const errorListing: ListSpec<keyof typeof ImportErrorSort> = {
   table: 'import_rows',

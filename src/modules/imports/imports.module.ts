@@ -1,14 +1,17 @@
 import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { act, list, make, read } from '../../kernel/rows.js';
-import { bodyCap, type ImportPreview } from './import.model.js';
-import { ImportResolver } from './import.resolver.js';
+import type { ContactRow } from '../contacts/contact.service.js';
+import { bodyCap, type Import, type ImportPreview } from './import.model.js';
+import { ContactImportResolver, ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
-import { previewsOf } from './import.service.js';
+import { contactsOfImports, importsById, previewsOf } from './import.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
+    import: Loader<Import | null>;
     importPreview: Loader<ImportPreview[]>;
+    contactsOfImport: Loader<ContactRow[]>;
   }
 }
 
@@ -16,8 +19,8 @@ const withPreview = { with: 'preview { row fields error }' };
 
 export default defineModule({
   name: 'imports',
-  resolvers: [ImportResolver],
-  loaders: { importPreview: previewsOf },
+  resolvers: [ImportResolver, ContactImportResolver],
+  loaders: { import: importsById, importPreview: previewsOf, contactsOfImport: contactsOfImports },
   jobs: { contactImport: runImport },
   routes: [
     list('GET /imports', 'imports', { as: 'page' }),

@@ -7,7 +7,7 @@ import { emptySql, type Sql, selectList, sql } from '../../kernel/sql.js';
 import { today } from '../../kernel/zones.js';
 import type { InvoiceFilter, InvoiceSort } from './invoice.model.js';
 
-/** Sent, due before today in workspace time, and not covered (decisions "overdue"); the sweep writes down what this finds. */
+/** Sent, due before today in workspace time, and not covered; the sweep writes down what this finds. */
 const isLate = (ctx: Context): Sql =>
   sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today(ctx.caller.account.timezone, ctx.now())}::date)`;
 

@@ -1,5 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import {
+  Currency,
   Date_,
   Draft,
   Edit,
@@ -70,7 +71,7 @@ export class InvoiceFields {
   @Ref('The contact who is billed') contactId: string | null;
   @Ref('The company that is billed') companyId: string | null;
   @Ref('The deal that it is about') dealId: string | null;
-  @Text(10, "ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
+  @Currency("ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
   @Nested(
     () => InvoiceItem,
     () => InvoiceItemInput,

@@ -81,6 +81,11 @@ export class InvoiceResolver {
   deal(@Ctx() ctx: Context, @Root() invoice: Invoice) {
     return ctx.load.deal.maybe(invoice.dealId);
   }
+
+  @FieldResolver(() => User, { nullable: true, description: 'The user who made the invoice' })
+  author(@Ctx() ctx: Context, @Root() invoice: invoices.InvoiceRow) {
+    return ctx.load.user.maybe(invoice.createdBy);
+  }
 }
 
 @Resolver(() => InvoiceItem)
@@ -93,9 +98,22 @@ export class InvoiceItemResolver {
 
 @Resolver(() => Payment)
 export class PaymentResolver {
+  @FieldResolver(() => Invoice, { nullable: true, description: 'The invoice that it pays' })
+  invoice(@Ctx() ctx: Context, @Root() payment: Payment) {
+    return ctx.load.invoice.load(payment.invoiceId);
+  }
+
   @FieldResolver(() => User, { nullable: true, description: 'The user who recorded the payment' })
   recorder(@Ctx() ctx: Context, @Root() payment: Payment) {
     return ctx.load.user.maybe(payment.recordedBy);
+  }
+}
+
+@Resolver(() => Product)
+export class ProductInvoicesResolver {
+  @FieldResolver(() => [Invoice], { description: 'Invoices with an item that names the product, newest first' })
+  invoices(@Ctx() ctx: Context, @Root() product: Product, @First() first: number) {
+    return ctx.load.invoicesOfProduct.load(firstOf(product.id, first));
   }
 }
 

@@ -1,11 +1,13 @@
 import { type Context, validId } from '../../kernel/context.js';
 import { check, conflict, found, invalidField } from '../../kernel/errors.js';
 import { listRows } from '../../kernel/list.js';
-import type { Batch } from '../../kernel/loaders.js';
+import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Exact, exact } from '../../kernel/money.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { selectsOfNodes } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
-import { relatedRows } from '../../kernel/related.js';
+import { type Relation, relatedRows } from '../../kernel/related.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { dayAfter, today } from '../../kernel/zones.js';
 import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
@@ -25,13 +27,14 @@ import { totalsOf } from './invoice.totals.js';
 
 type Amounts = 'subtotal' | 'taxAmount' | 'total' | 'amountPaid' | 'taxRate';
 /** An invoice as it is kept, its amounts as the database or the arithmetic gives them. */
-export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & { items: InvoiceItem[] };
-
-const asks = (selection: ReadonlySet<string>, name: string) => selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
+export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & {
+  items: InvoiceItem[];
+  createdBy: string | null;
+};
 
 /** Contract GET /invoices: a page in one statement, exact total, items and payments included where they are asked for. */
 export function listInvoices(ctx: Context, args: InvoiceList) {
-  const wanted = { items: asks(args.selection, 'items'), payments: asks(args.selection, 'payments') };
+  const wanted = { items: selectsOfNodes(args.selection, 'items'), payments: selectsOfNodes(args.selection, 'payments') };
   const listing = invoiceListing(invoiceColumns(ctx, wanted));
   return listRows<InvoiceRow, keyof typeof InvoiceSort>(ctx, listing, args, invoiceConditions(ctx, args.filter));
 }
@@ -39,6 +42,12 @@ export function listInvoices(ctx: Context, args: InvoiceList) {
 const byId = (ctx: Context) =>
   statement<InvoiceRow, [id: string]>(
     (account, id) => sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
+  );
+
+const byIds = (ctx: Context) =>
+  statement<InvoiceRow, [ids: readonly string[]]>(
+    (account, ids) =>
+      sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
   );
 
 /** One invoice with its items and payments. */
@@ -51,10 +60,13 @@ const hold = statement<{ id: string }, [id: string]>(
   (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
 );
 
+/** Invoices by id, for many keys in one statement; null for one that is none. */
+export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds(ctx), ids), (row) => row.id);
+
 const ofParent =
-  (parent: string): Batch<InvoiceRow[]> =>
+  (parent: Relation['parent']): Batch<InvoiceRow[]> =>
   (ctx, keys) =>
-    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent, order: 't.created_at desc, t.id desc' })(ctx, keys);
+    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent })(ctx, keys);
 
 /** A contact's newest invoices, for many contacts in one statement. */
 export const invoicesOfContacts = ofParent('contact_id');
@@ -62,6 +74,8 @@ export const invoicesOfContacts = ofParent('contact_id');
 export const invoicesOfCompanies = ofParent('company_id');
 /** A deal's. */
 export const invoicesOfDeals = ofParent('deal_id');
+/** A product's: those with an item that names it. */
+export const invoicesOfProducts = ofParent({ table: 'invoice_items', record: 'invoice_id', parent: 'product_id' });
 
 /** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
@@ -75,8 +89,6 @@ const daysToPay = 30;
 const blank = { contactId: null, companyId: null, dealId: null, notes: null, terms: null };
 const fresh = { status: 'draft' as const, amountPaid: '0.00', sentAt: null, paidAt: null, voidedAt: null };
 
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-
 /** Contract POST /invoices: a draft, its amounts computed; the number is the next one unless one is given. */
 export async function createInvoice(ctx: Context, { items, ...input }: CreateInvoiceInput): Promise<InvoiceRow> {
   const { currency, defaultTaxRate, timezone } = ctx.caller.account;
@@ -88,7 +100,7 @@ export async function createInvoice(ctx: Context, { items, ...input }: CreateInv
   const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
   if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
   const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));
-  const own = { ...blank, currency, ...defined(input), taxRate, dueDate, invoiceNumber };
+  const own = { ...blank, ...{ currency }, ...defined(input), taxRate, dueDate, invoiceNumber };
   const invoice = ctx.insert('Invoice', { ...own, ...totals, ...fresh, createdBy: ctx.caller.userId });
   const written = { ...invoice, items: insertItems(ctx, invoice.id, items, amounts), payments: [] };
   tell(ctx, 'invoice.created', written);

@@ -22,7 +22,7 @@ const most = exact('9999999999999999.99');
 const text = (amount: Exact) => amount.toFixed(2);
 
 /**
- * What an invoice comes to (decisions "numbers, rounding"): each line rounded half up to two places, their sum, the tax on
+ * What an invoice comes to: each line rounded half up to two places, their sum, the tax on
  * that sum rounded likewise. Throws 400 naming `items` below zero or beyond what can be kept.
  */
 export function totalsOf(lines: readonly Line[], taxRate: Amount): Totals {

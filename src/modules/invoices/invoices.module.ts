@@ -8,14 +8,24 @@ import {
   InvoiceItemResolver,
   InvoiceResolver,
   PaymentResolver,
+  ProductInvoicesResolver,
 } from './invoice.resolver.js';
-import { type InvoiceRow, invoicesOfCompanies, invoicesOfContacts, invoicesOfDeals } from './invoice.service.js';
+import {
+  type InvoiceRow,
+  invoicesById,
+  invoicesOfCompanies,
+  invoicesOfContacts,
+  invoicesOfDeals,
+  invoicesOfProducts,
+} from './invoice.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
+    invoice: Loader<InvoiceRow | null>;
     invoicesOfContact: Loader<InvoiceRow[]>;
     invoicesOfCompany: Loader<InvoiceRow[]>;
     invoicesOfDeal: Loader<InvoiceRow[]>;
+    invoicesOfProduct: Loader<InvoiceRow[]>;
   }
 }
 
@@ -28,8 +38,15 @@ export default defineModule({
     ContactInvoicesResolver,
     CompanyInvoicesResolver,
     DealInvoicesResolver,
+    ProductInvoicesResolver,
   ],
-  loaders: { invoicesOfContact: invoicesOfContacts, invoicesOfCompany: invoicesOfCompanies, invoicesOfDeal: invoicesOfDeals },
+  loaders: {
+    invoice: invoicesById,
+    invoicesOfContact: invoicesOfContacts,
+    invoicesOfCompany: invoicesOfCompanies,
+    invoicesOfDeal: invoicesOfDeals,
+    invoicesOfProduct: invoicesOfProducts,
+  },
   events: ['invoice.paid'],
   routes: [
     list('GET /invoices', 'invoices', { as: 'page' }),

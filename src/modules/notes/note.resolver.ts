@@ -69,3 +69,11 @@ export class DealNotesResolver {
     return ctx.load.notesOfDeal.load(firstOf(deal.id, first));
   }
 }
+
+@Resolver(() => User)
+export class UserNotesResolver {
+  @FieldResolver(() => [Note], { description: 'Notes that the user wrote, pinned ones first, then the newest' })
+  notes(@Ctx() ctx: Context, @Root() user: User, @First() first: number) {
+    return ctx.load.notesOfUser.load(firstOf(user.id, first));
+  }
+}

@@ -36,6 +36,8 @@ const ofParent = (parent: string) =>
 export const notesOfContacts = ofParent('contact_id');
 /** The notes about deals, in the same order. */
 export const notesOfDeals = ofParent('deal_id');
+/** The notes that users wrote, in the same order. */
+export const notesOfUsers = ofParent('created_by');
 
 const byId = statement<Note, [id: string, lock: boolean]>(
   (account, id, lock) => sql`

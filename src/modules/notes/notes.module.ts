@@ -2,13 +2,14 @@ import type { Loader } from '../../kernel/loaders.js';
 import { defineModule } from '../../kernel/module.js';
 import { drop, edit, list, make, read } from '../../kernel/rows.js';
 import type { Note } from './note.model.js';
-import { ContactNotesResolver, DealNotesResolver, NoteResolver } from './note.resolver.js';
-import { notesOfContacts, notesOfDeals } from './note.service.js';
+import { ContactNotesResolver, DealNotesResolver, NoteResolver, UserNotesResolver } from './note.resolver.js';
+import { notesOfContacts, notesOfDeals, notesOfUsers } from './note.service.js';
 
 declare module '../../kernel/loaders.js' {
   interface Loaders {
     notesOfContact: Loader<Note[]>;
     notesOfDeal: Loader<Note[]>;
+    notesOfUser: Loader<Note[]>;
   }
 }
 
@@ -17,8 +18,8 @@ const bodyCap = 50 * 1024;
 
 export default defineModule({
   name: 'notes',
-  resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver],
-  loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals },
+  resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver, UserNotesResolver],
+  loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals, notesOfUser: notesOfUsers },
   events: ['note.created'],
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),

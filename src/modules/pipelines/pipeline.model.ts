@@ -2,7 +2,7 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { Color, Count, Draft, Edit, Entity, Flag, Id, Input, Money, Nested, oneOf, Ref, Stamp, Text, Texts } from '../../kernel/fields.js';
 import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/page.js';
 
-/** Contract "Pipeline and stage", Stage. What a lost deal must tell hangs on the stage (decisions.md "lostReason"). */
+/** Contract "Pipeline and stage", Stage. What a lost deal must tell hangs on the stage. */
 @ObjectType()
 export class StageFields {
   @Text(200, 'The name', { required: true }) name: string;

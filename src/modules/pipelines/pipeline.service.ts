@@ -3,8 +3,9 @@ import { check, found, unprocessable } from '../../kernel/errors.js';
 import { byNumber, byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
+import { deleted, selectsOfNodes } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
+import { contains } from '../../kernel/search.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type {
   CreatePipelineInput,
@@ -25,7 +26,7 @@ const stageJson = sql`json_build_object('id', s.id, 'pipelineId', s.pipeline_id,
   'lostReasons', s.lost_reasons)`;
 
 /** The columns of a stage's row, over the alias `s`. */
-export const stageColumns = sql`${selectList('Stage', 's', ['probability', 'createdAt', 'updatedAt', 'deletedAt'])}, s.probability::text as probability`;
+const stageColumns = sql`${selectList('Stage', 's', ['probability', 'createdAt', 'updatedAt', 'deletedAt'])}, s.probability::text as probability`;
 
 const pipelineColumns = selectList('Pipeline', 't', ['deletedAt']);
 
@@ -39,13 +40,11 @@ const listing: ListSpec<keyof typeof PipelineSort> = {
   byDefault: ['sortOrder', 'asc'],
 };
 
-const stagesSelected = ['nodes.stages', 'edges.node.stages'];
-
 /** Contract GET /pipelines: a page with stages in one statement. */
 export function listPipelines(ctx: Context, { filter, ...args }: PipelineList) {
-  const columns = stagesSelected.some((path) => args.selection.has(path)) ? pipelineWithStages : pipelineColumns;
+  const columns = selectsOfNodes(args.selection, 'stages') ? pipelineWithStages : pipelineColumns;
   const conditions: Sql[] = [];
-  if (filter?.search) conditions.push(sql`strpos(lower(t.name collate "und-x-icu"), ${filter.search.toLowerCase()}) > 0`);
+  if (filter?.search) conditions.push(contains('t.name', filter.search));
   return listRows<PipelineRow, keyof typeof PipelineSort>(ctx, { ...listing, columns }, args, conditions);
 }
 

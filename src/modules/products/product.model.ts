@@ -1,5 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/fields.js';
+import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/fields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
 
 /** Contract "Product": one line a field. */
@@ -11,7 +11,7 @@ export class ProductFields {
   @Text(100, 'Stock keeping unit') sku: string | null;
   @Text(50, 'What is counted: hour, project, month, each') unit: string | null;
   @Flag('Whether tax is due on it; true unless told', { optional: true }) taxable: boolean;
-  @Text(10, "ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
+  @Currency("ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
   @Flag('Whether it is offered; true unless told. Inputs take it as active too', { optional: true }) isActive: boolean;
   @JsonObject(64, 'Whatever an integration keeps with it') metadata: object | null;
 }

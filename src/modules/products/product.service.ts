@@ -4,6 +4,7 @@ import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { plainAmount } from '../../kernel/money.js';
 import { type Changes, changesBetween } from '../../kernel/outbox.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { wordPattern } from '../../kernel/search.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
@@ -58,12 +59,14 @@ export const productsById: Batch<Product | null> = async (ctx, ids) => inOrder(i
 
 const blank = { description: null, price: null, sku: null, unit: null, taxable: true, isActive: true, metadata: null, archivedAt: null };
 
-const defined = (input: object) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
-
 /** Contract POST /products. */
 export async function createProduct(ctx: Context, input: CreateProductInput) {
   checkTrial(ctx);
-  const product = ctx.insert('Product', { ...blank, currency: ctx.caller.account.currency, ...defined(input) }) as unknown as Product;
+  const product = ctx.insert('Product', {
+    ...blank,
+    ...{ currency: ctx.caller.account.currency },
+    ...defined(input),
+  }) as unknown as Product;
   await tell(ctx, 'product.created', product);
   return product;
 }

@@ -5,7 +5,9 @@ import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import type { Batch } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted, type SortOrder } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { contains } from '../../kernel/search.js';
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/sql.js';
 import type {
   CreateSmartListInput,
@@ -42,7 +44,7 @@ const listing: ListSpec<keyof typeof SmartListSort> = {
 
 const conditions: Conditions<SmartListFilter> = {
   entity: (entity) => sql`t.entity_type = ${entity}`,
-  search: (text) => sql`strpos(lower(t.name collate "und-x-icu"), ${text.toLowerCase()}) > 0`,
+  search: (text) => contains('t.name', text),
   ownerId: (id) => sql`t.created_by = ${id}::uuid`,
 };
 
@@ -87,8 +89,6 @@ function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartLis
   check(sort || !order, () => invalidField('order', 'needs a sort'));
   return records;
 }
-
-const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
 /** A list as its row, whose columns are called otherwise. */
 const asRow = ({ entity, order, ownerId, ...rest }: Partial<SmartList>) => ({

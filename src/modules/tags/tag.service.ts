@@ -1,10 +1,12 @@
 import type { Context } from '../../kernel/context.js';
+import { isTaken } from '../../kernel/dberrors.js';
 import { check, found, invalidField } from '../../kernel/errors.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
 import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkTrial } from '../../kernel/plans.js';
+import { contains } from '../../kernel/search.js';
 import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
 
@@ -20,8 +22,7 @@ const listing: ListSpec<keyof typeof TagSort> = {
 
 export function listTags(ctx: Context, args: TagList) {
   const conditions: Sql[] = [];
-  const search = args.filter?.search?.toLowerCase();
-  if (search) conditions.push(sql`strpos(lower(t.name collate "und-x-icu"), ${search}) > 0`);
+  if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
   return listRows<Tag, keyof typeof TagSort>(ctx, listing, args, conditions);
 }
 
@@ -51,7 +52,10 @@ export async function updateTag(ctx: Context, id: string, input: UpdateTagInput)
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
-  const saved = await ctx.db.tag.update({ where, data: input });
+  const saved = await ctx.db.tag.update({ where, data: input }).catch((error: unknown) => {
+    // Of two who take a name at once, the check above lets both pass.
+    throw isTaken(error) ? nameTaken() : error;
+  });
   await ctx.log({ name: 'tag.updated', type: 'Tag', record: saved, changes });
   return saved;
 }

@@ -33,7 +33,7 @@ const open = sql`t.status <> 'done'`;
 
 const isOverdue = (ctx: Context) => sql`(${open} and t.due_date < ${ctx.now()}::timestamptz)`;
 
-/** decisions.md "tasks tab": all but "completed" and "all" show open tasks only. */
+/** The tabs of a task list: all but "completed" and "all" show open tasks only. */
 const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
   all: () => sql`true`,
   today: (ctx) => sql`(${open} and ${isToday('t.due_date', ctx)})`,

@@ -4,6 +4,7 @@ import { conditionsOf } from '../../kernel/filters.js';
 import { listRows } from '../../kernel/list.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
+import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
 import { relatedRows } from '../../kernel/related.js';
@@ -30,8 +31,7 @@ async function lockTask(ctx: Context, id: string): Promise<Task> {
   return found(task, 'Task');
 }
 
-const ofParent = (parent: string) =>
-  relatedRows<Task>({ table: 'tasks', columns: taskColumns, parent, order: 't.created_at desc, t.id desc' });
+const ofParent = (parent: string) => relatedRows<Task>({ table: 'tasks', columns: taskColumns, parent });
 
 /** The newest tasks of contacts. */
 export const tasksOfContacts = ofParent('contact_id');
@@ -53,8 +53,6 @@ const blank = {
 } as const;
 
 const tracked = ['title', 'description', 'dueDate', 'priority', 'status', 'assignedTo', 'contactId', 'dealId'];
-
-const defined = <T extends object>(input: T) => Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as T;
 
 const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
 

@@ -5,6 +5,7 @@ import { type Batch, inOrder } from '../../kernel/loaders.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { checkPlan } from '../../kernel/plans.js';
+import { contains } from '../../kernel/search.js';
 import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { mailInBackground } from '../auth/auth.mail.js';
@@ -30,7 +31,7 @@ export function listUsers(ctx: Context, { filter, ...args }: UserList) {
   if (filter?.role) conditions.push(sql`t.role = ${filter.role}`);
   if (filter?.search) {
     const text = filter.search.toLowerCase();
-    conditions.push(sql`(strpos(lower(t.name collate "und-x-icu"), ${text}) > 0
+    conditions.push(sql`(${contains('t.name', text)}
       or exists (select 1 from users u where u.id = t.user_id and strpos(u.email_lower, ${text}) > 0))`);
   }
   return listRows<User, keyof typeof UserSort>(ctx, listing, args, conditions);
