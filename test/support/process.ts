@@ -11,10 +11,14 @@ export class ServerProcess {
 
   constructor(env: Record<string, string>) {
     const { PATH = '' } = process.env;
-    this.#child = spawn(process.execPath, ['--no-warnings', resolve('dist/src/main.js')], {
-      env: { PATH, PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#child = spawn(
+      process.execPath,
+      ['--no-warnings', '--max-semi-space-size=16', '--heap-growing-percent=30', resolve('dist/src/main.js')],
+      {
+        env: { PATH, PORT: '0', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.output += chunk.toString();
