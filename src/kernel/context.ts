@@ -5,6 +5,7 @@ import type { Clock } from './clock.js';
 import type { Config } from './config.js';
 import type { Database } from './database/index.js';
 import { type AppError, notFound } from './errors.js';
+import { Glances } from './glances.js';
 import type { GroupCommit } from './groupCommit.js';
 import type { JobOptions, Jobs } from './jobs.js';
 import type { Limiter } from './limits.js';
@@ -94,6 +95,8 @@ export class Context {
   readonly #told = new Map<string, Printed>();
   /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
   takesPrint = false;
+  /** What is asked for at this moment. */
+  readonly #glances = new Glances(async (query) => this.#text(await this.unit?.begun(), query, this.app.reads));
   /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 
@@ -149,9 +152,12 @@ export class Context {
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
-  /** As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. */
-  async glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.#rows(await this.unit?.begun(), statement(this.caller.account.id, ...args), this.app.reads);
+  /**
+   * As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. What is asked for at the
+   * same moment is one statement.
+   */
+  glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    return this.#glances.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
   }
 
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
@@ -172,11 +178,8 @@ export class Context {
    * takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.#rows(await this.unit?.connection(), statement(this.caller.account.id, ...args));
-  }
-
-  async #rows<Row>(tx: Transaction | undefined, rows: Sql, outside?: { text(query: Sql): Promise<string> }): Promise<Row[]> {
-    return JSON.parse(await this.#text(tx, sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`, outside)) as Row[];
+    const rows = statement(this.caller.account.id, ...args);
+    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
   }
 
   /** The one text that a statement answers. */

@@ -57,7 +57,7 @@ export class GroupCommit {
 
 /** Only what one account writes goes together: nobody waits for another's locks. */
 function kindOf({ batches }: Write): string {
-  return `${batches[0]!.rows[0]!.accountId} ${batches.map(({ table, fields }) => `${table}(${fields})`)}`;
+  return `${batches[0]!.rows[0]!.accountId} ${batches.map(({ shape }) => shape.name)}`;
 }
 
 const together = (batch: Batch, units: Write[], i: number): Batch => ({ ...batch, rows: units.flatMap(({ batches }) => batches[i]!.rows) });

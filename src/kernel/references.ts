@@ -64,7 +64,11 @@ export const changedReferences = <F extends string>(of: ReferenceKinds<F>, chang
   Object.fromEntries((Object.keys(of) as F[]).map((field) => [field, changes[field]?.to as string | null | undefined])) as Body<F>;
 
 /** Throws 400 naming every one of them. */
-export async function checkReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<void> {
-  const fields = await missingReferences(ctx, of, body);
+export function refuseMissing(fields: string[]): void {
   if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: nobody })));
+}
+
+/** Throws 400 naming every given field whose id no live record of the account has. */
+export async function checkReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<void> {
+  refuseMissing(await missingReferences(ctx, of, body));
 }

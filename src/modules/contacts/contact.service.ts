@@ -7,7 +7,7 @@ import { changesBetween } from '../../kernel/outbox.js';
 import { deleted, selectsOfNodes } from '../../kernel/page.js';
 import { defined } from '../../kernel/patch.js';
 import { checkPlan } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
+import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -102,8 +102,12 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
   check(input.firstName || input.lastName || input.email || input.phone, () =>
     badRequest('One of firstName, lastName, email, phone is required'),
   );
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'contact', input.customFields, true)) ?? {};
-  await checkReferences(ctx, links, input);
+  const [checked, missing] = await Promise.all([
+    checkCustomFields(ctx, 'contact', input.customFields, true),
+    missingReferences(ctx, links, input),
+  ]);
+  const customFields = mergeCustomFields({}, checked) ?? {};
+  refuseMissing(missing);
   // Last of the checks: what is refused takes no place in the plan.
   await checkPlan(ctx, 'contacts');
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];

@@ -7,7 +7,7 @@ import { type Changes, changesBetween } from '../../kernel/outbox.js';
 import { deleted } from '../../kernel/page.js';
 import { defined } from '../../kernel/patch.js';
 import { checkTrial } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
+import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
 import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -124,9 +124,15 @@ function worth(said: string | null | undefined, lines: readonly DealProduct[]) {
 
 /** Contract POST /deals: 404 for pipeline and stage, 400 naming any other link that leads nowhere, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
-  const place = await checkPlace(ctx, await placeAt(ctx, input.stageId, false), input.pipelineId);
+  // Asked at one moment, so that they are one statement.
+  const [stage, missing] = await Promise.all([
+    placeAt(ctx, input.stageId, false),
+    missingReferences(ctx, links, input),
+    input.customFields && ctx.load.customFieldsOf.load('deal'),
+  ]);
+  const place = await checkPlace(ctx, stage, input.pipelineId);
   holdPlace(ctx, place);
-  await checkReferences(ctx, links, input);
+  refuseMissing(missing);
   checkTrial(ctx);
   const lines = linesOf(ctx, products ?? []);
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, true)) ?? {};
