@@ -70,13 +70,17 @@ async function makeTemplate(client: pg.Client): Promise<Filled> {
 }
 
 /** A database of its own filled to a size, which is dropped afterwards. */
-export async function filledDatabase<T>(name: string, wanted: Size, work: (url: string, filled: Filled) => Promise<T>): Promise<T> {
+export const filledDatabase = <T>(name: string, wanted: Size, work: (url: string, filled: Filled) => Promise<T>): Promise<T> =>
+  emptyDatabase(name, async (url) => work(url, await connected(url, (inside) => fill(inside, wanted))));
+
+/** A migrated database without an account, which is dropped afterwards. */
+export async function emptyDatabase<T>(name: string, work: (url: string) => Promise<T>): Promise<T> {
   return connected(adminUrl, async (client) => {
     await remove(client, name);
     await client.query(`create database ${name}`);
     try {
       await (await openDatabase({ url: urlOf(name), dataDir: ':memory:' })).close();
-      return await work(urlOf(name), await connected(urlOf(name), (inside) => fill(inside, wanted)));
+      return await work(urlOf(name));
     } finally {
       await remove(client, name);
     }

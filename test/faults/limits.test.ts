@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, expectRefusal, onRedis, type Reply, server, type TestServer } from '../support/index.js';
 import { TcpProxy } from '../support/proxy.js';
 
-const limit = 40;
+/** CROWD_LIMIT: the limit that four times as many requests at once meet. */
+const limit = Number(process.env.CROWD_LIMIT ?? 40);
 const trusting = { trustProxy: ['loopback'] };
 const from = (client: Client, ip: string) => client.with({ 'x-forwarded-for': ip });
 const remaining = ({ headers }: Reply) => Number(headers['x-ratelimit-remaining']);
@@ -19,7 +20,7 @@ function expectExact(replies: Reply[], allowed: number) {
   for (const reply of refused) {
     expectRefusal(reply, 429);
     const retryAfter = Number(reply.headers['retry-after']);
-    const untilReset = Number(reply.headers['x-ratelimit-reset']) - Date.now() / 1000;
+    const untilReset = Number(reply.headers['x-ratelimit-reset']) - Date.parse(reply.headers.date!) / 1000;
     expect(Math.abs(retryAfter - untilReset)).toBeLessThan(2);
     expect([remaining(reply), reply.body.retryAfter]).toEqual([0, retryAfter]);
   }

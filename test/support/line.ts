@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 /** A connection on which a test writes what it likes. */
@@ -14,7 +13,7 @@ export class Line {
       this.received += chunk.toString();
     });
     this.socket.on('error', () => {});
-    this.closed = once(this.socket, 'close').then(() => Date.now() - begun);
+    this.closed = new Promise((resume) => this.socket.once('close', () => resume(Date.now() - begun)));
   }
 
   write(text: string | Buffer): this {

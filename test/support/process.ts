@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** The built server as a process of its own, as `npm start` runs it. */
@@ -30,6 +31,11 @@ export class ServerProcess {
       const ended = await Promise.race([this.#exit, once(this.#child.stdout!, 'data').then(() => 'more' as const)]);
       if (ended !== 'more') throw new Error(`The server ended with ${ended}: ${this.output}`);
     }
+  }
+
+  /** Resident memory in MiB. */
+  memory(): number {
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8'))![1]) / 1024;
   }
 
   signal(name: NodeJS.Signals): void {

@@ -27,7 +27,7 @@ export class Journal {
   readonly entries: Acknowledged[] = [];
   /** What is being written to a record, and so may be there before anybody is told. */
   readonly pending = new Map<string, Loose>();
-  /** Creations that nobody knows the outcome of: their connection broke, and they had no key to ask again with. */
+  /** Creations that nobody knows the outcome of: no reply came or a 503, and they had no key to ask again with. */
   uncertain = 0;
   readonly #waiting: { count: number; resume: () => void }[] = [];
 
@@ -128,12 +128,13 @@ export class Writer {
     for (;;) {
       const reply = await this.#ask(() => this.options.client.send(method, path, body, headers));
       // What names its record may be said twice.
-      if (!reply && !headers && !named) {
+      const isLost = !reply || reply.status === 503;
+      if (isLost && !headers && !named) {
         journal.uncertain++;
         return undefined;
       }
       // Not now: the database still ends what the dead process had begun.
-      if (!reply || reply.status === 503 || reply.body.code === 'send_in_progress') continue;
+      if (isLost || reply.body.code === 'send_in_progress') continue;
       const id = named ?? (dataOf(reply).id as string);
       journal.pending.delete(address);
       journal.add({ id, path: named ? address : `${path}/${id}`, holds, fact, isEvent });

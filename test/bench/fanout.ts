@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { emptyDatabase } from './database.js';
+import { Running } from './process.js';
+import { profiled, summary } from './profile.js';
+import { median } from './report.js';
+
+/*
+ * npm run bench:fanout: one change of a contact heard by many subscribers of one document, against a bare WebSocket server
+ * that sends the same bytes to as many clients. The time is that from the request to the last client that heard of it; our
+ * server writes the change, gives its event its place in the feed and reads it back in that time, the bare one does nothing.
+ *
+ *   FANOUT_CLIENTS     subscribers (500)
+ *   FANOUT_ROUNDS      rounds of each server, A B B A … (8)
+ *   FANOUT_CHANGES     changes in each round, one after the other (25)
+ *   BENCH_DATABASE_URL PostgreSQL, as one who may make databases
+ *   BENCH_PORT         the first of three free ports (4170)
+ *   FANOUT_PROFILE=1   profiles our server instead
+ */
+const { FANOUT_CLIENTS = '500', FANOUT_ROUNDS = '8', FANOUT_CHANGES = '25', BENCH_PORT = '4170' } = process.env;
+const [clients, rounds, changes, port] = [FANOUT_CLIENTS, FANOUT_ROUNDS, FANOUT_CHANGES, BENCH_PORT].map(Number) as [
+  number,
+  number,
+  number,
+  number,
+];
+const profiling = process.env.FANOUT_PROFILE === '1';
+const document = 'subscription { contactEvents { id name entityId changes contact { id firstName lastName email tags { name } } } }';
+const warmChanges = 200;
+const target = 2;
+
+/** A crowd of clients of one server: counts what they hear. */
+class Crowd {
+  readonly #sockets: WebSocket[] = [];
+  #heard = 0;
+  #first = 0;
+  #all = () => {};
+  /** The last text that one of them got. */
+  text = '';
+
+  async join(url: string, greet: (socket: WebSocket) => Promise<void>): Promise<void> {
+    for (let n = 0; n < clients; n++) {
+      const socket = new WebSocket(url, 'graphql-transport-ws', { perMessageDeflate: false });
+      await once(socket, 'open');
+      await greet(socket);
+      socket.on('message', (data: Buffer) => this.#hear(data));
+      this.#sockets.push(socket);
+    }
+  }
+
+  #hear(data: Buffer) {
+    if (++this.#heard === 1) this.#first = performance.now();
+    if (this.#heard < clients) return;
+    this.text = data.toString();
+    this.#heard = 0;
+    this.#all();
+  }
+
+  /** Milliseconds from the request until everybody has heard, and from the first who did. */
+  async time(change: () => Promise<Response>): Promise<{ time: number; spread: number }> {
+    let last = 0;
+    const heard = new Promise<void>((resume) => {
+      this.#all = () => {
+        last = performance.now();
+        resume();
+      };
+    });
+    const begun = performance.now();
+    const [reply] = await Promise.all([change(), heard]);
+    const { ok, status } = reply;
+    if (!ok) throw new Error(`The change was answered with ${status}`);
+    return { time: last - begun, spread: last - this.#first };
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.terminate();
+  }
+}
+
+interface Side {
+  server: Running;
+  crowd: Crowd;
+  change: () => Promise<Response>;
+}
+
+const asJson = (method: string, body: object, headers: object = {}) => ({
+  method,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+});
+
+async function dataOf(request: Promise<Response>): Promise<{ id: string; key: string; cookie: string }> {
+  const reply = await request;
+  const { data } = (await reply.json()) as { data: { id: string; key: string } };
+  return { ...data, cookie: (reply.headers.get('set-cookie') ?? '').split(';')[0]! };
+}
+
+/** Subscribes as graphql-transport-ws has it. */
+function subscribed(authorization: string) {
+  return async (socket: WebSocket): Promise<void> => {
+    socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+    await once(socket, 'message');
+    socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query: document } }));
+  };
+}
+
+async function ours(server: Running): Promise<Side> {
+  const api = `${server.url}/api/v1`;
+  const person = { email: 'fan@example.com', password: 'correct horse battery', accountName: 'Fan' };
+  const { cookie } = await dataOf(fetch(`${api}/auth/register`, asJson('POST', person)));
+  const { key } = await dataOf(
+    fetch(`${api}/api-keys`, asJson('POST', { name: 'fan', permission: 'admin' }, { cookie, origin: server.url })),
+  );
+  const headers = { authorization: `Bearer ${key}` };
+  const { id } = await dataOf(
+    fetch(`${api}/contacts`, asJson('POST', { firstName: 'Ada', email: 'ada@example.com', tags: ['a', 'b'] }, headers)),
+  );
+  const crowd = new Crowd();
+  await crowd.join(`${server.url.replace('http', 'ws')}/graphql`, subscribed(headers.authorization));
+  await everybodySubscribed(server);
+  let nth = 0;
+  return { server, crowd, change: () => fetch(`${api}/contacts/${id}`, asJson('PATCH', { lastName: `Nth ${++nth}` }, headers)) };
+}
+
+async function everybodySubscribed(server: Running): Promise<void> {
+  for (;;) {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    if (text.includes(`\nsubscribers ${clients}\n`)) return;
+    await setTimeout(100);
+  }
+}
+
+async function bare(server: Running): Promise<Side> {
+  const crowd = new Crowd();
+  await crowd.join(server.url.replace('http', 'ws'), async () => {});
+  return { server, crowd, change: () => fetch(server.url, asJson('POST', { lastName: 'Nth' })) };
+}
+
+interface Round {
+  time: number;
+  /** Of that, from the first client to the last. */
+  spread: number;
+  /** Milliseconds of processor time of the server, a change. */
+  cpu: number;
+}
+
+async function round({ server, crowd, change }: Side, count = changes): Promise<Round> {
+  const times: { time: number; spread: number }[] = [];
+  const before = server.cpu();
+  for (let n = 0; n < count; n++) times.push(await crowd.time(change));
+  return {
+    time: median(times.map(({ time }) => time)),
+    spread: median(times.map(({ spread }) => spread)),
+    cpu: (server.cpu() - before) / count,
+  };
+}
+
+async function measure(mine: Side, least: Side): Promise<void> {
+  await round(mine, warmChanges);
+  await fetch(least.server.url, { method: 'PUT', body: mine.crowd.text });
+  await round(least, warmChanges);
+  const seen = { mine: [] as Round[], least: [] as Round[] };
+  for (let n = 0; n < rounds; n++) {
+    for (const side of n % 2 === 0 ? [mine, least] : [least, mine]) seen[side === mine ? 'mine' : 'least'].push(await round(side));
+  }
+  const of = (list: Round[], what: keyof Round) => median(list.map((one) => one[what])).toFixed(1);
+  const ratio = median(seen.mine.map(({ time }, n) => time / seen.least[n]!.time));
+  const bytes = Buffer.byteLength(mine.crowd.text);
+  console.log(`One change heard by ${clients} subscribers, ${bytes} bytes each; medians of ${rounds} rounds of ${changes} changes`);
+  const line = (list: Round[]) =>
+    `${of(list, 'time')} ms, of that ${of(list, 'spread')} from the first to the last; ${of(list, 'cpu')} ms CPU`;
+  console.log(`  this server  ${line(seen.mine)}`);
+  console.log(`  a bare ws    ${line(seen.least)}`);
+  console.log(`  ratio        ${ratio.toFixed(2)}, target ≤ ${target}: ${ratio <= target ? 'reached' : 'missed'}`);
+}
+
+async function profile(mine: Side): Promise<void> {
+  await round(mine, warmChanges);
+  console.log(summary(await profiled(port + 2, () => round(mine, changes * rounds))));
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'fanout-'));
+  await emptyDatabase('crm_fanout', async (url) => {
+    const env = { DATABASE_URL: url, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
+    const inspect = profiling ? [`--inspect=127.0.0.1:${port + 2}`] : [];
+    const server = new Running('the server', port, [...inspect, resolve('dist/src/main.js')], env);
+    const least = new Running('the bare server', port + 1, [resolve('dist/test/bench/fanout.bare.js')], {});
+    const sides: Side[] = [];
+    try {
+      await Promise.all([server.ready(), least.ready()]);
+      sides.push(await ours(server), await bare(least));
+      if (profiling) await profile(sides[0]!);
+      else await measure(sides[0]!, sides[1]!);
+    } finally {
+      for (const { crowd } of sides) crowd.close();
+      await Promise.all([server.stop(), least.stop()]);
+    }
+  });
+  rmSync(folder, { recursive: true });
+}
+
+await main();

@@ -1,0 +1,2 @@
+process.env.CROWD_LIMIT ??= '500';
+await import('../faults/limits.test.js');

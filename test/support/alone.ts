@@ -1,0 +1,62 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Database, openDatabase } from '../../src/kernel/database/index.js';
+import { freshPlace, type Place } from './database.js';
+import { Client, dataOf, type Loose, password } from './index.js';
+import { ServerProcess } from './process.js';
+
+/** A server process with a database, an account, a key and a pipeline of its own. */
+export class Alone {
+  process: ServerProcess;
+  /** Follows the server to its next port when it is started again. */
+  readonly wire = { port: 0, agent: new Agent({ keepAlive: true }), logs: [] };
+  /** A key with all rights. */
+  caller: Client;
+  secret: string;
+  pipeline: Loose;
+  readonly #dataDir = mkdtempSync(join(tmpdir(), 'crm-alone-'));
+
+  private constructor(private readonly place: Place) {}
+
+  static async begin(): Promise<Alone> {
+    const alone = new Alone(await freshPlace());
+    await alone.start();
+    const owner = new Client(alone.wire);
+    dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));
+    alone.secret = dataOf(await owner.post('/api-keys', { name: 'writer', permission: 'admin' })).key;
+    alone.caller = new Client(alone.wire, { authorization: `Bearer ${alone.secret}` });
+    const stages = [{ name: 'New' }, { name: 'Talking' }, { name: 'Won', isWon: true }, { name: 'Lost', isLost: true }];
+    alone.pipeline = dataOf(await alone.caller.post('/pipelines', { name: 'Sales', stages }));
+    return alone;
+  }
+
+  async start(): Promise<void> {
+    const { databaseUrl } = this.place;
+    this.process = new ServerProcess({
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+      ...{ DATA_DIR: this.#dataDir, SECRET_KEY: 'a secret key for tests only, never for anything else' },
+      ...{ SEED_DEMO: '0', RATE_LIMIT_ENABLED: '0', DEFAULT_PLAN: 'enterprise', LOG_LEVEL: 'error' },
+    });
+    this.wire.port = Number(new URL(await this.process.address()).port);
+  }
+
+  /** Kills the server, and looks into its database. */
+  async onceStopped<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    await this.process.kill();
+    const database = await openDatabase({ url: this.place.databaseUrl, dataDir: this.#dataDir });
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  }
+
+  async end(): Promise<void> {
+    this.wire.agent.destroy();
+    await this.process.kill();
+    await this.place.drop();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+}
