@@ -143,7 +143,8 @@ function connectRedis(url: string, log: Logger): Redis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    commandTimeout: 50,
+    // The limiter gives up sooner by itself: this is for what else is asked.
+    commandTimeout: 1000,
     connectTimeout: 2000,
     retryStrategy,
   });

@@ -30,6 +30,8 @@ export interface AccessMark {
   admin?: boolean;
   /** Only for an interactive session. */
   session?: boolean;
+  /** Open to a session whose role must have a second factor that is not set up yet: what it takes to do so. */
+  beforeMfa?: boolean;
   /** No credentials at all. */
   public?: boolean;
 }
@@ -53,6 +55,7 @@ export const classMark = (target: object) => classMarks.get(target);
 export interface Needs {
   public: boolean;
   session: boolean;
+  beforeMfa: boolean;
   admin: boolean;
   role: Role;
   write: boolean;
@@ -63,7 +66,7 @@ const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 
 /** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
 export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
-  const needs: Needs = { public: true, session: false, admin: false, role: 'member', write: false, scopes: [] };
+  const needs: Needs = { public: true, session: false, beforeMfa: true, admin: false, role: 'member', write: false, scopes: [] };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
   const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
@@ -96,6 +99,7 @@ export function markOf(field: GraphQLField<unknown, unknown>): AccessMark {
 function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   needs.public &&= mark.public ?? false;
   needs.session ||= mark.session ?? false;
+  needs.beforeMfa &&= mark.beforeMfa ?? mark.public ?? false;
   needs.admin ||= mark.admin ?? false;
   if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
   if (mark.scope) scopes.add(mark.scope);
@@ -131,8 +135,12 @@ export function allow(ctx: Context, needs: Needs): void {
   const { principal } = ctx;
   if (!principal) throw ctx.request.refusal ?? unauthenticated();
   if (principal.kind === 'key') allowKey(principal, needs);
+  if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
   if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
 }
+
+/** What somebody is told whose role must have a second factor, and who has none yet. */
+export const owesMfa = () => denied('Your role must have a second factor: set one up first (POST /auth/mfa/setup)');
 
 function allowKey(key: Principal, needs: Needs) {
   if (needs.session) throw denied('This needs an interactive session; API keys are refused');

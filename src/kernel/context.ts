@@ -46,6 +46,8 @@ export interface Principal {
   tier: Tier;
   /** The domains a key may touch; null means all. */
   scopes: string[] | null;
+  /** A session's: its role must have a second factor, and the person has not set one up. */
+  owesMfa?: boolean;
   /** A key's requests per minute. */
   rateLimit?: number;
   account: AccountInfo;

@@ -30,7 +30,7 @@ export interface MountedRow {
   operation(): Operation;
 }
 
-const none: Needs = { public: false, session: false, admin: false, role: 'member', write: false, scopes: [] };
+const none: Needs = { public: false, session: false, beforeMfa: false, admin: false, role: 'member', write: false, scopes: [] };
 
 /** Binds every row of every module. Throws on a row whose operation is missing, or that collides with another. */
 export function bindRows(modules: readonly Module[], schema: GraphQLSchema, documents: Documents): MountedRow[] {

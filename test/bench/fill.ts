@@ -80,7 +80,7 @@ from (
     string_to_array(pg_temp.pick($4::text[], i, 9), '|') as place,
     date_trunc('hour', now()) - make_interval(mins => ($6::int - i) * 200) as made
   from (select i, ($2::text[])[1 + i % cardinality($2::text[])] as head,
-      ($3::text[])[1 + i / cardinality($2::text[])] as tail from generate_series(0, $6::int - 1) i) n
+      ($3::text[])[1 + i / cardinality($2::text[]) % cardinality($3::text[])] as tail from generate_series(0, $6::int - 1) i) n
 ) c`;
 
 const tags = `

@@ -83,6 +83,8 @@ export const samples: Record<string, MakeSample> = {
     return { as: member, body: { code } };
   },
   'POST /auth/mfa/disable': async (account) => ({ as: (await halfway(account)).member, body: { password } }),
+  'GET /auth/mfa/policy': nothing,
+  'PATCH /auth/mfa/policy': () => ({ body: { roles: ['admin'] } }),
   'POST /auth/mfa/verify': async (account) => {
     const { member, code } = await halfway(account);
     const { recoveryCodes } = dataOf(await member.post('/auth/mfa/enable', { code }));

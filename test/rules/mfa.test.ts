@@ -7,6 +7,7 @@ import {
   type Account,
   type Client,
   dataOf,
+  expectGraphQLRefusal,
   expectRefusal,
   minute,
   password,
@@ -255,11 +256,13 @@ describe('setting up', () => {
     for (const path of ['setup', 'enable', 'disable'])
       expectRefusal(await key.post(`/auth/mfa/${path}`, { code: '000000', password }), 403);
   });
+});
 
+describe('a second factor that a role must have', () => {
   it('is asked of the roles that the account names', async () => {
     const account = await api.seed.account();
     const member = await account.member();
-    await api.app.database.prisma.account.update({ where: { id: account.id }, data: { mfaRoles: ['owner', 'admin'] } });
+    dataOf(await account.owner.patch('/auth/mfa/policy', { roles: ['owner', 'admin'] }));
     const asked = async (email: string) => dataOf(await api.anybody().post('/auth/login', { email, password })).mfaSetupRequired;
     expect([await asked(account.ownerEmail), await asked(member.email)]).toEqual([true, false]);
     const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
@@ -267,5 +270,30 @@ describe('setting up', () => {
     api.clock.advance(30 * second);
     const { mfaToken } = dataOf(await api.anybody().post('/auth/login', { email: account.ownerEmail, password }));
     expect(dataOf(await verify(mfaToken, { code: codeAt(secret) })).mfaSetupRequired).toBe(false);
+  });
+
+  it('is all that a session of such a role can do, through either door, until it is done', async () => {
+    const account = await api.seed.account();
+    const key = await account.key();
+    dataOf(await account.owner.patch('/auth/mfa/policy', { roles: ['owner'] }));
+    expectRefusal(await account.owner.get('/contacts'), 403);
+    expectRefusal(await account.owner.post('/contacts', { firstName: 'No' }), 403);
+    expectRefusal(await account.owner.patch('/auth/mfa/policy', { roles: [] }), 403);
+    expectGraphQLRefusal(await account.owner.gql('{ contacts { totalCount } }'), 403);
+    expect(dataOf(await account.owner.get('/auth/me')).user.email).toBe(account.ownerEmail);
+    expect((await account.login()).cookie).toBeDefined();
+    expect((await key.get('/contacts')).status).toBe(200);
+    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
+    dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
+    expect((await account.owner.get('/contacts')).status).toBe(200);
+    expect(dataOf(await account.owner.get('/auth/mfa/policy')).roles).toEqual(['owner']);
+  });
+
+  it('is the owner’s to demand', async () => {
+    const account = await api.seed.account();
+    const admin = await account.member('admin');
+    expect(dataOf(await admin.get('/auth/mfa/policy')).roles).toEqual([]);
+    expectRefusal(await admin.patch('/auth/mfa/policy', { roles: ['member'] }), 403);
+    expectRefusal(await account.owner.patch('/auth/mfa/policy', { roles: ['guest'] }), 400, 'roles.0');
   });
 });

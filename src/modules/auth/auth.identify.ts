@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { App, Principal } from '../../kernel/context.js';
 import { AppError, denied, unauthenticated } from '../../kernel/errors.js';
 import { digest, isKey } from './auth.secrets.js';
-import { accountInfo, sessionLife } from './auth.session.js';
+import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 
 interface Credentials {
   authorization?: string;
@@ -95,7 +95,13 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
     await touchMember(app, member, now);
   }
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
+  if (mustHaveMfa(member)) principal.owesMfa = !(await hasMfa(app, member.userId));
   return { principal, ipAllowlist: [], expiresAt, slid };
+}
+
+async function hasMfa({ database }: App, id: string): Promise<boolean> {
+  const user = await database.prisma.user.findUnique({ where: { id }, select: { mfaEnabledAt: true } });
+  return Boolean(user?.mfaEnabledAt);
 }
 
 const touchMember = (app: App, member: { accountId: string; userId: string }, lastActiveAt: Date) =>

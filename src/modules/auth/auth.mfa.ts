@@ -3,11 +3,14 @@ import type { Context } from '../../kernel/context.js';
 import { seal, sign, unseal } from '../../kernel/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
 import { limited } from '../../kernel/limits.js';
+import { forgetCallers } from './auth.identify.js';
 import {
   type AuthResult,
   done,
   type MfaDisableInput,
   type MfaEnableInput,
+  type MfaPolicy,
+  type MfaPolicyInput,
   type MfaSetup,
   type MfaVerifyInput,
   type RecoveryCodes,
@@ -83,6 +86,7 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
   );
   const recoveryCodes = codes.map((text) => hashed(ctx, text));
   await ctx.global.user.update({ where: { id: user.id }, data: { mfaEnabledAt: ctx.now(), recoveryCodes } });
+  forgetCallers(ctx.app);
   return { recoveryCodes: codes };
 }
 
@@ -92,7 +96,22 @@ export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
   check(await verifyPassword(user.passwordHash, password), () => invalidField('password', 'is wrong'));
   const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
   await ctx.global.user.update({ where: { id: user.id }, data });
+  forgetCallers(ctx.app);
   return done;
+}
+
+const byAccount = (ctx: Context) => ({ where: { id: ctx.caller.account.id }, select: { mfaRoles: true } });
+
+/** GET /auth/mfa/policy. */
+export async function mfaPolicy(ctx: Context): Promise<MfaPolicy> {
+  return { roles: found(await ctx.global.account.findUnique(byAccount(ctx)), 'Account').mfaRoles };
+}
+
+/** PATCH /auth/mfa/policy: sessions of the roles that have no second factor yet can only set it up, within a second. */
+export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): Promise<MfaPolicy> {
+  const { mfaRoles } = await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
+  forgetCallers(ctx.app);
+  return { roles: mfaRoles };
 }
 
 /** POST /auth/mfa/verify: the second step of a login. 401 on a wrong code; a token stands five tries and five minutes. */

@@ -1,4 +1,4 @@
-import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, Text, Texts } from '../../kernel/fields.js';
+import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/fields.js';
 
 @Entity('A person')
 export class Person {
@@ -160,4 +160,16 @@ export class MfaVerifyInput {
   @Text(200, 'The token from the first step', { required: true }) mfaToken: string;
   @Text(6, 'Six digits') code?: string | null;
   @Text(30, 'A recovery code, in place of the six digits') recoveryCode?: string | null;
+}
+
+const roles = ['member', 'admin', 'owner'];
+
+@Entity('Which roles must have a second factor')
+export class MfaPolicy {
+  @SomeOf(roles, 'The roles; a session of one without a second factor can do nothing but set it up', { required: true }) roles: string[];
+}
+
+@Input('Which roles are to have a second factor')
+export class MfaPolicyInput {
+  @SomeOf(roles, 'The roles; an empty list asks nobody', { required: true }) roles: string[];
 }

@@ -1,5 +1,5 @@
 import { defineModule } from '../../kernel/module.js';
-import { act, read } from '../../kernel/rows.js';
+import { act, edit, read } from '../../kernel/rows.js';
 import { AuthResolver } from './auth.resolver.js';
 
 export default defineModule({
@@ -18,6 +18,8 @@ export default defineModule({
     act('POST /auth/mfa/setup', 'setUpMfa', { also: [400] }),
     act('POST /auth/mfa/enable', 'enableMfa'),
     act('POST /auth/mfa/disable', 'disableMfa'),
+    read('GET /auth/mfa/policy', 'mfaPolicy'),
+    edit('PATCH /auth/mfa/policy', 'updateMfaPolicy'),
     act('POST /auth/mfa/verify', 'verifyMfa', { also: [401] }),
   ],
 });

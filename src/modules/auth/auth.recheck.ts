@@ -1,6 +1,8 @@
+import { owesMfa } from '../../kernel/access.js';
 import type { App, Principal } from '../../kernel/context.js';
 import { type AppError, denied, unauthenticated } from '../../kernel/errors.js';
 import { isAllowedFrom, principalOf } from './auth.identify.js';
+import { mustHaveMfa } from './auth.session.js';
 
 /** A caller who stays connected, and from where. */
 interface Connected {
@@ -14,13 +16,14 @@ export async function recheck(app: App, connected: readonly Connected[]): Promis
   const [sessions, keys] = await Promise.all([liveSessions(app, ids('session')), liveKeys(app, ids('key'))]);
   return connected.map(({ principal, ip }) => {
     const live = principal.kind === 'key' ? keys.get(principal.id) : sessions.get(principal.id);
+    if (live?.principal.owesMfa) return owesMfa();
     if (!live) return unauthenticated(principal.kind === 'key' ? 'The API key was revoked or has expired' : 'The session has ended');
     return isAllowedFrom(live.ipAllowlist, ip) ? live.principal : denied('This API key is not allowed from this address');
   });
 }
 
 /** What is left of a credential where its person still is an active member of an active account. */
-const membership = { include: { account: true } } as const;
+const membership = { include: { account: true, user: { select: { mfaEnabledAt: true } } } } as const;
 const activeMember = { status: 'active', account: { suspendedAt: null } };
 
 type Live = Map<string, { principal: Principal; ipAllowlist: string[] }>;
@@ -32,10 +35,10 @@ async function liveSessions({ database, clock }: App, ids: string[]): Promise<Li
     include: { membership },
   });
   return new Map(
-    rows.map((row) => [
-      row.id,
-      { principal: principalOf('session', row.id, row.membership, { tier: 'admin', scopes: null }), ipAllowlist: [] },
-    ]),
+    rows.map(({ id, membership: member }) => {
+      const principal = principalOf('session', id, member, { tier: 'admin', scopes: null });
+      return [id, { principal: { ...principal, owesMfa: mustHaveMfa(member) && !member.user.mfaEnabledAt }, ipAllowlist: [] }];
+    }),
   );
 }
 

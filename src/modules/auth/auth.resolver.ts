@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context.js';
 import { In } from '../../kernel/fields.js';
 import { Limited } from '../../kernel/limits.js';
 import { Detached } from '../../kernel/operation.js';
-import { disableMfa, enableMfa, setUpMfa, verifyMfa } from './auth.mfa.js';
+import { disableMfa, enableMfa, mfaPolicy, setUpMfa, updateMfaPolicy, verifyMfa } from './auth.mfa.js';
 import {
   AcceptInviteInput,
   AuthResult,
@@ -15,6 +15,8 @@ import {
   LoginInput,
   MfaDisableInput,
   MfaEnableInput,
+  MfaPolicy,
+  MfaPolicyInput,
   MfaSetup,
   MfaVerifyInput,
   RecoveryCodes,
@@ -45,12 +47,13 @@ export class AuthResolver {
   }
 
   @Mutation(() => Done, { description: 'Ends the session' })
-  @Access({ session: true })
+  @Access({ session: true, beforeMfa: true })
   logout(@Ctx() ctx: Context) {
     return auth.logout(ctx);
   }
 
   @Query(() => CurrentUser, { description: 'Who is calling, and in which workspace' })
+  @Access({ beforeMfa: true })
   me(@Ctx() ctx: Context) {
     return auth.me(ctx);
   }
@@ -79,7 +82,7 @@ export class AuthResolver {
   }
 
   @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })
-  @Access({ session: true })
+  @Access({ session: true, beforeMfa: true })
   switchAccount(@Ctx() ctx: Context, @In() input: SwitchAccountInput) {
     return auth.switchAccount(ctx, input);
   }
@@ -93,13 +96,13 @@ export class AuthResolver {
   }
 
   @Mutation(() => MfaSetup, { description: 'Begins to set up a second factor' })
-  @Access({ session: true })
+  @Access({ session: true, beforeMfa: true })
   setUpMfa(@Ctx() ctx: Context) {
     return setUpMfa(ctx);
   }
 
   @Mutation(() => RecoveryCodes, { description: 'Turns the second factor on, by a first code' })
-  @Access({ session: true })
+  @Access({ session: true, beforeMfa: true })
   @Limited('security')
   enableMfa(@Ctx() ctx: Context, @In() input: MfaEnableInput) {
     return enableMfa(ctx, input);
@@ -110,6 +113,18 @@ export class AuthResolver {
   @Detached()
   disableMfa(@Ctx() ctx: Context, @In() input: MfaDisableInput) {
     return disableMfa(ctx, input);
+  }
+
+  @Query(() => MfaPolicy, { description: 'Which roles must have a second factor' })
+  @Access({ session: true, role: 'admin' })
+  mfaPolicy(@Ctx() ctx: Context) {
+    return mfaPolicy(ctx);
+  }
+
+  @Mutation(() => MfaPolicy, { description: 'Says which roles must have a second factor' })
+  @Access({ session: true, role: 'owner' })
+  updateMfaPolicy(@Ctx() ctx: Context, @In() input: MfaPolicyInput) {
+    return updateMfaPolicy(ctx, input);
   }
 
   @Mutation(() => AuthResult, { description: 'The second step of a login' })

@@ -15,6 +15,9 @@ interface Member {
 type Entering = { id: string; email: string; firstName: string | null; lastName: string | null; mfaEnabledAt: Date | null };
 type Place = Member & { account: { mfaRoles: string[] } };
 
+/** Whether the account asks a second factor of the member's role. */
+export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);
+
 /** Lets in who has proved a password: with a session, or to the second step where a second factor is enabled. */
 export async function enter(ctx: Context, user: Entering, place: Place, all: Member[]): Promise<AuthResult> {
   if (!user.mfaEnabledAt) return openSession(ctx, user, place, all);
@@ -43,7 +46,7 @@ export async function openSession(ctx: Context, user: Entering, member: Place, a
     account: { id: member.account.id, name: member.account.name },
     role: member.role,
     accounts: all.map(({ role, account }) => ({ id: account.id, name: account.name, role })),
-    mfaSetupRequired: member.account.mfaRoles.includes(member.role) && !user.mfaEnabledAt,
+    mfaSetupRequired: mustHaveMfa(member) && !user.mfaEnabledAt,
     mfaRequired: false,
     mfaToken: null,
   };
