@@ -1,9 +1,21 @@
+import { isNativeError } from 'node:util/types';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
 /** Between two questions whether Redis answers again, which nobody waits for. */
 const probeMs = 250;
 const warnEvery = 10_000;
+/** How long a request waits for Redis. */
+const patienceMs = 50;
+
+/** The answer, if it comes in time. A process that was busy itself first reads what has come meanwhile: that is no fault of Redis. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(new Error('Redis does not answer'));
+    const timer = setTimeout(() => setImmediate(giveUp), patienceMs);
+    answer.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
 
 /** Keeps requests from waiting for a Redis that does not answer: after the first that did in vain, none asks it before it is back. */
 export class Breaker {
@@ -15,13 +27,19 @@ export class Breaker {
     private readonly log?: Logger,
   ) {}
 
-  /** Whether Redis is away. */
-  get isOpen(): boolean {
-    return this.#open;
+  /** What Redis answers to a command, or else what `instead` does. */
+  async ask<T>(command: () => Promise<T>, instead: () => Promise<T>): Promise<T> {
+    if (this.#open) return instead();
+    try {
+      return await inTime(command());
+    } catch (error) {
+      if (!isNativeError(error)) throw error;
+      this.#trip();
+      return instead();
+    }
   }
 
-  /** A command failed. */
-  trip(): void {
+  #trip(): void {
     if (this.#open) return;
     this.#open = true;
     if (Date.now() - this.#warned > warnEvery) {
@@ -33,7 +51,7 @@ export class Breaker {
 
   async #probe(): Promise<void> {
     const { redis } = this;
-    const answers = await redis.ping().catch(() => undefined);
+    const answers = await inTime(redis.ping()).catch(() => undefined);
     if (redis.status === 'end') return;
     if (answers) {
       this.#open = false;

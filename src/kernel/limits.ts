@@ -56,15 +56,11 @@ class SharedCounter implements Counter {
     this.#own = new RateLimiterMemory(options);
   }
 
-  async consume(key: string, points: number): Promise<RateLimiterRes> {
-    if (this.breaker.isOpen) return this.#own.consume(key, points);
-    try {
-      return await this.#shared.consume(key, points);
-    } catch (error) {
-      if (!isNativeError(error)) throw error;
-      this.breaker.trip();
-      return this.#own.consume(key, points);
-    }
+  consume(key: string, points: number): Promise<RateLimiterRes> {
+    return this.breaker.ask(
+      () => this.#shared.consume(key, points),
+      () => this.#own.consume(key, points),
+    );
   }
 }
 

@@ -67,11 +67,20 @@ async function ran(operation: Operation, ctx: Context, variables: Record<string,
   return (data as Record<string, unknown>)[operation.fields[0]!];
 }
 
-const headerList = (names: string[]) =>
-  names
-    .slice(0, 50)
-    .map((name) => encodeURIComponent(name.slice(0, 100)))
-    .join(', ');
+/** Bytes of a header that clients still take. */
+const headerBytes = 4000;
+
+/** Names as one header, as many as fit. */
+function headerList(names: string[]): string {
+  let list = '';
+  for (const name of names) {
+    // Half of a character, from the client or from the cut, has no encoding: it becomes the replacement character.
+    const next = `${list && ', '}${encodeURIComponent(Buffer.from(name.slice(0, 100)).toString())}`;
+    if (list.length + next.length > headerBytes) break;
+    list += next;
+  }
+  return list;
+}
 
 /** Runs a row that has a handler of its own, or says that it is gone. */
 export async function answerRaw(mounted: MountedRow, ctx: Context, request: RawRequest): Promise<RawReply> {

@@ -133,6 +133,21 @@ describe.each(writing)('%s', (_name, mounted) => {
   });
 });
 
+it('names what it does not know in a header that every client can read, whatever that is called', async () => {
+  const odd = { '\ud800': 1, [`${'x'.repeat(99)}😀`]: 1, 'a,b': 1 };
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`${'字'.repeat(20)}${n}`, n]));
+  const reply = await acme.owner.post('/tags', { name: 'odd members', ...odd, ...many });
+  expect(reply.status).toBe(201);
+  const named = reply.headers['x-ignored-fields'] as string;
+  expect(named.length).toBeLessThanOrEqual(4000);
+  expect(named.split(', ').map(decodeURIComponent).slice(0, 4)).toEqual([
+    '\ufffd',
+    `${'x'.repeat(99)}\ufffd`,
+    'a,b',
+    `${'字'.repeat(20)}0`,
+  ]);
+});
+
 /** Bytes that are no JSON object, or come under a wrong name. */
 const bodies: [string, string | Buffer, Record<string, string>, number][] = [
   ['nothing', '', {}, 400],
