@@ -51,8 +51,15 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** The API's two doors over one schema; needs no database, so that the published contract is written from it. */
-export function contract() {
+let built: ReturnType<typeof buildContract> | undefined;
+
+/** The API's two doors over one schema. Knows no database and no configuration: the servers of one process share it. */
+export const contract = () => {
+  built ??= buildContract();
+  return built;
+};
+
+function buildContract() {
   const schema = buildSchema(modules);
   const documents = new Documents(schema);
   const catalog = new Catalog();

@@ -1,4 +1,4 @@
-import { type GraphQLField, GraphQLSchema, isInputObjectType } from 'graphql';
+import { type GraphQLField, GraphQLSchema, getNamedType, isInputObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access.js';
 import { rulesOf } from '../kernel/fields.js';
@@ -22,7 +22,25 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   });
   markRootFields(schema);
   markInputFields(schema);
+  describeRoots(schema);
   return schema;
+}
+
+/** TypeGraphQL leaves the roots without a word, and an input argument is what its type says. */
+function describeRoots(schema: GraphQLSchema) {
+  const roots = [
+    [schema.getQueryType(), 'What can be read'],
+    [schema.getMutationType(), 'What can be done: a document as a whole, or nothing of it'],
+    [schema.getSubscriptionType(), 'What can be watched, from now on or from a place in the feed'],
+  ] as const;
+  for (const [root, description] of roots) {
+    if (!root) continue;
+    root.description = description;
+    for (const arg of Object.values(root.getFields()).flatMap(({ args }) => args)) {
+      const type = getNamedType(arg.type);
+      if (isInputObjectType(type)) arg.description ??= type.description;
+    }
+  }
 }
 
 /** TypeGraphQL leaves out the extensions of the fields that an input inherits: they get their rules back. */

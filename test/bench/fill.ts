@@ -127,6 +127,10 @@ const contactTags = `
 insert into contact_tags (account_id, contact_id, tag_id, created_at)
 select account_id, id, unnest(tag_ids), created_at from contacts where account_id = $1::uuid`;
 
+const tagCounts = `
+insert into counts (account_id, kind, slot, n)
+select account_id, 'tag:' || tag_id, 0, count(*) from contacts, unnest(tag_ids) tag_id where account_id = $1::uuid group by 1, 2`;
+
 const ascii = (names: string[]) => names.map((name) => name.normalize('NFD').replace(/[^A-Za-z]/g, ''));
 
 /**
@@ -147,6 +151,7 @@ export async function fill(client: pg.Client, wanted: Size = size): Promise<Fill
   await client.query('alter table contact_tags disable trigger keep_tag_ids_insert');
   await client.query(contactTags, [accountId]);
   await client.query('alter table contact_tags enable trigger keep_tag_ids_insert');
+  await client.query(tagCounts, [accountId]);
   await fillDeals(client, { accountId, members, ...wanted });
   await client.query('commit');
   await client.query('vacuum (analyze)');

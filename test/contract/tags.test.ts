@@ -127,6 +127,32 @@ describe('DELETE /tags/{id}', () => {
   });
 });
 
+describe('the contacts of a tag', () => {
+  it('are counted as they come and go, deleted ones not', async () => {
+    const account = await api.seed.account();
+    const { owner } = account;
+    const counts = async () => {
+      const { data } = (await owner.get('/tags?sort=name&order=asc')).body;
+      return Object.fromEntries(data.map((tag: Loose) => [tag.name, tag._count.contacts]));
+    };
+    const [a, b, c] = [
+      await account.contact({ firstName: 'A', tags: ['X', 'Y'] }),
+      await account.contact({ firstName: 'B', tags: ['X'] }),
+      await account.contact(),
+    ];
+    expect(await counts()).toEqual({ X: 2, Y: 1 });
+    dataOf(await owner.patch(`/contacts/${c.id}`, { tags: ['Y', 'Z'] }));
+    expect(await counts()).toEqual({ X: 2, Y: 2, Z: 1 });
+    dataOf(await owner.del(`/contacts/${a.id}`));
+    expect(await counts()).toEqual({ X: 1, Y: 1, Z: 1 });
+    dataOf(await owner.patch(`/contacts/${b.id}`, { tags: null }));
+    dataOf(await owner.post(`/contacts/${a.id}/restore`));
+    expect(await counts()).toEqual({ X: 1, Y: 2, Z: 1 });
+    dataOf(await owner.post('/contacts/merge', { primaryId: c.id, secondaryId: a.id }));
+    expect(await counts()).toEqual({ X: 1, Y: 1, Z: 1 });
+  });
+});
+
 describe('POST /tags/merge', () => {
   const merge = (sourceId: unknown, targetId: unknown) => acme.owner.post('/tags/merge', { sourceId, targetId });
 

@@ -17,11 +17,12 @@ const leftOut = (table: string) => [...(touched[table] ?? []), ...(table === 'ou
 /** How many rows each table has, and a hash of all they hold. */
 export type Rows = Record<string, string>;
 
-/** A picture of every table, to be compared with a later one. */
-export async function rows({ app }: TestServer): Promise<Rows> {
-  const { rows: tables } = await app.database.execute(
-    `select table_name as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> all($1) order by 1`,
+const pictures = new WeakMap<object, Promise<string>>();
+
+/** The statement that takes the picture, made once for a database. */
+async function pictureOf({ database }: TestServer['app']): Promise<string> {
+  const { rows: tables } = await database.execute(
+    `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all($1) order by 1`,
     [ignored],
   );
   const left = (name: string) =>
@@ -33,7 +34,14 @@ export async function rows({ app }: TestServer): Promise<Rows> {
       md5(coalesce(string_agg(j, '|' order by j), '')) as hash
       from (select (to_jsonb(t) - array[${left(name)}]::text[])::text as j from "${name}" t) s`,
   );
-  const result = await app.database.execute(queries.join(' union all '));
+  return queries.join(' union all ');
+}
+
+/** A picture of every table, to be compared with a later one. */
+export async function rows({ app }: TestServer): Promise<Rows> {
+  const picture = pictures.get(app) ?? pictureOf(app);
+  pictures.set(app, picture);
+  const result = await app.database.execute(await picture);
   return Object.fromEntries((result.rows as { name: string; n: number; hash: string }[]).map((r) => [r.name, `${r.n} ${r.hash}`]));
 }
 

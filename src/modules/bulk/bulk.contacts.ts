@@ -16,16 +16,9 @@ import {
 import { countsOf, resultsOf } from './bulk.outcome.js';
 import { changedFields, chosen, distinct } from './bulk.targets.js';
 
-// The database would say it too, but not of which row: each would have to be tried alone.
-async function checkAssignee(ctx: Context, { assignedTo }: ContactChange): Promise<void> {
-  const known = !assignedTo || (await ctx.load.user.load(assignedTo));
-  check(known, () => invalidField('assignedTo', 'names no record of this account'));
-}
-
 async function updateOne(inside: Context, update: BulkContactUpdate) {
   const { id, ...change } = { ...update };
   clean(BulkContactUpdate, change, inside);
-  await checkAssignee(inside, change as ContactChange);
   return updateContact(inside, id, change as ContactChange);
 }
 

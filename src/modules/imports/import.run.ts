@@ -2,7 +2,6 @@ import type { Context } from '../../kernel/context.js';
 import { each, type Outcome } from '../../kernel/each.js';
 import { AppError, invalidField, notFound } from '../../kernel/errors.js';
 import type { JobHandler } from '../../kernel/jobs.js';
-import { checkReferences } from '../../kernel/references.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { isUuid } from '../../kernel/values.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
@@ -74,14 +73,11 @@ async function contactOf(inside: Context, { matchOn }: Run, address: string): Pr
   return inside.load.contactAtAddress.fresh(`${matchOn}/${address}`);
 }
 
-const links = { companyId: 'company', assignedTo: 'user' } as const;
-
 /** Imports one row as a single request would, and answers what became of it. */
 async function importOne(inside: Context, run: Run, row: Row): Promise<'created' | 'updated'> {
   const { id: _id, ...input } = row.input;
   const address = run.mode === 'create' ? undefined : addressOf(run, row);
   if (run.mode === 'update' && !address) throw invalidField(run.matchOn!, 'is required to find the contact');
-  await checkReferences(inside, links, { companyId: input.companyId, assignedTo: input.assignedTo });
   const known = address ? await contactOf(inside, run, address) : null;
   if (run.mode === 'update' && !known) throw notFound(`Contact with this ${run.matchOn}`);
   const { id: contactId } = known
