@@ -155,6 +155,15 @@ export class Context {
   }
 
   /**
+   * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
+   * takes in hand. Instants are text then.
+   */
+  async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const rows = statement(this.caller.account.id, ...args);
+    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  }
+
+  /**
    * As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. What is asked for at the
    * same moment is one statement.
    */
@@ -173,15 +182,6 @@ export class Context {
    */
   hold(name: string, rows: Sql): void {
     this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
-  }
-
-  /**
-   * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
-   * takes in hand. Instants are text then.
-   */
-  async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const rows = statement(this.caller.account.id, ...args);
-    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
   }
 
   /** The one text that a statement answers. */
@@ -233,15 +233,15 @@ export class Context {
     await this.log(fact);
   }
 
-  /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
-  print(type: string, record: { id: string }): Printed {
-    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this, type, record);
-  }
-
   /** The same for what the contract names no event for: an audit row and the reactions. */
   async log(fact: Fact): Promise<void> {
     this.#insertLast('Activity', entryOf(this, fact));
     for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
+  }
+
+  /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
+  print(type: string, record: { id: string }): Printed {
+    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this, type, record);
   }
 
   #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {

@@ -93,13 +93,9 @@ export class Relay {
     }
   }
 
-  /** Where to begin: every now and then at the very first event. */
+  /** Where the next step begins, if not at the very first event. */
   #beginning(): number {
     const now = Date.now();
-    if (now - this.#lookedAtAll >= safetyMs) {
-      this.#lookedAtAll = now;
-      return 0;
-    }
     while (this.#marks.length > 1 && now - this.#marks[1]!.at >= this.settled) this.#marks.shift();
     const [oldest] = this.#marks;
     return oldest && now - oldest.at >= this.settled ? oldest.last : 0;
@@ -115,13 +111,16 @@ export class Relay {
   /** One step. Answers whether there may be more to do. */
   async #step(): Promise<boolean> {
     const sql = 'select account_id, head::text, placed::text, last::text from place_events($1, $2)';
-    const { rows } = await this.database.execute(sql, [batch, this.#beginning()]);
+    const isDue = Date.now() - this.#lookedAtAll >= safetyMs;
+    const { rows } = await this.database.execute(sql, [batch, isDue ? 0 : this.#beginning()]);
     this.#looked = Date.now();
     const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
       await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
       return true;
     }
+    // Only now: a look that failed, or found another relay at work, was none.
+    if (isDue) this.#lookedAtAll = this.#looked;
     this.#remember(placed);
     for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
     return placed.reduce((sum, row) => sum + Number(row.placed), 0) === batch;

@@ -127,18 +127,12 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const before = await lockContact(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
-  await checkReferences(
-    ctx,
-    links,
-    changedReferences(
-      links,
-      changesBetween(
-        before,
-        given,
-        Object.keys(links).filter((name) => name in given),
-      ),
-    ),
+  const relinked = changesBetween(
+    before,
+    given,
+    Object.keys(links).filter((name) => name in given),
   );
+  await checkReferences(ctx, links, changedReferences(links, relinked));
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
