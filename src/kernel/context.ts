@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Role, Tier } from './access.js';
 import type { Channel } from './channel.js';
 import type { Clock } from './clock.js';
 import type { Config } from './config.js';
@@ -12,6 +11,7 @@ import type { Limiter } from './limits.js';
 import { type Loaders, loadersFor } from './loaders.js';
 import type { Registry } from './module.js';
 import { entryOf, eventOf, type Fact, printRecord } from './outbox.js';
+import type { AccountInfo, Principal } from './principal.js';
 import type { Printed } from './printed.js';
 import type { SharedReads } from './sharedReads.js';
 import { type Sql, type Statement, sql, tableName } from './sql.js';
@@ -20,38 +20,7 @@ import { Unit } from './unit.js';
 import { isUuid } from './values.js';
 import type { Vendors } from './vendors.js';
 
-/** What the server knows of the caller's account (workspace) without asking again. */
-export interface AccountInfo {
-  id: string;
-  name: string;
-  plan: string;
-  billingStatus: string;
-  timezone: string;
-  defaultCountry: string;
-  /** Of amounts that name none, ISO 4217. */
-  currency: string;
-  /** Of invoices that name none: a decimal fraction, as text. */
-  defaultTaxRate: string;
-  trialEndsAt: Date | null;
-}
-
-/** Who is calling. */
-export interface Principal {
-  kind: 'session' | 'key' | 'job';
-  /** The session's, the key's or the job's id. */
-  id: string;
-  userId: string;
-  userName: string;
-  role: Role;
-  tier: Tier;
-  /** The domains a key may touch; null means all. */
-  scopes: string[] | null;
-  /** A session's: its role must have a second factor, and the person has not set one up. */
-  owesMfa?: boolean;
-  /** A key's requests per minute. */
-  rateLimit?: number;
-  account: AccountInfo;
-}
+export type { AccountInfo, Principal } from './principal.js';
 
 /** What lives as long as the server. */
 export interface App {
@@ -155,12 +124,12 @@ export class Context {
   }
 
   /**
-   * The same for a record that is on its way out: its rows as one text of JSON, which costs a fraction of rows that Prisma
-   * takes in hand. Instants are text then.
+   * The same for few records found by their keys, on their way out: as one text of JSON, which costs a fraction of rows that
+   * Prisma takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
     const rows = statement(this.caller.account.id, ...args);
-    return JSON.parse(await this.text(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+    return JSON.parse(await this.lookup(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
   }
 
   /**
@@ -187,6 +156,17 @@ export class Context {
   /** The one text that a statement answers. */
   async text(query: Sql): Promise<string> {
     return this.#text(await this.unit?.connection(), query);
+  }
+
+  /** The same of a statement that reads few rows from an index whatever its values are: it is planned once. */
+  async planned(query: Sql): Promise<string> {
+    const { database } = this.app;
+    return this.#text(await this.unit?.connection(), query, { text: async (asked) => (await database.planned(asked))[0]! });
+  }
+
+  /** The same of a statement that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  async lookup(query: Sql): Promise<string> {
+    return this.#text(await this.unit?.connection(), query, this.app.reads);
   }
 
   async #text(

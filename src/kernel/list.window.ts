@@ -1,6 +1,6 @@
 import type { Cursor } from './list.cursor.js';
 import { type Board, columnBase, type ListSpec, type SortKey } from './list.spec.js';
-import type { SortOrder } from './page.js';
+import { maxPageSize, type SortOrder } from './page.js';
 import { emptySql, keptTotal, rawSql, type Sql, sql } from './sql.js';
 
 /** Which rows of a list, in which order, and which of them. */
@@ -44,6 +44,9 @@ export function pageAndTotal<S extends string>(spec: ListSpec<S>, window: Window
   return { tables, total: sql`select count(*) from matching` };
 }
 
+/** Tells the planner of a page how small it is, when it does not look at the values. */
+const mostOfPage = rawSql(`limit ${maxPageSize + 1}`);
+
 /** The ids and sort keys of a page and one row more, read from the index alone. */
 function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const key = spec.sorts[window.sort as S];
@@ -54,7 +57,11 @@ function pageOfIds<S extends string>(spec: ListSpec<S>, window: Window): Sql {
   const from = (condition: Sql) => keysOf(spec, key, sql`${where} ${condition}`);
   const lead = key.lead ? `${key.lead.by} ${order}, ` : '';
   const by = rawSql(`${lead}${key.by} ${order} ${key.nullable ? 'nulls last' : ''}, t.${spec.key ?? 'id'} ${order}`);
-  if (!window.after) return sql`${from(emptySql)} order by ${by} limit ${limit}::int offset ${window.offset}::bigint`;
+  if (!window.after) {
+    const first = sql`${from(emptySql)} order by ${by}`;
+    if (window.offset > 0) return sql`${first} limit ${limit}::int offset ${window.offset}::bigint`;
+    return sql`select * from (${first} ${mostOfPage}) f limit ${limit}::int`;
+  }
 
   const { key: value, id } = window.after;
   const beyond = rawSql(order === 'asc' ? '>' : '<');

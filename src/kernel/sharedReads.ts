@@ -1,6 +1,7 @@
 import type { Database } from './database/index.js';
+import { wasRefused } from './dberrors.js';
 import { Lines } from './lines.js';
-import type { Sql } from './sql.js';
+import { joinSql, type Sql, sql } from './sql.js';
 
 interface Asking {
   statement: Sql;
@@ -8,29 +9,40 @@ interface Asking {
   failed(error: unknown): void;
 }
 
+/** Powers of two, so that a kind of lookup has a handful of prepared statements. */
+const mostTogether = 8;
+
 /**
- * Statements outside of a transaction, answered once to all who ask the same while two of them are under way. Each answer is
- * of a moment after its question.
+ * Lookups outside of a transaction, asked together: while two statements of a kind are under way, those that come wait, and
+ * then go as one. Each answer is of a moment after its question. For what finds few rows by their keys, whoever asks: a
+ * lookup waits for those beside it.
  */
 export class SharedReads {
   readonly #lines = new Lines<Asking>(
-    (waiting) => waiting.splice(0),
-    async (party) => {
-      try {
-        const text = await this.database.text(party[0]!.statement);
-        for (const { answered } of party) answered(text);
-      } catch (error) {
-        for (const { failed } of party) failed(error);
-      }
-    },
+    (waiting) => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether)))),
+    (party) => this.#ask(party),
   );
 
-  constructor(private readonly database: Pick<Database, 'text'>) {}
+  constructor(private readonly database: Pick<Database, 'planned'>) {}
 
   /** The one text that the statement answers. */
   text(statement: Sql): Promise<string> {
-    return new Promise((answered, failed) => {
-      this.#lines.join(`${statement.text}\n${JSON.stringify(statement.values)}`, { statement, answered, failed });
-    });
+    return new Promise((answered, failed) => this.#lines.join(statement.text, { statement, answered, failed }));
   }
+
+  async #ask(party: Asking[]): Promise<void> {
+    try {
+      const texts = await this.database.planned(together(party.map(({ statement }) => statement)));
+      for (const [i, { answered }] of party.entries()) answered(texts[i]!);
+    } catch (error) {
+      if (party.length > 1 && wasRefused(error)) await Promise.all(party.map((one) => this.#ask([one])));
+      else for (const { failed } of party) failed(error);
+    }
+  }
+}
+
+/** A column for each statement. */
+function together(statements: Sql[]): Sql {
+  const columns = statements.map((statement) => sql`(${statement})`);
+  return statements.length === 1 ? statements[0]! : sql`select ${joinSql(columns, ', ')}`;
 }

@@ -3,7 +3,7 @@ import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
 import { hasMigrations, isMigrated, migrate } from './migrate.js';
 import { memoryPGlite, openPGlite, pgliteAdapter, pgliteStore } from './pglite.js';
-import { migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
+import { forPlanned, migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
 
 export { PrismaClient } from '../../generated/prisma/client.js';
@@ -18,6 +18,11 @@ export interface Database {
    * times what the driver's does
    */
   text(query: { text: string; values: unknown[] }): Promise<string>;
+  /**
+   * The texts in the one row of a statement that is planned once: one that finds few rows by an index whatever its values are,
+   * and whose planning would cost as much as the rest of it.
+   */
+  planned(query: { text: string; values: unknown[] }): Promise<string[]>;
   /** Whether it answers with all migrations of this version; throws when it does not answer. */
   isCurrent(): Promise<boolean>;
   close(): Promise<void>;
@@ -45,14 +50,18 @@ function assemble(
 ): Database {
   const prisma = new PrismaClient({ adapter, errorFormat: 'minimal' });
   const migrations = migrationNames();
+  const counted =
+    <T>(send: (query: { text: string; values: unknown[] }) => Promise<T>): typeof send =>
+    (query) => {
+      onStatement?.();
+      return send(query);
+    };
   return {
     kind,
     prisma,
     execute: store.execute,
-    text: (query) => {
-      onStatement?.();
-      return store.text(query);
-    },
+    text: counted(store.text),
+    planned: counted(store.planned),
     isCurrent: () => hasMigrations(store.execute, migrations),
     close: async () => {
       await prisma.$disconnect();
@@ -68,7 +77,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const pool = openPool(url, options.log);
-  const store = postgresStore(pool);
+  const store = postgresStore(pool, openPool(url, options.log, forPlanned));
   try {
     if (options.migrate !== false && !(await isMigrated(store.execute))) await migratePostgres(url, options.log);
   } catch (error) {

@@ -121,6 +121,7 @@ export function pgliteAdapter(pg: PGlite, onStatement?: () => void): SqlMigratio
 
 /** The embedded database as the rest of the kernel sees it. */
 export function pgliteStore(pg: PGlite, release: () => void): Store {
+  const planned: Store['planned'] = async ({ text, values }) => (await pg.query<string[]>(text, values, { rowMode: 'array' })).rows[0]!;
   return {
     execute: async (text, values) => {
       if (values?.length) return { rows: (await pg.query(text, values, bigintAsText)).rows };
@@ -133,7 +134,8 @@ export function pgliteStore(pg: PGlite, release: () => void): Store {
         throw error;
       }
     },
-    text: async ({ text, values }) => (await pg.query<[string]>(text, values, { rowMode: 'array' })).rows[0]![0],
+    planned,
+    text: async (query) => (await planned(query))[0]!,
     close: async () => {
       try {
         if (!pg.closed) await pg.exec('CHECKPOINT').then(() => pg.close());

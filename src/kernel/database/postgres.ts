@@ -19,6 +19,8 @@ const settings = [
   'jit=off',
 ];
 
+const forAll = { max: Math.min(10, cpus().length * 4), settings: [] as string[] };
+
 /** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
 const readTimeoutMillis = 6000;
 
@@ -43,17 +45,23 @@ class MortalClient extends pg.Client {
   }
 }
 
+/**
+ * Of the pool for statements that are planned once. PostgreSQL plans them each time when left to itself, since it takes lists of
+ * ids and pages for longer than they are. Their plans outlive the time when tables were small: none may be a scan of a table.
+ */
+export const forPlanned = { ...forAll, settings: ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'] };
+
 /** A pool whose waits are all bounded and that outlives the death of its connections. */
-export function openPool(url: string, log?: Log): pg.Pool {
+export function openPool(url: string, log?: Log, own = forAll): pg.Pool {
   const pool = new pg.Pool({
     Client: MortalClient,
     connectionString: url,
     keepAlive: true,
     query_timeout: readTimeoutMillis,
-    max: Math.min(10, cpus().length * 4),
+    max: own.max,
     connectionTimeoutMillis: 2000,
     idleTimeoutMillis: 30_000,
-    options: settings.map((setting) => `-c ${setting}`).join(' '),
+    options: [...settings, ...own.settings].map((setting) => `-c ${setting}`).join(' '),
     application_name: 'crm-server',
   });
   pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection ended'));
@@ -113,18 +121,24 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
 }
 
 /** PostgreSQL as the rest of the kernel sees it. */
-export function postgresStore(pool: pg.Pool): Store {
-  const nameOf = statementNames(MAX_NAMES, 't');
+export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
+  const rowOf = (from: pg.Pool): Store['planned'] => {
+    const nameOf = statementNames(MAX_NAMES, 't');
+    return async ({ text, values }) => {
+      const name = nameOf({ sql: text, args: [], argTypes: [] });
+      const { rows } = await from.query<string[]>({ name, text, values, rowMode: 'array' });
+      return rows[0]!;
+    };
+  };
+  const row = rowOf(pool);
   return {
     execute: async (text, values) => {
       const result: unknown = await pool.query(text, values);
       const last = Array.isArray(result) ? result.findLast((one: pg.QueryResult) => one.fields.length > 0) : result;
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
     },
-    text: async ({ text, values }) => {
-      const { rows } = await pool.query<[string]>({ name: nameOf({ sql: text, args: [], argTypes: [] }), text, values, rowMode: 'array' });
-      return rows[0]![0];
-    },
-    close: () => pool.end(),
+    text: async (query) => (await row(query))[0]!,
+    planned: rowOf(plannedPool),
+    close: async () => void (await Promise.all([pool.end(), plannedPool.end()])),
   };
 }

@@ -3,6 +3,8 @@ export interface Store {
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /** the value of the one row and column that a statement answers, which is a text */
   text(query: { text: string; values: unknown[] }): Promise<string>;
+  /** the columns, texts, of the one row of a statement that is planned once, whatever its values are */
+  planned(query: { text: string; values: unknown[] }): Promise<string[]>;
   close(): Promise<void>;
 }
 

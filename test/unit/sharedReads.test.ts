@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Database, openDatabase } from '../../src/kernel/database/index.js';
+import { SharedReads } from '../../src/kernel/sharedReads.js';
+import { sql } from '../../src/kernel/sql.js';
+import { freshPlace } from '../support/database.js';
+
+let db: Database;
+let drop = async () => {};
+let statements = 0;
+
+beforeAll(async () => {
+  const place = await freshPlace();
+  drop = place.drop;
+  const { databaseUrl: url, image } = place;
+  db = await openDatabase({ url, image, dataDir: ':memory:', onStatement: () => void statements++ });
+});
+afterAll(async () => {
+  await db.close();
+  await drop();
+});
+
+describe('lookups that are asked for at the same time', () => {
+  test('share statements, and each gets its own answer', async () => {
+    const reads = new SharedReads(db);
+    const before = statements;
+    const asked = Array.from({ length: 60 }, (_, i) => reads.text(sql`select (${i}::int * 2)::text`));
+    expect(await Promise.all(asked)).toEqual(asked.map((_, i) => String(i * 2)));
+    expect(statements - before).toBeLessThan(14);
+  });
+
+  test('of another kind stand apart', async () => {
+    const reads = new SharedReads(db);
+    const asked = ['a', 'b'].flatMap((word) => [
+      reads.text(sql`select upper(${word}::text)`),
+      reads.text(sql`select ${word}::text || '!'`),
+    ]);
+    expect(await Promise.all(asked)).toEqual(['A', 'a!', 'B', 'b!']);
+  });
+
+  test('fail alone', async () => {
+    const reads = new SharedReads(db);
+    const asked = [1, 2, 0, 3, 4, 5, 0, 6].map((divisor) => reads.text(sql`select (60 / ${divisor}::int)::text`));
+    const outcomes = await Promise.allSettled(asked);
+    const texts = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'));
+    expect(texts).toEqual(['60', '30', 'refused', '20', '15', '12', 'refused', '10']);
+  });
+});
