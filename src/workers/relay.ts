@@ -8,8 +8,11 @@ const batch = 1000;
 /** Between two looks where nobody may have told us of a commit, and between two where everybody does. */
 const pollMs = 250;
 const safetyMs = 5000;
-/** Between the beginnings of two steps: under load one step, and one commit of its own, serves many changes. */
-const spacingMs = 20;
+/**
+ * Between the beginnings of two steps, for each event that the first one placed, and at most: a lone change is told at once,
+ * and under load one step, with a commit of its own, serves many.
+ */
+const [spacingMs, mostSpacingMs] = [4, 20];
 /**
  * A step begins at the last event that was placed this long ago: those before it have their places, but for what an unusually
  * long transaction wrote, which a look at everything finds.
@@ -38,6 +41,8 @@ export class Relay {
   #stopped = false;
   #looked = 0;
   #lookedAtAll = 0;
+  /** How many events the last step placed. */
+  #placed = 0;
   /** The last events of steps, the oldest first; the first of them is where the next step begins. */
   #marks: { at: number; last: number }[] = [];
   #timer?: NodeJS.Timeout;
@@ -80,7 +85,7 @@ export class Relay {
 
   async #work(): Promise<void> {
     while (this.#again && !this.#stopped) {
-      const early = this.#looked + spacingMs - Date.now();
+      const early = this.#looked + Math.min(mostSpacingMs, spacingMs * this.#placed) - Date.now();
       if (early > 0) await new Promise((resume) => setTimeout(resume, early));
       this.#again = false;
       try {
@@ -122,8 +127,9 @@ export class Relay {
     // Only now: a look that failed, or found another relay at work, was none.
     if (isDue) this.#lookedAtAll = this.#looked;
     this.#remember(placed);
+    this.#placed = placed.reduce((sum, row) => sum + Number(row.placed), 0);
     for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
-    return placed.reduce((sum, row) => sum + Number(row.placed), 0) === batch;
+    return this.#placed === batch;
   }
 }
 
