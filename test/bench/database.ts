@@ -43,7 +43,8 @@ function stamp(): string {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     if (name.endsWith('.sql')) hash.update(readFileSync(join(folder, name)));
   }
-  for (const name of ['fill.ts', 'fill.deals.ts', 'words.ts']) hash.update(readFileSync(join(dirname(folder), '../test/bench', name)));
+  for (const name of ['fill.ts', 'fill.deals.ts', 'fill.work.ts', 'words.ts'])
+    hash.update(readFileSync(join(dirname(folder), '../test/bench', name)));
   return hash.digest('hex');
 }
 

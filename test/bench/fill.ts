@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { systemClock } from '../../src/kernel/clock.js';
 import { digest, newKey } from '../../src/modules/auth/auth.secrets.js';
 import { fillDeals } from './fill.deals.js';
+import { fillWork } from './fill.work.js';
 import { companyHeads, companyTails, firstNames, jobTitles, lastNames, places, sources, streets, tagNames } from './words.js';
 
 export interface Size {
@@ -153,6 +154,7 @@ export async function fill(client: pg.Client, wanted: Size = size): Promise<Fill
   await client.query('alter table contact_tags enable trigger keep_tag_ids_insert');
   await client.query(tagCounts, [accountId]);
   await fillDeals(client, { accountId, members, ...wanted });
+  await fillWork(client, { accountId, members, ...wanted });
   await client.query('commit');
   await client.query('vacuum (analyze)');
   await checkFill(client, accountId, wanted);

@@ -30,11 +30,12 @@ const [connections, port] = [Number(BENCH_CONNECTIONS), Number(BENCH_PORT)];
 const profiling = process.env.BENCH_PROFILE === '1';
 const say = (text: string) => console.error(text);
 
-/** Node's flags of `npm start`, or those to be tried; both servers get them. */
-function nodeFlags(): string[] {
-  if (process.env.BENCH_FLAGS !== undefined) return process.env.BENCH_FLAGS.split(' ').filter(Boolean);
+/** Node's flags of `npm start`, or those to be tried, and its settings of the allocator; both servers get them. */
+function startedWith(): { flags: string[]; settings: Record<string, string> } {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+  const words = scripts.start.split(' ');
+  const flags = process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? words.filter((word) => word.startsWith('--'));
+  return { flags, settings: Object.fromEntries(words.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('='))) };
 }
 
 interface Bench {
@@ -46,10 +47,12 @@ interface Bench {
 
 function startServers(place: Place, folder: string) {
   const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
-  const env = { DATABASE_URL: place.serverUrl, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, ...quiet };
+  const { flags, settings } = startedWith();
+  const env = { ...settings, DATABASE_URL: place.serverUrl, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, ...quiet };
   const inspect = profiling ? [`--inspect=127.0.0.1:${port + 2}`] : [];
-  const server = new Running('the server', port, [...nodeFlags(), ...inspect, resolve('dist/src/main.js')], env);
-  const ceiling = new Running('the ceiling', port + 1, [...nodeFlags(), resolve('dist/test/bench/ceiling.js')], {
+  const server = new Running('the server', port, [...flags, ...inspect, resolve('dist/src/main.js')], env);
+  const ceiling = new Running('the ceiling', port + 1, [...flags, resolve('dist/test/bench/ceiling.js')], {
+    ...settings,
     DATABASE_URL: place.ceilingUrl,
   });
   return { server, ceiling };
@@ -77,26 +80,27 @@ async function warm(bench: Bench, target: Running, workload: Workload): Promise<
 /** The rounds of a workload, interleaved A B B A …; the two of a pair begin with the same request. */
 async function measure(bench: Bench, workload: Workload): Promise<Figures> {
   const { server, ceiling, place } = bench;
-  const bytes = await checkSame(workload, server, ceiling, place.key);
+  const isCompared = workload.target.ratio !== undefined;
+  const bytes = isCompared ? await checkSame(workload, server, ceiling, place.key) : 0;
   if (workload.key === 'create') await checkTraces(place.serverUrl, place.ceilingUrl);
   const statements = {
     server: await statementsOf(server, workload.serverCalls ?? workload.calls, place.key),
-    ceiling: await statementsOf(ceiling, workload.calls, place.key),
+    ceiling: isCompared ? await statementsOf(ceiling, workload.calls, place.key) : 0,
   };
-  for (const target of [server, ceiling]) await warm(bench, target, workload);
+  for (const target of isCompared ? [server, ceiling] : [server]) await warm(bench, target, workload);
   const measured = { workload, server: [], ceiling: [], statements, bytes } as Parameters<typeof figures>[0];
   for (let i = 0; i < rounds; i++) {
-    const pair = i % 2 === 0 ? [server, ceiling] : [ceiling, server];
+    const pair = !isCompared ? [server] : i % 2 === 0 ? [server, ceiling] : [ceiling, server];
     for (const target of pair) measured[target === server ? 'server' : 'ceiling'].push(await round(bench, target, workload, i * 5003));
   }
   const result = figures(measured);
-  say(`${workload.key}: ${result.ratio.toFixed(2)} of the ceiling`);
+  say(isCompared ? `${workload.key}: ${result.ratio.toFixed(2)} of the ceiling` : `${workload.key}: done`);
   return result;
 }
 
 /** Profiles the middle of a round: while connections end, other things happen. */
 async function profile(bench: Bench, workload: Workload): Promise<void> {
-  await checkSame(workload, bench.server, bench.ceiling, bench.place.key);
+  if (workload.target.ratio !== undefined) await checkSame(workload, bench.server, bench.ceiling, bench.place.key);
   await warm(bench, bench.server, workload);
   const load = round(bench, bench.server, workload, 0, seconds + 2);
   await setTimeout(1000);

@@ -2,7 +2,6 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
 import { hasMigrations, isMigrated, migrate } from './migrate.js';
-import { memoryPGlite, openPGlite, pgliteAdapter, pgliteStore } from './pglite.js';
 import { forPlanned, migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
 
@@ -87,7 +86,11 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   return assemble('postgres', store, postgresAdapter(pool, options), options.onStatement);
 }
 
+/** The embedded database, which takes memory from those who have a server only when it is imported. */
+const embedded = () => import('./pglite.js');
+
 async function openEmbedded(options: DatabaseOptions): Promise<Database> {
+  const { openPGlite, pgliteAdapter, pgliteStore } = await embedded();
   const { pg, release } = await openPGlite(options.dataDir, options.image);
   const store = pgliteStore(pg, release);
   try {
@@ -101,6 +104,7 @@ async function openEmbedded(options: DatabaseOptions): Promise<Database> {
 
 /** A migrated, empty embedded database as an image: `openDatabase({ dataDir: ':memory:', image })` skips init and migration. */
 export async function dumpDataDir(): Promise<Blob> {
+  const { memoryPGlite, pgliteAdapter, pgliteStore } = await embedded();
   const pg = await memoryPGlite();
   await migrate(pgliteStore(pg, () => {}).execute, pgliteAdapter(pg));
   const image = await pg.dumpDataDir('none');
