@@ -14,7 +14,7 @@ import { entryOf, eventOf, type Fact, printRecord } from './outbox.js';
 import type { AccountInfo, Principal } from './principal.js';
 import type { Printed } from './printed.js';
 import type { SharedReads } from './sharedReads.js';
-import { type Sql, type Statement, sql, tableName } from './sql.js';
+import { rawSql, type Sql, type Statement, sql, tableName } from './sql.js';
 import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels, type Transaction } from './tenancy.js';
 import { Unit } from './unit.js';
 import { isUuid } from './values.js';
@@ -140,6 +140,25 @@ export class Context {
     return this.#glances.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
   }
 
+  /**
+   * Rows that are to be changed, by their ids; the statement selects their `xmin` too, and holds them when told to. What may
+   * fail only looks at them, and has its write make sure that they are as they were seen: so it needs no transaction.
+   */
+  async toChange<Row extends { id: string; xmin?: string }>(
+    table: string,
+    rows: Statement<Row, [ids: readonly string[], hold: boolean]>,
+    ids: readonly string[],
+  ): Promise<Row[]> {
+    if (!this.unit?.mayFail || this.unit.begun()) return this.query(rows, ids, true);
+    const account = this.caller.account.id;
+    const seen = await this.glance(rows, ids, false);
+    for (const { id, xmin } of seen) {
+      const same = sql`account_id = ${account}::uuid and id = ${id}::uuid and xmin::text = ${xmin}`;
+      this.hold(`${table} ${id}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
+    }
+    return seen;
+  }
+
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
   share(name: string): void {
     this.#changing.lock(name, sql`pg_advisory_xact_lock_shared(hashtextextended(${this.caller.account.id} || ${name}, 0))`);
@@ -247,9 +266,12 @@ export class Context {
     for (const queue of this.#queues) this.app.jobs.wake(queue);
   }
 
-  /** Does something all or not at all, with loaders of its own; what is emitted inside is written last. */
-  async transaction<T>(work: (inside: Context) => Promise<T>): Promise<T> {
-    const unit = new Unit(this.app.database, this.app.commits);
+  /**
+   * Does something all or not at all, with loaders of its own; what is emitted inside is written last. `mayFail` says that it
+   * is tried again when another writer came between.
+   */
+  async transaction<T>(work: (inside: Context) => Promise<T>, mayFail = false): Promise<T> {
+    const unit = new Unit(this.app.database, this.app.commits, mayFail);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);

@@ -157,8 +157,8 @@ export async function show(operation: Operation, ctx: Context, variables: Variab
     ctx.takesPrint = true;
     return operation.resolve(ctx, given);
   }
-  return retried(() =>
-    ctx.transaction(async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string })),
+  return retried((mayFail) =>
+    ctx.transaction(async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string }), mayFail),
   );
 }
 
@@ -184,11 +184,14 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
   return mutate(operation, ctx, variables, claim);
 }
 
-/** Does it again while the database says that only the moment was wrong; its faults are thrown as what they mean to the caller. */
-async function retried<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Does it again while the database says that only the moment was wrong; its faults are thrown as what they mean to the caller.
+ * Only the first attempt may fail because of another writer.
+ */
+async function retried<T>(work: (mayFail: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work();
+      return await work(attempt === 1);
     } catch (error) {
       const faults = error instanceof Rollback ? error.result.errors?.map((e) => e.originalError) : [error];
       if (await mayRetry(faults?.find(isRetryable), attempt)) continue;
@@ -199,14 +202,20 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
 
 async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
   try {
-    return await retried(() => inTransaction(operation, ctx, variables, claim));
+    return await retried((mayFail) => inTransaction(operation, ctx, { variables, claim, mayFail }));
   } catch (error) {
     if (error instanceof Rollback) return error.result;
     throw error;
   }
 }
 
-function inTransaction(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
+interface Attempt {
+  variables: Variables;
+  claim?: Claim;
+  mayFail: boolean;
+}
+
+function inTransaction(operation: Operation, ctx: Context, { variables, claim, mayFail }: Attempt): Promise<ExecutionResult> {
   return ctx.transaction(async (inside) => {
     const replay = claim && (await replayOf(inside, claim));
     if (replay) return replay;
@@ -214,7 +223,7 @@ function inTransaction(operation: Operation, ctx: Context, variables: Variables,
     if (result.errors?.length) throw new Rollback(result);
     if (claim) await keep(inside, claim, result);
     return result;
-  });
+  }, mayFail);
 }
 
 /** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */

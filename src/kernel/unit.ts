@@ -24,6 +24,8 @@ export class Unit {
   constructor(
     private readonly database: Pick<Database, 'prisma'>,
     private readonly commits: GroupCommit,
+    /** Whether it is tried again when another writer came between. */
+    readonly mayFail = false,
   ) {}
 
   /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */

@@ -8,7 +8,7 @@ import { deleted, selectsOfNodes } from '../../kernel/page.js';
 import { defined } from '../../kernel/patch.js';
 import { checkPlan } from '../../kernel/plans.js';
 import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { emptySql, sql, statement } from '../../kernel/sql.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import type { Tag } from '../tags/tag.model.js';
@@ -57,17 +57,18 @@ export async function findContact(ctx: Context, id: string): Promise<ContactRow 
 export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
 
 // In one order, so that two writers of the same contacts wait for each other instead of for ever.
-const byIdsForUpdate = statement<ContactRow, [readonly string[]]>(
-  (account, ids) => sql`
-    select ${contactWithTags} from contacts t
-    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null order by t.id for update of t`,
+const byIdsToChange = statement<ContactRow & { xmin: string }, [ids: readonly string[], hold: boolean]>(
+  (account, ids, hold) => sql`
+    select ${contactWithTags}, t.xmin::text as xmin from contacts t
+    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null order by t.id
+    ${hold ? sql`for update of t` : emptySql}`,
 );
 
-/** Contacts with their tags, held against other writers; null for one that is gone. */
+/** Contacts with their tags, which no other writer changes until this unit of work ends; null for one that is gone. */
 export const contactsToChange: Batch<ContactRow | null> = async (ctx, ids) =>
-  inOrder(ids, await ctx.query(byIdsForUpdate, ids), (row) => row.id);
+  inOrder(ids, await ctx.toChange('contacts', byIdsToChange, ids), (row) => row.id);
 
-/** One contact with its tags, held against other writers until this unit of work ends. */
+/** One contact with its tags, which no other writer changes until this unit of work ends. */
 export const lockContact = async (ctx: Context, id: string): Promise<ContactRow> =>
   found(await ctx.load.contactToChange.fresh(validId(id, 'Contact')), 'Contact');
 
