@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { emptyDatabase } from './database.js';
-import { Running } from './process.js';
+import { Running, startedWith } from './process.js';
 import { profiled, summary } from './profile.js';
 import { median } from './report.js';
 
@@ -192,10 +192,18 @@ async function profile(mine: Side): Promise<void> {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fanout-'));
   await emptyDatabase('crm_fanout', async (url) => {
-    const env = { DATABASE_URL: url, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
+    const { flags, settings } = startedWith();
+    const env = {
+      ...settings,
+      DATABASE_URL: url,
+      SECRET_KEY: 'b'.repeat(64),
+      DATA_DIR: folder,
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_ENABLED: '0',
+    };
     const inspect = profiling ? [`--inspect=127.0.0.1:${port + 2}`] : [];
-    const server = new Running('the server', port, [...inspect, resolve('dist/src/main.js')], env);
-    const least = new Running('the bare server', port + 1, [resolve('dist/test/bench/fanout.bare.js')], {});
+    const server = new Running('the server', port, [...flags, ...inspect, resolve('dist/src/main.js')], env);
+    const least = new Running('the bare server', port + 1, [...flags, resolve('dist/test/bench/fanout.bare.js')], settings);
     const sides: Side[] = [];
     try {
       await Promise.all([server.ready(), least.ready()]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { filledDatabase } from './database.js';
 import type { Size } from './fill.js';
-import { Running } from './process.js';
+import { Running, startedWith } from './process.js';
 import { median } from './report.js';
 
 /*
@@ -65,8 +65,16 @@ async function compare(path: string, sides: [Side, Side]): Promise<[number, numb
 function serving<T>(name: string, contacts: string, port: number, work: (side: Side) => Promise<T>): Promise<T> {
   return filledDatabase(name, sizeOf(Number(contacts)), async (url, { key }) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-data-'));
-    const env = { DATABASE_URL: url, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
-    const server = new Running('the server', port, [resolve('dist/src/main.js')], env);
+    const { flags, settings } = startedWith();
+    const env = {
+      ...settings,
+      DATABASE_URL: url,
+      SECRET_KEY: 'b'.repeat(64),
+      DATA_DIR: folder,
+      LOG_LEVEL: 'warn',
+      RATE_LIMIT_ENABLED: '0',
+    };
+    const server = new Running('the server', port, [...flags, resolve('dist/src/main.js')], env);
     try {
       await server.ready();
       return await work({ base: `${server.url}/api/v1`, key });

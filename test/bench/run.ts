@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { checkSame, checkTraces, statementsOf } from './check.js';
 import { connected, type Place, prepareDatabases } from './database.js';
 import { type Generator, generator } from './load.js';
-import { Running } from './process.js';
+import { Running, startedWith } from './process.js';
 import { profiled, summary } from './profile.js';
 import { type Figures, figures, machine, table } from './report.js';
 import { type Workload, workloads } from './workloads.js';
@@ -29,14 +29,6 @@ const [seconds, warmSeconds, rounds] = [Number(BENCH_SECONDS), Number(BENCH_WARM
 const [connections, port] = [Number(BENCH_CONNECTIONS), Number(BENCH_PORT)];
 const profiling = process.env.BENCH_PROFILE === '1';
 const say = (text: string) => console.error(text);
-
-/** Node's flags of `npm start`, or those to be tried, and its settings of the allocator; both servers get them. */
-function startedWith(): { flags: string[]; settings: Record<string, string> } {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  const words = scripts.start.split(' ');
-  const flags = process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? words.filter((word) => word.startsWith('--'));
-  return { flags, settings: Object.fromEntries(words.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('='))) };
-}
 
 interface Bench {
   place: Place;
