@@ -85,6 +85,26 @@ export function jsonBodies(server: FastifyInstance): void {
   });
 }
 
+/** How much more is taken of a body that is refused, and for how many milliseconds. */
+const farewell = { bytes: 16 * 1024 * 1024, ms: 5000 };
+
+/**
+ * Before a refusal of a body that is still on its way: takes the rest and throws it away, within bounds. A connection that is
+ * closed at once is reset, and its client would see that instead of the refusal.
+ */
+export function hearOut({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  if (raw.complete || !hasBody) return;
+  reply.removeHeader('Connection');
+  let left = farewell.bytes;
+  const cut = setTimeout(() => raw.destroy(), farewell.ms).unref();
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) raw.destroy();
+  });
+  raw.once('close', () => clearTimeout(cut));
+}
+
 const allowedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Last-Event-ID';
 const exposedHeaders = [
   ...['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Idempotent-Replayed'],
