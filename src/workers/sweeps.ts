@@ -7,6 +7,9 @@ const hourMs = 60 * 60 * 1000;
 /** Ended sessions and used tokens are kept a day longer, so that what is asked about them can be answered. */
 const graceMs = 24 * hourMs;
 
+/** The payments vendor sends a message again for some days; it is known ten times as long. */
+const resentMs = 30 * 24 * hourMs;
+
 /** What is done once its time has come: the statement, and the moment of its `$1`. `$2` is how many rows at a time. */
 const due: { sql: string; before: (now: Date) => Date }[] = [
   {
@@ -36,6 +39,12 @@ const due: { sql: string; before: (now: Date) => Date }[] = [
     before: (now) => now,
   },
   {
+    sql: `delete from billing_events e using (
+        select account_id, id from billing_events where created_at < $1::timestamptz limit $2::int
+      ) old where e.account_id = old.account_id and e.id = old.id returning 1`,
+    before: (now) => new Date(now.getTime() - resentMs),
+  },
+  {
     // What reads show as overdue from the first minute of the day after is written down.
     sql: `update invoices i set status = 'overdue', updated_at = $1::timestamptz from (
         select t.account_id, t.id from invoices t join accounts a on a.id = t.account_id
@@ -47,7 +56,7 @@ const due: { sql: string; before: (now: Date) => Date }[] = [
 ];
 
 /**
- * Deletes what nobody may ask for any more (events past their 30 days, ended sessions, tokens and idempotency keys), and
+ * Deletes what nobody may ask for any more (events past their 30 days, ended sessions, tokens, idempotency keys and known messages), and
  * marks unpaid invoices whose day to pay is over.
  */
 export async function sweep({ database, clock }: App): Promise<void> {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/kernel/config.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import {
   type Account,
   dataOf,
+  day,
   expectNothingWritten,
   expectRefusal,
   type Loose,
@@ -176,4 +178,17 @@ describe('the configuration of Stripe', () => {
     const { stripe } = readConfig({ STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1', ...env });
     expect(stripe).toMatchObject({ secretKey: 'sk_test_1', webhookSecret: 'whsec_1', prices: { premium_yearly: 'price_PREMIUM' } });
   });
+});
+
+it('forgets messages a month after them', async () => {
+  const known = () => api.app.database.prisma.billingEvent.count({ where: { accountId: acme.id } });
+  await sweep(api.app);
+  expect(await known()).toBeGreaterThan(0);
+  api.clock.advance(31 * day);
+  try {
+    await sweep(api.app);
+    expect(await known()).toBe(0);
+  } finally {
+    api.clock.reset();
+  }
 });
