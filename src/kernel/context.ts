@@ -124,12 +124,12 @@ export class Context {
   }
 
   /**
-   * The same for few records found by their keys, on their way out: as one text of JSON, which costs a fraction of rows that
-   * Prisma takes in hand. Instants are text then.
+   * The same for records found by their keys, on their way out: as one text of JSON, which costs a fraction of rows that Prisma
+   * takes in hand. Instants are text then.
    */
   async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
     const rows = statement(this.caller.account.id, ...args);
-    return JSON.parse(await this.lookup(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+    return JSON.parse(await this.planned(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
   }
 
   /**
@@ -141,22 +141,27 @@ export class Context {
   }
 
   /**
-   * Rows that are to be changed, by their ids; the statement selects their `xmin` too, and holds them when told to. What may
-   * fail only looks at them, and has its write make sure that they are as they were seen: so it needs no transaction.
+   * Rows that are to be changed, by their ids; the statement selects their `xmin` too, and locks them when told to. An optimistic
+   * unit of work only looks at them, and has its write make sure that they are as they were seen: so it needs no transaction.
    */
   async toChange<Row extends { id: string; xmin?: string }>(
     table: string,
-    rows: Statement<Row, [ids: readonly string[], hold: boolean]>,
+    rows: Statement<Row, [ids: readonly string[], locked: boolean]>,
     ids: readonly string[],
   ): Promise<Row[]> {
-    if (!this.unit?.mayFail || this.unit.begun()) return this.query(rows, ids, true);
+    if (!this.unit?.isOptimistic || this.unit.hasBegun) return this.query(rows, ids, true);
     const account = this.caller.account.id;
     const seen = await this.glance(rows, ids, false);
     for (const { id, xmin } of seen) {
       const same = sql`account_id = ${account}::uuid and id = ${id}::uuid and xmin::text = ${xmin}`;
-      this.hold(`${table} ${id}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
+      this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
     }
     return seen;
+  }
+
+  /** From here on rows that are to be changed are locked as they are read: for what does many things with them. */
+  lockRows(): void {
+    this.#changing.isOptimistic = false;
   }
 
   /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
@@ -183,7 +188,7 @@ export class Context {
     return this.#text(await this.unit?.connection(), query, { text: async (asked) => (await database.planned(asked))[0]! });
   }
 
-  /** The same of a statement that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
   async lookup(query: Sql): Promise<string> {
     return this.#text(await this.unit?.connection(), query, this.app.reads);
   }
@@ -267,11 +272,11 @@ export class Context {
   }
 
   /**
-   * Does something all or not at all, with loaders of its own; what is emitted inside is written last. `mayFail` says that it
-   * is tried again when another writer came between.
+   * Does something all or not at all, with loaders of its own; what is emitted inside is written last. An optimistic one is tried
+   * again when another writer came between.
    */
-  async transaction<T>(work: (inside: Context) => Promise<T>, mayFail = false): Promise<T> {
-    const unit = new Unit(this.app.database, this.app.commits, mayFail);
+  async transaction<T>(work: (inside: Context) => Promise<T>, isOptimistic = false): Promise<T> {
+    const unit = new Unit(this.app.database, this.app.commits, isOptimistic);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);

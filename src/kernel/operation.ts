@@ -50,7 +50,7 @@ export interface Operation {
 }
 
 /**
- * One operation of a validated document, ready to run. Throws what the document itself is to blame for. Its executor is compiled
+ * One operation of a validated document, ready to run. Throws 400 where the document does not say which. Its executor is compiled
  * when it first runs: it takes several times the memory of the rest, and what a door prints never needs one.
  */
 export function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null, id = print(document)): Operation {
@@ -157,8 +157,11 @@ export async function show(operation: Operation, ctx: Context, variables: Variab
     ctx.takesPrint = true;
     return operation.resolve(ctx, given);
   }
-  return retried((mayFail) =>
-    ctx.transaction(async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string }), mayFail),
+  return retried((isOptimistic) =>
+    ctx.transaction(
+      async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string }),
+      isOptimistic,
+    ),
   );
 }
 
@@ -186,9 +189,9 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
 
 /**
  * Does it again while the database says that only the moment was wrong; its faults are thrown as what they mean to the caller.
- * Only the first attempt may fail because of another writer.
+ * Only the first attempt is optimistic: the others hold what they are to change.
  */
-async function retried<T>(work: (mayFail: boolean) => Promise<T>): Promise<T> {
+async function retried<T>(work: (isOptimistic: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work(attempt === 1);
@@ -202,7 +205,7 @@ async function retried<T>(work: (mayFail: boolean) => Promise<T>): Promise<T> {
 
 async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
   try {
-    return await retried((mayFail) => inTransaction(operation, ctx, { variables, claim, mayFail }));
+    return await retried((isOptimistic) => inTransaction(operation, ctx, { variables, claim, isOptimistic }));
   } catch (error) {
     if (error instanceof Rollback) return error.result;
     throw error;
@@ -212,10 +215,10 @@ async function mutate(operation: Operation, ctx: Context, variables: Variables, 
 interface Attempt {
   variables: Variables;
   claim?: Claim;
-  mayFail: boolean;
+  isOptimistic: boolean;
 }
 
-function inTransaction(operation: Operation, ctx: Context, { variables, claim, mayFail }: Attempt): Promise<ExecutionResult> {
+function inTransaction(operation: Operation, ctx: Context, { variables, claim, isOptimistic }: Attempt): Promise<ExecutionResult> {
   return ctx.transaction(async (inside) => {
     const replay = claim && (await replayOf(inside, claim));
     if (replay) return replay;
@@ -223,7 +226,7 @@ function inTransaction(operation: Operation, ctx: Context, { variables, claim, m
     if (result.errors?.length) throw new Rollback(result);
     if (claim) await keep(inside, claim, result);
     return result;
-  }, mayFail);
+  }, isOptimistic);
 }
 
 /** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */

@@ -24,8 +24,8 @@ export class Unit {
   constructor(
     private readonly database: Pick<Database, 'prisma'>,
     private readonly commits: GroupCommit,
-    /** Whether it is tried again when another writer came between. */
-    readonly mayFail = false,
+    /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
+    public isOptimistic = false,
   ) {}
 
   /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */
@@ -48,15 +48,25 @@ export class Unit {
     if (!this.#locks.has(name)) this.#locks.set(name, taking);
   }
 
-  /** The transaction if there is anything in it or waits for it, for what needs none of its own. */
-  begun(): Promise<Transaction> | undefined {
-    return this.#batches.length > 0 ? this.connection() : this.#transaction;
+  /** Whether there is anything in the transaction, or waits for it. */
+  get hasBegun(): boolean {
+    return this.#transaction !== undefined || this.#batches.length > 0;
   }
 
-  /** The transaction, begun if it was not yet; what waits is in it. */
+  /** The transaction if there is anything in it or waits for it, for what needs none of its own. */
+  begun(): Promise<Transaction> | undefined {
+    return this.hasBegun ? this.connection() : undefined;
+  }
+
+  /** The transaction, begun if it was not yet; what waits is in it, and its locks are taken. */
   async connection(): Promise<Transaction> {
     const tx = await this.#begin();
-    this.#writing = this.#writing.then(() => this.#writeIn(tx, this.#batches.splice(0)));
+    this.#writing = this.#writing.then(async () => {
+      await this.#writeIn(tx, this.#batches.splice(0));
+      // Before what comes next, which may change the very rows.
+      const locks = this.#takeLocks();
+      if (locks.size > 0) await tx.$queryRaw(statementOf([], [...locks.values()]));
+    });
     await this.#writing;
     return tx;
   }

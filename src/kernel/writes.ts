@@ -65,7 +65,8 @@ export function statementsOf(batches: Batch[]): Batch[][] {
 export function statementOf(batches: Batch[], locks: Sql[]): Sql {
   const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
   const taken = locks.map((lock) => sql`, (select ${lock})::text`);
-  return sql`with ${joinSql(clauses, ', ')} select '' as written${joinSql([...taken, emptySql], '')}`;
+  const tables = clauses.length > 0 ? sql`with ${joinSql(clauses, ', ')} ` : emptySql;
+  return sql`${tables}select '' as written${joinSql([...taken, emptySql], '')}`;
 }
 
 // Written by hand: an object of forty members made only to be printed costs more than its text.

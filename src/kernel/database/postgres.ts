@@ -8,7 +8,7 @@ import { mended } from './adapter.js';
 import { migrate } from './migrate.js';
 import type { Log, Store } from './store.js';
 
-const MAX_NAMES = 300;
+const [MAX_NAMES, MAX_PLANNED] = [300, 600];
 const MIGRATION_LOCK = 7240111;
 const settings = [
   'statement_timeout=5000',
@@ -19,7 +19,14 @@ const settings = [
   'jit=off',
 ];
 
-const forAll = { max: Math.min(10, cpus().length * 4), settings: [] as string[] };
+interface PoolSettings {
+  max: number;
+  settings: string[];
+  /** How long a connection lives; 0 for as long as it is used. */
+  seconds: number;
+}
+
+const forAll: PoolSettings = { max: Math.min(10, cpus().length * 4), settings: [], seconds: 0 };
 
 /** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
 const readTimeoutMillis = 6000;
@@ -46,10 +53,10 @@ class MortalClient extends pg.Client {
 }
 
 /**
- * Of the pool for statements that are planned once. PostgreSQL plans them each time when left to itself, since it takes lists of
- * ids and pages for longer than they are. Their plans outlive the time when tables were small: none may be a scan of a table.
+ * Of the pool for statements that are planned once a connection. PostgreSQL plans them each time when left to itself, since it
+ * takes lists of ids and pages for longer than they are. What was planned while a table was small is soon forgotten.
  */
-export const forPlanned = { ...forAll, settings: ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'] };
+export const forPlanned: PoolSettings = { ...forAll, settings: ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'], seconds: 60 };
 
 /** A pool whose waits are all bounded and that outlives the death of its connections. */
 export function openPool(url: string, log?: Log, own = forAll): pg.Pool {
@@ -61,6 +68,7 @@ export function openPool(url: string, log?: Log, own = forAll): pg.Pool {
     max: own.max,
     connectionTimeoutMillis: 2000,
     idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: own.seconds,
     options: [...settings, ...own.settings].map((setting) => `-c ${setting}`).join(' '),
     application_name: 'crm-server',
   });
@@ -122,15 +130,15 @@ export async function migratePostgres(url: string, log?: Log): Promise<void> {
 
 /** PostgreSQL as the rest of the kernel sees it. */
 export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
-  const rowOf = (from: pg.Pool): Store['planned'] => {
-    const nameOf = statementNames(MAX_NAMES, 't');
+  const rowOf = (from: pg.Pool, names: number): Store['planned'] => {
+    const nameOf = statementNames(names, 't');
     return async ({ text, values }) => {
       const name = nameOf({ sql: text, args: [], argTypes: [] });
       const { rows } = await from.query<string[]>({ name, text, values, rowMode: 'array' });
       return rows[0]!;
     };
   };
-  const row = rowOf(pool);
+  const row = rowOf(pool, MAX_NAMES);
   return {
     execute: async (text, values) => {
       const result: unknown = await pool.query(text, values);
@@ -138,7 +146,7 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
     },
     text: async (query) => (await row(query))[0]!,
-    planned: rowOf(plannedPool),
+    planned: rowOf(plannedPool, MAX_PLANNED),
     close: async () => void (await Promise.all([pool.end(), plannedPool.end()])),
   };
 }

@@ -3,7 +3,7 @@ import { each } from '../../kernel/each.js';
 import { check, invalidField } from '../../kernel/errors.js';
 import { clean } from '../../kernel/fields.js';
 import { checkReferences } from '../../kernel/references.js';
-import { type ContactChange, deleteContact, lockContact, updateContact } from '../contacts/contact.service.js';
+import { type ContactChange, contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
 import { afterRetagging, putOn, takeOff } from '../contacts/contact.tags.js';
 import {
   BulkContactUpdate,
@@ -48,7 +48,7 @@ async function checkTag(ctx: Context, tagId: string): Promise<void> {
 /** Contract POST /bulk/contacts/tag: who carries the tag already stays as they are. */
 export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
-  const work = async (inside: Context, id: string) => putOn(inside, await lockContact(inside, id), [tagId]);
+  const work = async (inside: Context, id: string) => putOn(inside, await contactToChange(inside, id), [tagId]);
   return countsOf(await each(ctx, distinct(contactIds), { work }));
 }
 
@@ -56,7 +56,7 @@ export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagCo
 export async function untagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
   const work = async (inside: Context, id: string) => {
-    const before = await lockContact(inside, id);
+    const before = await contactToChange(inside, id);
     await takeOff(inside, before, tagId);
     return afterRetagging(inside, before);
   };

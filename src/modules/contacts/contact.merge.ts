@@ -5,7 +5,16 @@ import { checkPlan } from '../../kernel/plans.js';
 import { sql, statement } from '../../kernel/sql.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
-import { asRow, type ContactRow, createContact, emitContact, fieldNames, lockContact, named, updateContact } from './contact.service.js';
+import {
+  asRow,
+  type ContactRow,
+  contactToChange,
+  createContact,
+  emitContact,
+  fieldNames,
+  named,
+  updateContact,
+} from './contact.service.js';
 import { withTags } from './contact.tagging.js';
 
 /** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */
@@ -24,10 +33,11 @@ function united(primary: ContactRow, secondary: ContactRow) {
 /** Contract POST /contacts/merge: the secondary's fields, tags and history go to the primary; the secondary is deleted. */
 export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: MergeContactsInput) {
   check(primaryId !== secondaryId, () => invalidField('secondaryId', 'must differ from primaryId'));
-  // Locked in one order, so that two merges of the same pair wait for each other instead of for ever.
-  for (const id of [primaryId, secondaryId].sort()) await lockContact(ctx, id);
-  const primary = await lockContact(ctx, primaryId);
-  const secondary = await lockContact(ctx, secondaryId);
+  ctx.lockRows();
+  // In one order, so that two merges of the same pair wait for each other instead of for ever.
+  for (const id of [primaryId, secondaryId].sort()) await contactToChange(ctx, id);
+  const primary = await contactToChange(ctx, primaryId);
+  const secondary = await contactToChange(ctx, secondaryId);
   await repointChildren(ctx, secondaryId, primaryId);
   ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
   const saved = ctx.update('Contact', primary, united(primary, secondary));

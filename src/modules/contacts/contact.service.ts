@@ -41,38 +41,7 @@ export const showContacts = async (ctx: Context, args: ContactList) =>
 export const showContact = async (ctx: Context, id: string) =>
   found(await showRow<ContactRow>(ctx, { ...contactListing, columns: contactWithTags }, validId(id, 'Contact')), 'Contact');
 
-const byId = statement<ContactRow, [id: string]>(
-  (account, id) => sql`
-    select ${contactWithTags} from contacts t
-    where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null`,
-);
-
-/** One contact with its tags, or null. */
-export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
-  const [contact] = await ctx.read(byId, validId(id, 'Contact'));
-  return contact ?? null;
-}
-
-/** One contact with its tags, or 404. */
-export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
-
-// In one order, so that two writers of the same contacts wait for each other instead of for ever.
-const byIdsToChange = statement<ContactRow & { xmin: string }, [ids: readonly string[], hold: boolean]>(
-  (account, ids, hold) => sql`
-    select ${contactWithTags}, t.xmin::text as xmin from contacts t
-    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null order by t.id
-    ${hold ? sql`for update of t` : emptySql}`,
-);
-
-/** Contacts with their tags, which no other writer changes until this unit of work ends; null for one that is gone. */
-export const contactsToChange: Batch<ContactRow | null> = async (ctx, ids) =>
-  inOrder(ids, await ctx.toChange('contacts', byIdsToChange, ids), (row) => row.id);
-
-/** One contact with its tags, which no other writer changes until this unit of work ends. */
-export const lockContact = async (ctx: Context, id: string): Promise<ContactRow> =>
-  found(await ctx.load.contactToChange.fresh(validId(id, 'Contact')), 'Contact');
-
-const byIds = statement<ContactRow, [readonly string[]]>(
+const byIds = statement<ContactRow, [ids: readonly string[]]>(
   (account, ids) => sql`
     select ${contactWithTags} from contacts t
     where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
@@ -80,6 +49,31 @@ const byIds = statement<ContactRow, [readonly string[]]>(
 
 /** Contacts with their tags by id, for many keys in one statement; null for one that is gone. */
 export const contactsById: Batch<ContactRow | null> = async (ctx, ids) => inOrder(ids, await ctx.read(byIds, ids), (row) => row.id);
+
+/** One contact with its tags, or null. */
+export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
+  const [contact] = await ctx.read(byIds, [validId(id, 'Contact')]);
+  return contact ?? null;
+}
+
+/** One contact with its tags, or 404. */
+export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
+
+// In one order, so that two writers of the same contacts wait for each other instead of for ever.
+const byIdsToChange = statement<ContactRow & { xmin: string }, [ids: readonly string[], locked: boolean]>(
+  (account, ids, locked) => sql`
+    select ${contactWithTags}, t.xmin::text as xmin from contacts t
+    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null order by t.id
+    ${locked ? sql`for update of t` : emptySql}`,
+);
+
+/** Contacts with their tags, to be changed: nobody else does so before this unit of work ends, or it is undone. Null for one that is gone. */
+export const contactsToChange: Batch<ContactRow | null> = async (ctx, ids) =>
+  inOrder(ids, await ctx.toChange('contacts', byIdsToChange, ids), (row) => row.id);
+
+/** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
+export const contactToChange = async (ctx: Context, id: string): Promise<ContactRow> =>
+  found(await ctx.load.contactToChange.fresh(validId(id, 'Contact')), 'Contact');
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
 export const fieldNames = [
@@ -130,7 +124,8 @@ export type ContactChange = UpdateContactInput & Partial<Pick<Contact, 'optedOut
 
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: ContactChange) {
-  const before = await lockContact(ctx, id);
+  if (tags !== undefined) ctx.lockRows();
+  const before = await contactToChange(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const relinked = changesBetween(
@@ -151,7 +146,7 @@ export const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?
 
 /** Contract DELETE /contacts/{id}: soft; notes, tasks and conversations stay. */
 export async function deleteContact(ctx: Context, id: string) {
-  const contact = await lockContact(ctx, id);
+  const contact = await contactToChange(ctx, id);
   ctx.update('Contact', contact, { deletedAt: ctx.now() });
   await ctx.load.pendingOfContact.fresh(contact.id);
   await emitContact(ctx, 'contact.deleted', contact);

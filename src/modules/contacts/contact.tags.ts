@@ -3,14 +3,15 @@ import { badRequest, check, found } from '../../kernel/errors.js';
 import { changesBetween } from '../../kernel/outbox.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
-import { type ContactRow, emitContact, lockContact, named } from './contact.service.js';
+import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';
 import { pair, withTags } from './contact.tagging.js';
 
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
 export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<Tag[]> {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
   check(wanted.length > 0, () => badRequest('tagIds must name at least one tag'));
-  const before = await lockContact(ctx, id);
+  ctx.lockRows();
+  const before = await contactToChange(ctx, id);
   const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
   check(known.length === wanted.length, () => badRequest('tagIds names a tag that does not exist in this workspace'));
   return putOn(ctx, before, wanted);
@@ -24,7 +25,8 @@ export async function putOn(ctx: Context, before: ContactRow, tagIds: string[]):
 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
 export async function removeTag(ctx: Context, id: string, tagId: string): Promise<Tag[]> {
-  const before = await lockContact(ctx, id);
+  ctx.lockRows();
+  const before = await contactToChange(ctx, id);
   const tag = await getTag(ctx, tagId);
   found((await takeOff(ctx, before, tag.id)) || null, 'Tag');
   return afterRetagging(ctx, before);

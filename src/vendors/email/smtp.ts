@@ -10,12 +10,19 @@ export function smtpEmail(url: string, from: string): EmailVendor {
   let transport: ReturnType<typeof connect> | undefined;
   return {
     async send(email) {
-      transport ??= connect(url);
+      transport ??= connect(url).catch((error) => {
+        transport = undefined;
+        throw error;
+      });
       const sent = (await (await transport).sendMail({ from, ...email, disableFileAccess: true, disableUrlAccess: true } as never)) as {
         messageId: string;
       };
       return { id: sent.messageId };
     },
-    close: () => void transport?.then((open) => open.close()),
+    close: () =>
+      void transport?.then(
+        (open) => open.close(),
+        () => {},
+      ),
   };
 }
