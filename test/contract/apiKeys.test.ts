@@ -229,3 +229,35 @@ describe('an IP allowlist', () => {
     expect((await from(await acme.key({ ipAllowlist: ['::ffff:203.0.113.0/120'] }), '203.0.113.9')).status).toBe(200);
   });
 });
+
+describe('a key in steady use', () => {
+  it('is looked for once by all who come with it at the same moment', async () => {
+    const keys = await Promise.all(Array.from({ length: 5 }, async () => bearer(dataOf(await make({})).key)));
+    const cost = await api.statements(async () => {
+      const client = keys.pop()!;
+      await Promise.all(Array.from({ length: 20 }, () => client.get('/openapi.json')));
+    });
+    // The key, its owner, his account, and that it was used.
+    expect(cost).toBeLessThanOrEqual(4);
+  });
+
+  it('is refused within a second of its revocation by another process', async () => {
+    const { key, id } = dataOf(await make({}));
+    const client = bearer(key);
+    for (let i = 0; i < 40; i++) {
+      expect((await client.get('/tags')).status).toBe(200);
+      await new Promise((resume) => setTimeout(resume, 20));
+    }
+    await api.app.database.prisma.apiKey.update({ where: { id }, data: { revokedAt: new Date() } });
+    const revoked = performance.now();
+    let begun: number;
+    let status: number;
+    do {
+      begun = performance.now();
+      status = (await client.get('/tags')).status;
+      await new Promise((resume) => setTimeout(resume, 20));
+    } while (status === 200 && begun - revoked < 3000);
+    expect(status).toBe(401);
+    expect(begun - revoked).toBeLessThan(1100);
+  });
+});

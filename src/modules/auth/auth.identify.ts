@@ -26,15 +26,24 @@ interface Known {
   slid?: boolean;
 }
 
+/** A look for who has a secret, and what it found. */
+interface Look {
+  known: Promise<Known>;
+  begun: number;
+  /** Whether the next one is under way. */
+  isRenewed?: boolean;
+}
+
 const minute = 60_000;
 const idleLife = 90 * 24 * 60 * minute;
-const caches = new WeakMap<App, LRUCache<string, Known>>();
+/** How long a look holds, so that revocations take effect within a second; and when the next one begins, so that nobody waits for it. */
+const [heldMs, renewedMs] = [1000, 500];
+const caches = new WeakMap<App, LRUCache<string, Look>>();
 
-/** What was found a second ago holds for a second: revocations take effect within it. */
 function cacheOf(app: App) {
   const known = caches.get(app);
   if (known) return known;
-  const made = new LRUCache<string, Known>({ max: 10_000, ttl: 1000 });
+  const made = new LRUCache<string, Look>({ max: 10_000, ttl: heldMs });
   caches.set(app, made);
   return made;
 }
@@ -49,6 +58,7 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
     if (known.expiresAt && known.expiresAt <= app.clock.now()) throw unauthenticated('The credentials have expired');
     if (!isAllowedFrom(known.ipAllowlist, credentials.ip)) throw denied('This API key is not allowed from this address');
     const renewed = known.slid && known.expiresAt && { token: credentials.cookie!, expiresAt: known.expiresAt };
+    known.slid = false;
     return { principal: known.principal, session: renewed || undefined };
   } catch (error) {
     if (error instanceof AppError) return { principal: null, refusal: error };
@@ -57,13 +67,31 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
 }
 
 async function find(app: App, { authorization, cookie }: Credentials): Promise<Known> {
-  const secret = authorization === undefined ? cookie! : bearer(authorization);
-  const hash = digest(secret);
-  const cached = cacheOf(app).get(hash);
-  if (cached) return cached;
-  const known = authorization === undefined ? await findSession(app, hash) : await findKey(app, hash);
-  cacheOf(app).set(hash, { ...known, slid: false });
-  return known;
+  const hash = digest(authorization === undefined ? cookie! : bearer(authorization));
+  const look = (): Look => ({ known: authorization === undefined ? findSession(app, hash) : findKey(app, hash), begun: performance.now() });
+  const cache = cacheOf(app);
+  const last = cache.get(hash);
+  if (last) {
+    if (performance.now() - last.begun > renewedMs) renew(cache, hash, last, look);
+    return last.known;
+  }
+  const first = look();
+  cache.set(hash, first);
+  first.known.catch(() => cache.peek(hash) === first && cache.delete(hash));
+  return first.known;
+}
+
+/** Looks again while the last look holds, and puts what is found in its place, unless it was forgotten meanwhile. */
+function renew(cache: LRUCache<string, Look>, hash: string, last: Look, look: () => Look): void {
+  if (last.isRenewed) return;
+  last.isRenewed = true;
+  const next = look();
+  const isLast = () => cache.peek(hash) === last;
+  next.known.then(
+    () => isLast() && cache.set(hash, next, { ttl: Math.max(1, heldMs - (performance.now() - next.begun)) }),
+    // A database that is away is met by whoever comes after the second.
+    (error) => error instanceof AppError && isLast() && cache.delete(hash),
+  );
 }
 
 function bearer(authorization: string): string {
