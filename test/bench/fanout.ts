@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { emptyDatabase } from './database.js';
-import { Running, startedWith } from './process.js';
+import { Running, tried } from './process.js';
 import { profiled, summary } from './profile.js';
 import { median } from './report.js';
 
@@ -192,7 +192,7 @@ async function profile(mine: Side): Promise<void> {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fanout-'));
   await emptyDatabase('crm_fanout', async (url) => {
-    const { flags, settings } = startedWith();
+    const { flags, settings } = tried();
     const env = {
       ...settings,
       DATABASE_URL: url,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { filledDatabase } from './database.js';
 import type { Size } from './fill.js';
-import { Running, startedWith } from './process.js';
+import { Running, tried } from './process.js';
 import { median } from './report.js';
 
 /*
@@ -65,7 +65,7 @@ async function compare(path: string, sides: [Side, Side]): Promise<[number, numb
 function serving<T>(name: string, contacts: string, port: number, work: (side: Side) => Promise<T>): Promise<T> {
   return filledDatabase(name, sizeOf(Number(contacts)), async (url, { key }) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-data-'));
-    const { flags, settings } = startedWith();
+    const { flags, settings } = tried();
     const env = {
       ...settings,
       DATABASE_URL: url,

@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { startedWith } from '../support/started.js';
 
 const tick = 10;
 const startSeconds = 60;
 
-/** Node's flags of `npm start`, or those to be tried, and its settings of the allocator; both servers get them. */
-export function startedWith(): { flags: string[]; settings: Record<string, string> } {
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { start: string } };
-  const words = scripts.start.split(' ');
-  const flags = process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? words.filter((word) => word.startsWith('--'));
-  return { flags, settings: Object.fromEntries(words.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('='))) };
+/** What `npm start` gives a server, or the flags that are to be tried. */
+export function tried(): ReturnType<typeof startedWith> {
+  const usual = startedWith();
+  return { ...usual, flags: process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? usual.flags };
 }
 
 /** A server under test, as a process of its own. */

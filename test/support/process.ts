@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { startedWith } from './started.js';
 
 /** The built server as a process of its own, as `npm start` runs it. */
 export class ServerProcess {
@@ -11,14 +12,11 @@ export class ServerProcess {
 
   constructor(env: Record<string, string>) {
     const { PATH = '' } = process.env;
-    this.#child = spawn(
-      process.execPath,
-      ['--no-warnings', '--max-semi-space-size=16', '--heap-growing-percent=30', resolve('dist/src/main.js')],
-      {
-        env: { PATH, PORT: '0', ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    const { flags, settings } = startedWith();
+    this.#child = spawn(process.execPath, ['--no-warnings', ...flags, resolve('dist/src/main.js')], {
+      env: { PATH, PORT: '0', ...settings, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.output += chunk.toString();
