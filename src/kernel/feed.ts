@@ -4,6 +4,7 @@ import type { Database } from './database/index.js';
 import { AppError, check, denied, invalidField } from './errors.js';
 import type { Changes } from './outbox.js';
 import { Page, pageSize } from './page.js';
+import { sql } from './sql.js';
 import { isUuid } from './values.js';
 
 /**
@@ -105,14 +106,15 @@ export interface Stretch {
 
 /** The events of a stretch, the oldest first. */
 export async function readFeed(database: Database, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
-  const { rows } = await database.execute(
-    `select pos::text as id, id as "eventId", name, created_at as "createdAt", entity_type as "entityType", entity_id as "entityId", changes, data
-     from outbox_events
-     where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and ($4::text[] is null or name = any($4::text[]))
-     order by pos limit $5::int`,
-    [account, after.toString(), upTo.toString(), names, limit],
-  );
-  return rows as FeedEvent[];
+  const events = sql`
+    select pos::text as id, id as "eventId", name, created_at as "createdAt", entity_type as "entityType", entity_id as "entityId", changes, data
+    from outbox_events
+    where account_id = ${account}::uuid and pos > ${after.toString()}::bigint and pos <= ${upTo.toString()}::bigint
+      and (${names}::text[] is null or name = any(${names}::text[]))
+    order by pos limit ${limit}::int`;
+  const [text] = await database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
+  const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
+  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
 }
 
 /** What a page of the feed is asked for with. */
