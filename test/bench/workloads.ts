@@ -54,6 +54,8 @@ async function dealWorkloads(client: pg.Client): Promise<Workload[]> {
   };
   const list = [get(`/deals?include=${Object.keys(carried).join(',')}`)];
   return [
+    // Before deals are made, which would be counted.
+    { key: 'dashboard', title: 'dashboard on 20,000 deals', calls: [get('/dashboard')], target: { statements: 8 } },
     { key: 'deals', title: '50 deals with stage, contact, company, user', calls: list, target: { ratio: 0.8, statements: 2 } },
     {
       key: 'dealsGraphql',
@@ -70,7 +72,6 @@ async function dealWorkloads(client: pg.Client): Promise<Workload[]> {
       differing: ['id', 'position', 'stageEnteredAt', 'createdAt', 'updatedAt'],
       target: { ratio: 0.5 },
     },
-    { key: 'dashboard', title: 'dashboard on 20,000 deals', calls: [get('/dashboard')], target: { statements: 8 } },
   ];
 }
 
