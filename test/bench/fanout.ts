@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { emptyDatabase } from './database.js';
-import { Running, tried } from './process.js';
+import { ourServer, type Running, started } from './process.js';
 import { profiled, summary } from './profile.js';
 import { median } from './report.js';
 
@@ -192,18 +192,8 @@ async function profile(mine: Side): Promise<void> {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fanout-'));
   await emptyDatabase('crm_fanout', async (url) => {
-    const { flags, settings } = tried();
-    const env = {
-      ...settings,
-      DATABASE_URL: url,
-      SECRET_KEY: 'b'.repeat(64),
-      DATA_DIR: folder,
-      LOG_LEVEL: 'warn',
-      RATE_LIMIT_ENABLED: '0',
-    };
-    const inspect = profiling ? [`--inspect=127.0.0.1:${port + 2}`] : [];
-    const server = new Running('the server', port, [...flags, ...inspect, resolve('dist/src/main.js')], env);
-    const least = new Running('the bare server', port + 1, [...flags, resolve('dist/test/bench/fanout.bare.js')], settings);
+    const server = ourServer(port, url, folder, profiling ? port + 2 : undefined);
+    const least = started('the bare server', port + 1, 'dist/test/bench/fanout.bare.js');
     const sides: Side[] = [];
     try {
       await Promise.all([server.ready(), least.ready()]);

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { filledDatabase } from './database.js';
 import type { Size } from './fill.js';
-import { Running, tried } from './process.js';
+import { ourServer } from './process.js';
 import { median } from './report.js';
 
 /*
@@ -65,16 +65,7 @@ async function compare(path: string, sides: [Side, Side]): Promise<[number, numb
 function serving<T>(name: string, contacts: string, port: number, work: (side: Side) => Promise<T>): Promise<T> {
   return filledDatabase(name, sizeOf(Number(contacts)), async (url, { key }) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-data-'));
-    const { flags, settings } = tried();
-    const env = {
-      ...settings,
-      DATABASE_URL: url,
-      SECRET_KEY: 'b'.repeat(64),
-      DATA_DIR: folder,
-      LOG_LEVEL: 'warn',
-      RATE_LIMIT_ENABLED: '0',
-    };
-    const server = new Running('the server', port, [...flags, resolve('dist/src/main.js')], env);
+    const server = ourServer(port, url, folder);
     try {
       await server.ready();
       return await work({ base: `${server.url}/api/v1`, key });

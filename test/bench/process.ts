@@ -1,15 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { startedWith } from '../support/started.js';
 
 const tick = 10;
 const startSeconds = 60;
 
-/** What `npm start` gives a server, or the flags that are to be tried. */
-export function tried(): ReturnType<typeof startedWith> {
-  const usual = startedWith();
-  return { ...usual, flags: process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? usual.flags };
+/** A program of the bench as a process, with what `npm start` gives a server, or the flags that are to be tried. */
+export function started(name: string, port: number, script: string, env: Record<string, string> = {}): Running {
+  const { flags, settings } = startedWith();
+  const tried = process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? flags;
+  return new Running(name, port, [...tried, resolve(script)], { ...settings, ...env });
+}
+
+/** Our server over a database, without limits; `inspected` is the port of its inspector. */
+export function ourServer(port: number, databaseUrl: string, dataDir: string, inspected?: number): Running {
+  const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
+  const inspector: Record<string, string> = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspected}` } : {};
+  const env = { DATABASE_URL: databaseUrl, SECRET_KEY: 'b'.repeat(64), DATA_DIR: dataDir, ...quiet, ...inspector };
+  return started('the server', port, 'dist/src/main.js', env);
 }
 
 /** A server under test, as a process of its own. */

@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { checkSame, checkTraces, statementsOf } from './check.js';
 import { connected, type Place, prepareDatabases } from './database.js';
 import { type Generator, generator } from './load.js';
-import { Running, tried } from './process.js';
+import { ourServer, type Running, started } from './process.js';
 import { profiled, summary } from './profile.js';
 import { type Figures, figures, machine, table } from './report.js';
 import { type Workload, workloads } from './workloads.js';
@@ -38,16 +38,8 @@ interface Bench {
 }
 
 function startServers(place: Place, folder: string) {
-  const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
-  const { flags, settings } = tried();
-  const env = { ...settings, DATABASE_URL: place.serverUrl, SECRET_KEY: 'b'.repeat(64), DATA_DIR: folder, ...quiet };
-  const inspect = profiling ? [`--inspect=127.0.0.1:${port + 2}`] : [];
-  const server = new Running('the server', port, [...flags, ...inspect, resolve('dist/src/main.js')], env);
-  const ceiling = new Running('the ceiling', port + 1, [...flags, resolve('dist/test/bench/ceiling.js')], {
-    ...settings,
-    DATABASE_URL: place.ceilingUrl,
-  });
-  return { server, ceiling };
+  const server = ourServer(port, place.serverUrl, folder, profiling ? port + 2 : undefined);
+  return { server, ceiling: started('the ceiling', port + 1, 'dist/test/bench/ceiling.js', { DATABASE_URL: place.ceilingUrl }) };
 }
 
 /** One round of one server. */
