@@ -83,8 +83,11 @@ export class Group {
 export class AccountFeed {
   /** The last position that was handed to the groups. */
   #position: bigint;
+  /** How far the feed is said to go. */
+  #end: bigint;
   readonly #groups = new Map<string, Group>();
   #looking = false;
+  /** Whether it may go on, and nobody said how far. */
   #again = false;
   #closed = false;
 
@@ -94,12 +97,13 @@ export class AccountFeed {
     head: bigint,
   ) {
     this.#position = head;
+    this.#end = head;
   }
 
   /** The feed may have grown, to this position where it is known. */
   wake(head: string): void {
-    if (head !== '' && BigInt(head) <= this.#position) return;
-    this.#again = true;
+    if (head === '') this.#again = true;
+    else if (BigInt(head) > this.#end) this.#end = BigInt(head);
     if (!this.#looking) void this.#look();
   }
 
@@ -109,10 +113,15 @@ export class AccountFeed {
 
   async #look(): Promise<void> {
     this.#looking = true;
-    while (this.#again && !this.#closed) {
+    // One change is told more than once (by this process, by Redis, by a poll), and is looked for once.
+    while ((this.#again || this.#end > this.#position) && !this.#closed) {
       this.#again = false;
+      const end = this.#end;
       try {
-        this.#again = (await this.#handOut()) === batch || this.#again;
+        const found = await this.#handOut();
+        if (found === batch) this.#again = true;
+        // What was said to be there is not kept any more; what was said meanwhile may have come too late for this look.
+        else if (this.#end === end && end > this.#position) this.#end = this.#position;
       } catch (error) {
         this.app.log.warn({ err: error }, 'a feed could not be read');
         this.#again = true;

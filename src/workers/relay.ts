@@ -121,6 +121,7 @@ export class Relay {
     this.#looked = Date.now();
     const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
+      // It places for us too: we ask as seldom as under load.
       this.#placed = mostSpacingMs / spacingMs;
       await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
       return true;

@@ -56,8 +56,8 @@ const due: { sql: string; before: (now: Date) => Date }[] = [
 ];
 
 /**
- * Deletes what nobody may ask for any more (events past their 30 days, ended sessions, tokens, idempotency keys and known messages), and
- * marks unpaid invoices whose day to pay is over.
+ * Deletes what nobody may ask for any more (events past their 30 days, ended sessions, tokens, idempotency keys, known messages),
+ * and marks unpaid invoices whose day to pay is over.
  */
 export async function sweep({ database, clock }: App): Promise<void> {
   for (const { sql, before } of due) {
