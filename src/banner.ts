@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { DemoLogin } from './demo/demo.js';
-import type { App } from './kernel/context.js';
+import type { App } from './kernel/context/context.js';
 
 /** What a person at the terminal wants to know of a server that has just begun to listen. */
 export function banner({ config, database }: App, address: string, demo: DemoLogin | undefined): string {

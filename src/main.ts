@@ -1,5 +1,5 @@
 import type { Server } from './app.js';
-import { readConfig } from './kernel/config.js';
+import { readConfig } from './kernel/base/config.js';
 
 // graphql decides while it is loaded how much it checks, and static imports run before any statement of this file: so
 // what loads graphql is imported below.

@@ -1,5 +1,5 @@
-import type { App, Context } from '../kernel/context.js';
-import { readSecret, writeSecret } from '../kernel/secretFile.js';
+import { readSecret, writeSecret } from '../kernel/base/secretFile.js';
+import type { App, Context } from '../kernel/context/context.js';
 import { createKey } from '../modules/apiKeys/apiKey.service.js';
 import { logout, register } from '../modules/auth/auth.service.js';
 import { fill } from './fill.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.js';
-import { Context } from '../kernel/context.js';
+import type { Clock } from '../kernel/base/clock.js';
+import { Context } from '../kernel/context/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
 import { addMoney } from './money.js';

@@ -1,4 +1,4 @@
-import type { Context } from '../kernel/context.js';
+import type { Context } from '../kernel/context/context.js';
 import type { CreateInvoiceInput } from '../modules/invoices/invoice.model.js';
 import { recordPayment } from '../modules/invoices/invoice.payments.js';
 import { createInvoice, sendInvoice, voidInvoice } from '../modules/invoices/invoice.service.js';

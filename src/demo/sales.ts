@@ -1,4 +1,4 @@
-import type { Context } from '../kernel/context.js';
+import type { Context } from '../kernel/context/context.js';
 import type { CreateCompanyInput } from '../modules/companies/company.model.js';
 import { createCompany } from '../modules/companies/company.service.js';
 import type { CreateDealInput } from '../modules/deals/deal.model.js';

@@ -1,4 +1,4 @@
-import { Context } from '../kernel/context.js';
+import { Context } from '../kernel/context/context.js';
 import { mailsSent } from '../modules/auth/auth.mail.js';
 import { acceptInvite } from '../modules/auth/auth.password.js';
 import { logout } from '../modules/auth/auth.service.js';

@@ -1,4 +1,4 @@
-import { type App, Context } from '../kernel/context.js';
+import { type App, Context } from '../kernel/context/context.js';
 import { identify } from '../modules/auth/auth.identify.js';
 
 /** Somebody without credentials, as a door would present them. */

@@ -1,5 +1,5 @@
-import type { Context } from '../kernel/context.js';
-import { endOfDay } from '../kernel/zones.js';
+import { endOfDay } from '../kernel/base/timeZones.js';
+import type { Context } from '../kernel/context/context.js';
 import { createActivity } from '../modules/activities/activity.service.js';
 import { createCustomField } from '../modules/customFields/customField.service.js';
 import { createNote } from '../modules/notes/note.service.js';

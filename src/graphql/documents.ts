@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { compile, type Operation } from '../kernel/operation.js';
+import { compile, type Operation } from '../kernel/operations/operation.js';
 
 /** Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory with large ones. */
 export class Documents {

@@ -1,8 +1,8 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { extensionsOf } from '../http/errors.js';
-import type { Context } from '../kernel/context.js';
-import { AppError } from '../kernel/errors.js';
-import { causeOf } from '../kernel/operation.js';
+import { AppError } from '../kernel/base/errors.js';
+import type { Context } from '../kernel/context/context.js';
+import { causeOf } from '../kernel/operations/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
 export function toGraphQLError(error: AppError, requestId: string, at?: Pick<GraphQLError, 'path' | 'nodes'>): GraphQLError {

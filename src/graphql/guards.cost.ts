@@ -14,7 +14,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
-import { defaultPageSize, maxPageSize } from '../kernel/page.js';
+import { defaultPageSize, maxPageSize } from '../kernel/model/connection.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 

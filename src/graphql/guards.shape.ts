@@ -1,6 +1,6 @@
 import { type DocumentNode, type FieldNode, Kind, Lexer, type SelectionSetNode, Source, TokenKind, type ValueNode } from 'graphql';
-import type { GraphQLLimits } from '../kernel/config.js';
-import { badRequest, check } from '../kernel/errors.js';
+import type { GraphQLLimits } from '../kernel/base/config.js';
+import { badRequest, check } from '../kernel/base/errors.js';
 
 /** How large a selection is, its fragments written out. */
 interface Size {

@@ -10,8 +10,8 @@ import {
   visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../kernel/context.js';
-import { AppError, badRequest, check, unauthenticated } from '../kernel/errors.js';
+import { AppError, badRequest, check, unauthenticated } from '../kernel/base/errors.js';
+import type { Context } from '../kernel/context/context.js';
 import { toGraphQLError } from './errors.js';
 import { costOf } from './guards.cost.js';
 import { checkShape, checkText } from './guards.shape.js';

@@ -1,9 +1,9 @@
 import { type GraphQLField, GraphQLSchema, getNamedType, isInputObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
-import { classMark, markOf } from '../kernel/access.js';
-import { rulesOf } from '../kernel/fields.js';
-import type { Module } from '../kernel/module.js';
-import { DateTime, Json } from '../kernel/scalars.js';
+import { classMark, markOf } from '../kernel/access/access.js';
+import { rulesOf } from '../kernel/model/fields.js';
+import { DateTime, Json } from '../kernel/model/scalars.js';
+import type { Module } from '../kernel/module/module.js';
 
 /** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {

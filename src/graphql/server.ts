@@ -2,10 +2,10 @@ import { ApolloServer, type ApolloServerPlugin, type BaseContext, type HTTPGraph
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, parse } from 'graphql';
 import type { RateGate } from '../http/limits.js';
-import type { Context } from '../kernel/context.js';
-import { AppError, badRequest } from '../kernel/errors.js';
-import type { Bucket } from '../kernel/limits.js';
-import { type Operation, run } from '../kernel/operation.js';
+import type { Bucket } from '../kernel/access/rateLimits.js';
+import { AppError, badRequest } from '../kernel/base/errors.js';
+import type { Context } from '../kernel/context/context.js';
+import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
 import { formatError, printErrors, toGraphQLError } from './errors.js';
 import { type Admission, admit } from './guards.js';

@@ -1,7 +1,7 @@
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import type { Principal } from '../kernel/context.js';
-import type { AppError } from '../kernel/errors.js';
+import type { AppError } from '../kernel/base/errors.js';
+import type { Principal } from '../kernel/context/context.js';
 import type { Callers, Connected } from './subscriptions.callers.js';
 import type { Sink } from './subscriptions.feed.js';
 

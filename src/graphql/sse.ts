@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type AppError, badRequest } from '../kernel/errors.js';
+import { type AppError, badRequest } from '../kernel/base/errors.js';
 import { toGraphQLError } from './errors.js';
 import type { GraphQLContext } from './server.js';
 import type { Callers } from './subscriptions.callers.js';

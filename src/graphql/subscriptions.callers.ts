@@ -1,6 +1,6 @@
-import type { App, Principal } from '../kernel/context.js';
-import { AppError, denied } from '../kernel/errors.js';
-import { rightsOf } from '../kernel/feed.js';
+import { AppError, denied } from '../kernel/base/errors.js';
+import type { App, Principal } from '../kernel/context/context.js';
+import { rightsOf } from '../kernel/feed/feed.js';
 
 /** What `modules/auth` answers of callers who stay connected: each one's principal as it is now, or why it has ended. */
 export type Recheck = (app: App, connected: readonly { principal: Principal; ip: string }[]) => Promise<(Principal | AppError)[]>;

@@ -9,11 +9,11 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql';
-import { allow } from '../kernel/access.js';
-import type { App, Context } from '../kernel/context.js';
-import { badRequest } from '../kernel/errors.js';
-import { extentOf, feedWake, headsOf, positionOf, rightsOf, startAfter, wantedBy } from '../kernel/feed.js';
-import type { Operation } from '../kernel/operation.js';
+import { allow } from '../kernel/access/access.js';
+import { badRequest } from '../kernel/base/errors.js';
+import type { App, Context } from '../kernel/context/context.js';
+import { extentOf, feedWake, headsOf, positionOf, rightsOf, startAfter, wantedBy } from '../kernel/feed/feed.js';
+import type { Operation } from '../kernel/operations/operation.js';
 import { AccountFeed, type Sink } from './subscriptions.feed.js';
 
 /** Between two looks where wakes may not arrive, and between two where they do. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Callback, Module } from '../kernel/module.js';
+import type { Callback, Module } from '../kernel/module/module.js';
 
 /** Puts the modules' callbacks at the root of the server: neither limited nor asked for credentials, bodies left as they are. */
 export async function mountCallbacks(server: FastifyInstance, modules: readonly Module[]): Promise<void> {

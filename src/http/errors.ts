@@ -1,4 +1,4 @@
-import type { AppError } from '../kernel/errors.js';
+import type { AppError } from '../kernel/base/errors.js';
 
 /** An error as REST prints it: the flat body of the contract's "Errors". */
 export function errorBody(error: AppError, requestId: string) {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../kernel/config.js';
-import { type AppError, badRequest, notFound } from '../kernel/errors.js';
+import type { Config } from '../kernel/base/config.js';
+import { type AppError, badRequest, notFound } from '../kernel/base/errors.js';
 import { errorBody } from './errors.js';
 
 /** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
-import type { Context } from '../kernel/context.js';
-import { type Bucket, type Limiter, limited, type Spent } from '../kernel/limits.js';
+import { type Bucket, type Limiter, limited, type Spent } from '../kernel/access/rateLimits.js';
+import type { Context } from '../kernel/context/context.js';
 
 /** One address, or the /64 of an IPv6 one, so that a rotating client stays one client. */
 function clientKey(ip: string): string {

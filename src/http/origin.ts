@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../kernel/config.js';
-import { type AppError, denied } from '../kernel/errors.js';
+import type { Config } from '../kernel/base/config.js';
+import { type AppError, denied } from '../kernel/base/errors.js';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -1,4 +1,4 @@
-import type { App } from '../kernel/context.js';
+import type { App } from '../kernel/context/context.js';
 
 const kept = 1000;
 /** Longer than this the database is not there. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import type { App, Principal, RequestInfo } from '../kernel/context.js';
-import { Context } from '../kernel/context.js';
-import { fromDatabase } from '../kernel/dberrors.js';
-import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/errors.js';
-import { RateLimited } from '../kernel/limits.js';
+import { RateLimited } from '../kernel/access/rateLimits.js';
+import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
+import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
+import { Context } from '../kernel/context/context.js';
+import { fromDatabase } from '../kernel/database/errors.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
 import { ambiguity, crossOrigin, hearOut, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
@@ -31,7 +31,7 @@ declare module 'fastify' {
     /** The route's label in the metrics. */
     row?: string;
     /** Named buckets spent besides the caller's. */
-    buckets?: readonly import('../kernel/limits.js').Bucket[];
+    buckets?: readonly import('../kernel/access/rateLimits.js').Bucket[];
     /** Neither limited nor asked for credentials. */
     bare?: boolean;
     /** GraphQL requests of a session have a bucket of their own, and their errors GraphQL's body. */

@@ -1,5 +1,5 @@
 import { type GraphQLInputObjectType, type GraphQLInputType, getNullableType, isInputObjectType, isListType } from 'graphql';
-import { badRequest } from '../kernel/errors.js';
+import { badRequest } from '../kernel/base/errors.js';
 
 /** A JSON body as an operation's input: members that the input does not know are left out and named. */
 export function adaptBody(

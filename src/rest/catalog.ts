@@ -1,6 +1,6 @@
-import type { Bucket } from '../kernel/limits.js';
-import type { Module } from '../kernel/module.js';
-import { type RawReply, raw } from '../kernel/rows.js';
+import type { Bucket } from '../kernel/access/rateLimits.js';
+import type { Module } from '../kernel/module/module.js';
+import { type RawReply, raw } from '../kernel/module/routes.js';
 import { operationIds, summaryOf, tierOf } from './openapi.js';
 import { errorStatuses, successStatuses } from './openapi.responses.js';
 import { exactly, type Schema } from './openapi.schemas.js';

@@ -1,5 +1,5 @@
-import { Printed } from '../kernel/printed.js';
-import type { Row } from '../kernel/rows.js';
+import { Printed } from '../kernel/lists/recordSql.js';
+import type { Row } from '../kernel/module/routes.js';
 
 interface Connection {
   nodes: unknown[] | Printed;

@@ -1,4 +1,4 @@
-import { AppError } from '../kernel/errors.js';
+import { AppError } from '../kernel/base/errors.js';
 
 /** "assignedTo" → "assigned_to", "tags.0" → "tag_names.0". */
 function clientName(field: string, names: ReadonlyMap<string, string>): string {

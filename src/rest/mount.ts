@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { allow } from '../kernel/access.js';
-import { notFound } from '../kernel/errors.js';
-import type { Bucket } from '../kernel/limits.js';
-import { Printed } from '../kernel/printed.js';
-import type { RawRequest } from '../kernel/rows.js';
+import { allow } from '../kernel/access/access.js';
+import type { Bucket } from '../kernel/access/rateLimits.js';
+import { notFound } from '../kernel/base/errors.js';
+import { Printed } from '../kernel/lists/recordSql.js';
+import type { RawRequest } from '../kernel/module/routes.js';
 import type { Envelope } from './envelope.js';
 import { answer, answerRaw, prepare } from './serve.js';
 import { type Passage, sofaRows } from './sofa.js';

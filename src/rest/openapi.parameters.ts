@@ -7,8 +7,8 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import { maxPageSize } from '../kernel/page.js';
-import type { Row } from '../kernel/rows.js';
+import { maxPageSize } from '../kernel/model/connection.js';
+import type { Row } from '../kernel/module/routes.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
 import { type Source, snakeName } from './query.js';

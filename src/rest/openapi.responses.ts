@@ -1,5 +1,5 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
-import { statusOf } from '../kernel/errors.js';
+import { statusOf } from '../kernel/base/errors.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
 import type { MountedRow } from './table.js';
 

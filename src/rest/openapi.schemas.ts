@@ -18,8 +18,8 @@ import {
   print,
   type SelectionSetNode,
 } from 'graphql';
-import type { FieldRule } from '../kernel/fields.js';
-import { recordFields, recordSelection } from '../kernel/record.js';
+import type { FieldRule } from '../kernel/model/fields.js';
+import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
 export type Schema = Record<string, unknown>;

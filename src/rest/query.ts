@@ -11,9 +11,9 @@ import {
   isInputObjectType,
   isListType,
 } from 'graphql';
-import { type Detail, invalid } from '../kernel/errors.js';
-import { maxPageSize } from '../kernel/page.js';
-import type { Row } from '../kernel/rows.js';
+import { type Detail, invalid } from '../kernel/base/errors.js';
+import { maxPageSize } from '../kernel/model/connection.js';
+import type { Row } from '../kernel/module/routes.js';
 
 /** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */
 export interface Source {

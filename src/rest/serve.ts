@@ -1,10 +1,10 @@
 import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
-import { allow } from '../kernel/access.js';
-import type { Context } from '../kernel/context.js';
-import { AppError, badRequest } from '../kernel/errors.js';
-import { causeOf, type Operation, run, show } from '../kernel/operation.js';
-import type { RawReply, RawRequest, Row } from '../kernel/rows.js';
+import { allow } from '../kernel/access/access.js';
+import { AppError, badRequest } from '../kernel/base/errors.js';
+import type { Context } from '../kernel/context/context.js';
+import type { RawReply, RawRequest, Row } from '../kernel/module/routes.js';
+import { causeOf, type Operation, run, show } from '../kernel/operations/operation.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';

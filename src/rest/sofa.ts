@@ -1,6 +1,6 @@
 import { GraphQLObjectType, GraphQLScalarType, GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { useSofa } from 'sofa-api';
-import type { Context } from '../kernel/context.js';
+import type { Context } from '../kernel/context/context.js';
 import type { Envelope } from './envelope.js';
 import { answer, type Prepared } from './serve.js';
 import type { MountedRow } from './table.js';

@@ -9,11 +9,11 @@ import {
   validate,
 } from 'graphql';
 import type { Documents } from '../graphql/documents.js';
-import { markOf, type Needs, needsOf } from '../kernel/access.js';
-import type { Module } from '../kernel/module.js';
-import type { Operation } from '../kernel/operation.js';
-import { recordSelection } from '../kernel/record.js';
-import type { Row } from '../kernel/rows.js';
+import { markOf, type Needs, needsOf } from '../kernel/access/access.js';
+import { recordSelection } from '../kernel/model/restRecord.js';
+import type { Module } from '../kernel/module/module.js';
+import type { Row } from '../kernel/module/routes.js';
+import type { Operation } from '../kernel/operations/operation.js';
 import { includeVariable, inputSources, querySources, type Source } from './query.js';
 
 /** A row bound to the schema: its root field, its document, where its arguments come from. */

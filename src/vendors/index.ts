@@ -1,6 +1,6 @@
-import type { Clock } from '../kernel/clock.js';
-import type { Config } from '../kernel/config.js';
-import type { Vendors } from '../kernel/vendors.js';
+import type { Clock } from '../kernel/base/clock.js';
+import type { Config } from '../kernel/base/config.js';
+import type { Vendors } from '../kernel/context/vendors.js';
 import { simulatedEmail } from './email/simulator.js';
 import { smtpEmail } from './email/smtp.js';
 import { SimulatedPayments } from './payments/simulator.js';

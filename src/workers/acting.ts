@@ -1,5 +1,5 @@
-import { type App, Context } from '../kernel/context.js';
-import type { Job } from '../kernel/jobs.js';
+import { type App, Context } from '../kernel/context/context.js';
+import type { Job } from '../kernel/context/jobQueue.js';
 import { accountInfo } from '../modules/auth/auth.session.js';
 
 /** The context of a job: the account and the person who caused it, with all rights in that account. */

@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { type Channel, MemoryChannel, RedisChannel } from '../kernel/channel.js';
-import type { Config } from '../kernel/config.js';
-import type { App } from '../kernel/context.js';
+import type { Config } from '../kernel/base/config.js';
+import type { App } from '../kernel/context/context.js';
 import type { Database } from '../kernel/database/index.js';
+import { type Channel, MemoryChannel, RedisChannel } from '../kernel/events/channel.js';
 import { JobQueue, waitingJobs } from './jobs.js';
 import { outboxWake, Relay, waitingEvents } from './relay.js';
 

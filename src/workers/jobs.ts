@@ -1,8 +1,8 @@
 import PgBoss from 'pg-boss';
-import type { App } from '../kernel/context.js';
+import type { App } from '../kernel/context/context.js';
+import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
+import type { Transaction } from '../kernel/database/accountScope.js';
 import type { Database } from '../kernel/database/index.js';
-import type { Job, JobOptions, Jobs } from '../kernel/jobs.js';
-import type { Transaction } from '../kernel/tenancy.js';
 import { actingFor } from './acting.js';
 import { sweep } from './sweeps.js';
 

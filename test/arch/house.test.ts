@@ -36,8 +36,8 @@ describe('the sources', () => {
 
   it('read the environment in the configuration alone', () => {
     // what main says of NODE_ENV must be said before the configuration is read
-    expect(linesWith(/process\.env(?!\.NODE_ENV)/, /^src\/kernel\/config\.ts$/)).toEqual([]);
-    expect(linesWith(/process\.env/, /^src\/(kernel\/config|main)\.ts$/)).toEqual([]);
+    expect(linesWith(/process\.env(?!\.NODE_ENV)/, /^src\/kernel\/base\/config\.ts$/)).toEqual([]);
+    expect(linesWith(/process\.env/, /^src\/(kernel\/base\/config|main)\.ts$/)).toEqual([]);
   });
 
   it('keep raw SQL behind the kernel', () => {
@@ -78,7 +78,7 @@ describe('a module', () => {
   });
 
   it('looks beyond its account only to find out who is calling', () => {
-    expect(linesWith(/\.global\b/, /^src\/(kernel\/context|modules\/(auth|users)\/.+|demo\/demo)\.ts$/)).toEqual([]);
+    expect(linesWith(/\.global\b/, /^src\/(kernel\/context\/context|modules\/(auth|users)\/.+|demo\/demo)\.ts$/)).toEqual([]);
   });
 
   it('does its work without a word about the doors', () => {

@@ -4,7 +4,7 @@ import { readme } from '../support/readme.js';
 
 describe('the README', () => {
   it('explains every variable that the configuration reads', () => {
-    const names = [...readFileSync('src/kernel/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
+    const names = [...readFileSync('src/kernel/base/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
   });

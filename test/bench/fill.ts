@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { systemClock } from '../../src/kernel/clock.js';
+import { systemClock } from '../../src/kernel/base/clock.js';
 import { digest, newKey } from '../../src/modules/auth/auth.secrets.js';
 import { fillDeals } from './fill.deals.js';
 import { fillWork } from './fill.work.js';

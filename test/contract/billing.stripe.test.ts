@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readConfig } from '../../src/kernel/config.js';
+import { readConfig } from '../../src/kernel/base/config.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import {
   type Account,

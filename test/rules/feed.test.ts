@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Context } from '../../src/kernel/context.js';
+import { Context } from '../../src/kernel/context/context.js';
 import { Relay } from '../../src/workers/relay.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import {

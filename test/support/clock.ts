@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { v7 } from 'uuid';
-import type { Clock } from '../../src/kernel/clock.js';
+import type { Clock } from '../../src/kernel/base/clock.js';
 
 /** A clock that goes like the machine's until it is moved. */
 export class MovableClock implements Clock {

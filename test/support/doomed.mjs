@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 
 const { openDatabase } = await import('../../dist/src/kernel/database/index.js');
-const { MemoryChannel } = await import('../../dist/src/kernel/channel.js');
+const { MemoryChannel } = await import('../../dist/src/kernel/events/channel.js');
 const { JobQueue } = await import('../../dist/src/workers/jobs.js');
 
 const [url, queue] = process.argv.slice(2);

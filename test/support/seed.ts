@@ -1,4 +1,4 @@
-import type { App } from '../../src/kernel/context.js';
+import type { App } from '../../src/kernel/context/context.js';
 import type { Client, Loose, Reply } from './client.js';
 
 export const password = 'correct horse battery';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createServer, type Server } from '../../src/app.js';
-import { type Config, type RateLimits, readConfig } from '../../src/kernel/config.js';
+import { type Config, type RateLimits, readConfig } from '../../src/kernel/base/config.js';
 import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import { Client, type Wire } from './client.js';
 import { MovableClock } from './clock.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
-import type { StripeConfig } from '../../src/kernel/config.js';
+import type { StripeConfig } from '../../src/kernel/base/config.js';
 import type { Loose } from './client.js';
 
 const webhookSecret = 'whsec_of_the_tests';

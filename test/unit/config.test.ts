@@ -1,9 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/kernel/clock.js';
-import { readConfig } from '../../src/kernel/config.js';
-import { secretKeyOf } from '../../src/kernel/secretFile.js';
+import { systemClock } from '../../src/kernel/base/clock.js';
+import { readConfig } from '../../src/kernel/base/config.js';
+import { secretKeyOf } from '../../src/kernel/base/secretFile.js';
 
 const onPostgres = { DATABASE_URL: 'postgres://db/crm', SECRET_KEY: 'x'.repeat(32) };
 

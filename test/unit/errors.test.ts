@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Prisma } from '../../src/generated/prisma/client.js';
-import { fromDatabase, isRetryable, mayRetry, pauseBefore } from '../../src/kernel/dberrors.js';
-import { AppError, invalid, statusOf } from '../../src/kernel/errors.js';
+import { AppError, invalid, statusOf } from '../../src/kernel/base/errors.js';
+import { fromDatabase, isRetryable, mayRetry, pauseBefore } from '../../src/kernel/database/errors.js';
 import { inClientNames } from '../../src/rest/errors.js';
 
 const fault = (code: string, cause: object = {}) =>

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
-import type { Context } from '../../src/kernel/context.js';
-import type { AppError } from '../../src/kernel/errors.js';
+import type { AppError } from '../../src/kernel/base/errors.js';
+import type { Context } from '../../src/kernel/context/context.js';
 import {
   clean,
   Draft,
@@ -17,7 +17,7 @@ import {
   Stamp,
   Text,
   Texts,
-} from '../../src/kernel/fields.js';
+} from '../../src/kernel/model/fields.js';
 
 @Entity('What a widget has inside')
 class Part {

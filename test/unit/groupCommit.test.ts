@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
-import { GroupCommit, type Write } from '../../src/kernel/groupCommit.js';
-import { addRow } from '../../src/kernel/writes.js';
+import { GroupCommit, type Write } from '../../src/kernel/writes/commitBatcher.js';
+import { addRow } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace } from '../support/database.js';
 
 let db: Database;

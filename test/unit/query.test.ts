@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, type GraphQLField } from 'graphql';
-import type { AppError } from '../../src/kernel/errors.js';
-import { list } from '../../src/kernel/rows.js';
+import type { AppError } from '../../src/kernel/base/errors.js';
+import { list } from '../../src/kernel/module/routes.js';
 import { adaptQuery, querySources } from '../../src/rest/query.js';
 
 const schema = buildSchema(`

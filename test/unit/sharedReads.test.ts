@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
-import { SharedReads } from '../../src/kernel/sharedReads.js';
-import { sql } from '../../src/kernel/sql.js';
+import { sql } from '../../src/kernel/database/sql.js';
+import { SharedReads } from '../../src/kernel/reads/lookupBatcher.js';
 import { freshPlace } from '../support/database.js';
 
 let db: Database;

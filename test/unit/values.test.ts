@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { Context } from '../../src/kernel/context.js';
-import * as values from '../../src/kernel/values.js';
+import type { Context } from '../../src/kernel/context/context.js';
+import * as values from '../../src/kernel/model/checks.js';
 
 const ctx = { account: { defaultCountry: 'US' } } as Context;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { endOfDay } from '../../src/kernel/zones.js';
+import { endOfDay } from '../../src/kernel/base/timeZones.js';
 
 describe('the end of a day', () => {
   const ends = (day: string, zone: string) => endOfDay(day, zone).toISOString();

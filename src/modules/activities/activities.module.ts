@@ -1,11 +1,11 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { list, make } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { list, make } from '../../kernel/module/routes.js';
 import type { Activity } from './activity.model.js';
 import { ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
 import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals } from './activity.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     activitiesOfCompany: Loader<Activity[]>;
     activitiesOfContact: Loader<Activity[]>;

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Draft, Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Draft, Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
 /** Contract "Activity (log entry)": what is written by hand, one line a field. */
 @ObjectType()

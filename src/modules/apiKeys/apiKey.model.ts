@@ -1,6 +1,21 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Count, Draft, Edit, Entity, Id, Input, Instant, Nested, OneOf, oneOf, SomeOf, Stamp, Text, Texts } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import {
+  Count,
+  Draft,
+  Edit,
+  Entity,
+  Id,
+  Input,
+  Instant,
+  Nested,
+  OneOf,
+  oneOf,
+  SomeOf,
+  Stamp,
+  Text,
+  Texts,
+} from '../../kernel/model/fields.js';
 import { AccountName } from '../auth/auth.model.js';
 
 /** The domains that a key may be held to. */

@@ -1,8 +1,8 @@
 import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In } from '../../kernel/fields.js';
-import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { In } from '../../kernel/model/fields.js';
 import { ApiKey, ApiKeyCheck, ApiKeyConnection, ApiKeyList, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
 import * as keys from './apiKey.service.js';
 

@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
-import { type Context, validId } from '../../kernel/context.js';
-import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import { deleted } from '../../kernel/page.js';
-import { contains } from '../../kernel/search.js';
-import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
 import type { ApiKey, ApiKeyCheck, ApiKeyList, ApiKeySort, CreateApiKeyInput, UpdateApiKeyInput } from './apiKey.model.js';

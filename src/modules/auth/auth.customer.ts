@@ -1,4 +1,4 @@
-import { Context } from '../../kernel/context.js';
+import { Context } from '../../kernel/context/context.js';
 import { principalOf } from './auth.identify.js';
 
 /**

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
-import type { App, Principal } from '../../kernel/context.js';
-import { AppError, denied, unauthenticated } from '../../kernel/errors.js';
+import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
+import type { App, Principal } from '../../kernel/context/context.js';
 import { digest, isKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 

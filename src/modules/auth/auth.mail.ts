@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import type { Email } from '../../vendors/email/email.js';
 
 const pending = new Set<Promise<unknown>>();

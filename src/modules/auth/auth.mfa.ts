@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
-import type { Context } from '../../kernel/context.js';
-import { seal, sign, unseal } from '../../kernel/crypto.js';
-import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/errors.js';
-import { limited } from '../../kernel/limits.js';
+import { limited } from '../../kernel/access/rateLimits.js';
+import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
 import { forgetCallers } from './auth.identify.js';
 import {
   type AuthResult,

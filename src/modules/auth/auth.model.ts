@@ -1,4 +1,4 @@
-import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/fields.js';
+import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
 
 @Entity('A person')
 export class Person {

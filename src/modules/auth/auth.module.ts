@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { act, edit, read } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, edit, read } from '../../kernel/module/routes.js';
 import { AuthResolver } from './auth.resolver.js';
 
 export default defineModule({

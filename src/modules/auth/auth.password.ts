@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
+import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
 import { forgetCallers } from './auth.identify.js';
 import { mailInBackground } from './auth.mail.js';
 import {

@@ -1,6 +1,6 @@
-import { owesMfa } from '../../kernel/access.js';
-import type { App, Principal } from '../../kernel/context.js';
-import { type AppError, denied, unauthenticated } from '../../kernel/errors.js';
+import { owesMfa } from '../../kernel/access/access.js';
+import { type AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
+import type { App, Principal } from '../../kernel/context/context.js';
 import { isAllowedFrom, principalOf } from './auth.identify.js';
 import { mustHaveMfa } from './auth.session.js';
 

@@ -1,9 +1,9 @@
 import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { Access, Public } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In } from '../../kernel/fields.js';
-import { Limited } from '../../kernel/limits.js';
-import { Detached } from '../../kernel/operation.js';
+import { Access, Public } from '../../kernel/access/access.js';
+import { Limited } from '../../kernel/access/rateLimits.js';
+import type { Context } from '../../kernel/context/context.js';
+import { In } from '../../kernel/model/fields.js';
+import { Detached } from '../../kernel/operations/operation.js';
 import { disableMfa, enableMfa, mfaPolicy, setUpMfa, updateMfaPolicy, verifyMfa } from './auth.mfa.js';
 import {
   AcceptInviteInput,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
-import type { Clock } from '../../kernel/clock.js';
+import type { Clock } from '../../kernel/base/clock.js';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 

@@ -1,4 +1,4 @@
-import type { AccountInfo, Context } from '../../kernel/context.js';
+import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
 import { issueToken } from './auth.tokens.js';

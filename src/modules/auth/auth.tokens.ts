@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { badRequest, check } from '../../kernel/errors.js';
+import { badRequest, check } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
 import { digest, randomSecret } from './auth.secrets.js';
 
 type Kind = 'reset' | 'invite' | 'mfa';

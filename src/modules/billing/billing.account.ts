@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
 import type { Interval, Subscription } from '../../vendors/payments/payments.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 

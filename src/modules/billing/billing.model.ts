@@ -1,4 +1,4 @@
-import { Count, Draft, Entity, Flag, Input, Instant, Money, Nested, OneOf, oneOf, Stamp, Text, Url } from '../../kernel/fields.js';
+import { Count, Draft, Entity, Flag, Input, Instant, Money, Nested, OneOf, oneOf, Stamp, Text, Url } from '../../kernel/model/fields.js';
 import { intervals, soldPlans } from '../../vendors/payments/payments.js';
 
 export const PlanId = oneOf('PlanId', soldPlans, 'The plans that are sold');

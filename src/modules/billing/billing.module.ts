@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { act, read } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, read } from '../../kernel/module/routes.js';
 import { confirmPage, showPage, takeStripeNotice } from './billing.pages.js';
 import { BillingResolver } from './billing.resolver.js';
 

@@ -1,9 +1,9 @@
-import type { Context } from '../../kernel/context.js';
-import { notFound } from '../../kernel/errors.js';
-import type { CallbackRequest } from '../../kernel/module.js';
-import { plans } from '../../kernel/plans.js';
-import type { RawReply } from '../../kernel/rows.js';
+import { notFound } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { CallbackRequest } from '../../kernel/module/module.js';
+import type { RawReply } from '../../kernel/module/routes.js';
 import { SimulatedPayments, type Ticket } from '../../vendors/payments/simulator.js';
+import { plans } from './billing.limits.js';
 import { takeNotice } from './billing.service.js';
 
 const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";

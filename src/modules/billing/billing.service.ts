@@ -1,10 +1,10 @@
-import type { Context } from '../../kernel/context.js';
-import { AppError, check, conflict } from '../../kernel/errors.js';
-import { plans, usageOf } from '../../kernel/plans.js';
+import { AppError, check, conflict } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, subscriptionOf } from './billing.account.js';
 import { healthOf } from './billing.health.js';
+import { plans, usageOf } from './billing.limits.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,8 +1,8 @@
-import type { Context } from '../../kernel/context.js';
-import { each } from '../../kernel/each.js';
-import { check, invalidField } from '../../kernel/errors.js';
-import { clean } from '../../kernel/fields.js';
-import { checkReferences } from '../../kernel/references.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { clean } from '../../kernel/model/fields.js';
+import { each } from '../../kernel/operations/forEachRecord.js';
+import { checkReferences } from '../../kernel/operations/references.js';
 import { type ContactChange, contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
 import { afterRetagging, putOn, takeOff } from '../contacts/contact.tags.js';
 import {

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import { each } from '../../kernel/each.js';
-import { clean } from '../../kernel/fields.js';
-import { checkReferences } from '../../kernel/references.js';
+import type { Context } from '../../kernel/context/context.js';
+import { clean } from '../../kernel/model/fields.js';
+import { each } from '../../kernel/operations/forEachRecord.js';
+import { checkReferences } from '../../kernel/operations/references.js';
 import { updateDeal } from '../deals/deal.service.js';
 import { BulkDealUpdate, type BulkEditDealsInput, type BulkUpdateDealsInput } from './bulk.model.js';
 import { countsOf, resultsOf } from './bulk.outcome.js';

@@ -1,6 +1,6 @@
 import { Field, ObjectType } from 'type-graphql';
-import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/fields.js';
-import { Rows, Target, Targets } from '../../kernel/fields.many.js';
+import { Rows, Target, Targets } from '../../kernel/model/bulkFields.js';
+import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/model/fields.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
 import { CreateDealInput } from '../deals/deal.model.js';
 

@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { act } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act } from '../../kernel/module/routes.js';
 import { BulkContactsResolver, BulkDealsResolver } from './bulk.resolver.js';
 
 // Too many records are 422.

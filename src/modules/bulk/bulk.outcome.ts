@@ -1,4 +1,4 @@
-import type { Outcome } from '../../kernel/each.js';
+import type { Outcome } from '../../kernel/operations/forEachRecord.js';
 import type { BulkOutcome, BulkResult, BulkResults } from './bulk.model.js';
 
 const resultOf = <T>({ item, error }: Outcome<T, unknown>, idOf: (item: T) => string): BulkResult => ({

@@ -1,8 +1,8 @@
 import { Ctx, Mutation, Resolver } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In } from '../../kernel/fields.js';
-import { Detached } from '../../kernel/operation.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { In } from '../../kernel/model/fields.js';
+import { Detached } from '../../kernel/operations/operation.js';
 import * as bulk from './bulk.contacts.js';
 import { editDeals, updateDeals } from './bulk.deals.js';
 import {

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import { badRequest, check, unprocessable } from '../../kernel/errors.js';
-import { filterSql } from '../../kernel/filters.js';
-import { rawSql, type Sql, sql, statement } from '../../kernel/sql.js';
+import { badRequest, check, unprocessable } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
 /** An id that is given twice is one record. */

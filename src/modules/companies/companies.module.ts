@@ -1,6 +1,6 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { ContactRow } from '../contacts/contact.service.js';
 import { CompanyResolver, ContactCompanyResolver, UserCompanyResolver } from './company.resolver.js';
 import {
@@ -13,7 +13,7 @@ import {
   subsidiariesOfCompanies,
 } from './company.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     company: Loader<CompanyRow | null>;
     companyFigures: Loader<CompanyFigures>;

@@ -1,8 +1,8 @@
-import type { Context } from '../../kernel/context.js';
-import { type Conditions, conditionsOf } from '../../kernel/filters.js';
-import { byText, byTime, type ListSpec } from '../../kernel/list.js';
-import { wordPattern } from '../../kernel/search.js';
-import { selectList, sql } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { selectList, sql } from '../../kernel/database/sql.js';
+import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
+import { byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import type { CompanyFilter, CompanySort } from './company.model.js';
 
 /** The columns of a company's row, over the alias `t`: exact decimals as text. */

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Draft,
@@ -15,8 +16,7 @@ import {
   Ref,
   Stamp,
   Text,
-} from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+} from '../../kernel/model/fields.js';
 
 export const companySizes = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001+'] as const;
 type CompanySize = (typeof companySizes)[number];

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import type { Batch } from '../../kernel/loaders.js';
-import { rawSql, sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { Batch } from '../../kernel/context/loaders.js';
+import { rawSql, sql, statement } from '../../kernel/database/sql.js';
 
 /** Every table whose rows follow their contact in a merge. */
 const children = [

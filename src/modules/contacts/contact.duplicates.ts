@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
 import type { DuplicateGroup } from './contact.model.js';
 
 interface Group {

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import type { Fact } from '../../kernel/outbox.js';
-import { type Relation, relatedRows } from '../../kernel/related.js';
-import { rawSql, sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { rawSql, sql, statement } from '../../kernel/database/sql.js';
+import type { Fact } from '../../kernel/events/facts.js';
+import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { contactColumns, contactWithTags } from './contact.filter.js';
 import { type ContactRow, emitContact } from './contact.service.js';
 

@@ -1,5 +1,5 @@
-import type { Batch } from '../../kernel/loaders.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Batch } from '../../kernel/context/loaders.js';
+import { sql, statement } from '../../kernel/database/sql.js';
 
 // One upsert of an address at a time: two of them must not both find nobody. In one order, so that none waits for ever.
 const oneAtATime = statement<never, [addresses: string[]]>(

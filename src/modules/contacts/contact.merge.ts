@@ -1,8 +1,8 @@
-import type { Context } from '../../kernel/context.js';
-import { badRequest, check, found, invalidField } from '../../kernel/errors.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { checkPlan } from '../../kernel/plans.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { checkPlan } from '../billing/billing.limits.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import {

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Draft,
@@ -19,8 +20,7 @@ import {
   Stamp,
   Text,
   Texts,
-} from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+} from '../../kernel/model/fields.js';
 
 /** Where a contact came from, as the tracking pixel or the form told. */
 @ObjectType({ description: 'Where a contact came from' })

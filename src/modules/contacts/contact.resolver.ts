@@ -1,10 +1,10 @@
 import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In, OfRecord } from '../../kernel/fields.js';
-import { Limited } from '../../kernel/limits.js';
-import { Deleted, IdArg, Listing } from '../../kernel/page.js';
-import { First, firstOf } from '../../kernel/related.js';
+import { Access } from '../../kernel/access/access.js';
+import { Limited } from '../../kernel/access/rateLimits.js';
+import type { Context } from '../../kernel/context/context.js';
+import { First, firstOf } from '../../kernel/lists/relatedRows.js';
+import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { In, OfRecord } from '../../kernel/model/fields.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { User } from '../users/user.model.js';
 import { duplicateContacts } from './contact.duplicates.js';

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import type { Batch } from '../../kernel/loaders.js';
-import type { Fact } from '../../kernel/outbox.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { Batch } from '../../kernel/context/loaders.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import type { Fact } from '../../kernel/events/facts.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';
 import { getContact } from './contact.service.js';
 

@@ -1,14 +1,20 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { mergeCustomFields } from '../../kernel/customFields.js';
-import { badRequest, check, found } from '../../kernel/errors.js';
-import { listRows, showRow, showRows } from '../../kernel/list.js';
-import { type Batch, inOrder } from '../../kernel/loaders.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { deleted, selectsOfNodes } from '../../kernel/page.js';
-import { defined } from '../../kernel/patch.js';
-import { checkPlan } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
-import { emptySql, sql, statement } from '../../kernel/sql.js';
+import { badRequest, check, found } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { emptySql, sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
+import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import {
+  changedReferences,
+  checkReferences,
+  missingReferences,
+  type ReferenceKinds,
+  refuseMissing,
+} from '../../kernel/operations/references.js';
+import { checkPlan } from '../billing/billing.limits.js';
+import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import type { Tag } from '../tags/tag.model.js';

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import { type Batch, grouped } from '../../kernel/loaders.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { type Batch, grouped } from '../../kernel/context/loaders.js';
+import { sql, statement } from '../../kernel/database/sql.js';
 import type { Tag } from '../tags/tag.model.js';
 
 /** A contact, and the tags it carries where they are known. */

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import { badRequest, check, found } from '../../kernel/errors.js';
-import { changesBetween } from '../../kernel/outbox.js';
+import { badRequest, check, found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
 import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';

@@ -1,5 +1,5 @@
-import type { AccountInfo, Context } from '../../kernel/context.js';
-import { type Sql, sql, statement } from '../../kernel/sql.js';
+import type { AccountInfo, Context } from '../../kernel/context/context.js';
+import { type Sql, sql, statement } from '../../kernel/database/sql.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;

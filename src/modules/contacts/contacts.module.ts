@@ -1,6 +1,6 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule, type Reaction } from '../../kernel/module.js';
-import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule, type Reaction } from '../../kernel/module/module.js';
+import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
@@ -12,7 +12,7 @@ import { onActivity, onDealChange, rescore, touchContact } from './contact.score
 import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
     contactToChange: Loader<ContactRow | null>;

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import { found } from '../../kernel/errors.js';
-import type { JobHandler } from '../../kernel/jobs.js';
-import { rawSql, sql, statement } from '../../kernel/sql.js';
+import { found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { JobHandler } from '../../kernel/context/jobQueue.js';
+import { rawSql, sql, statement } from '../../kernel/database/sql.js';
 import { tableOf } from './customField.impact.js';
 import type { CustomFieldCleanup } from './customField.model.js';
 

@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { rawSql, sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { rawSql, sql, statement } from '../../kernel/database/sql.js';
 import type { CustomField, CustomFieldDependency, DependencySummary } from './customField.model.js';
 
 type Place = Pick<CustomField, 'entityType' | 'fieldKey'>;

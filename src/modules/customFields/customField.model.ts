@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Draft,
@@ -15,8 +16,7 @@ import {
   Ref,
   Stamp,
   Text,
-} from '../../kernel/fields.js';
-import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/page.js';
+} from '../../kernel/model/fields.js';
 
 export const CustomFieldEntity = oneOf('CustomFieldEntity', ['contact', 'deal', 'company'], 'The records that carry a custom field');
 export const CustomFieldType = oneOf(

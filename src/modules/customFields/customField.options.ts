@@ -1,4 +1,4 @@
-import { check, unprocessable } from '../../kernel/errors.js';
+import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { CustomField } from './customField.model.js';
 
 type FieldType = CustomField['fieldType'];

@@ -1,11 +1,11 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { AppError, check, found, unprocessable } from '../../kernel/errors.js';
-import { conditionsOf } from '../../kernel/filters.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { defined } from '../../kernel/patch.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { selectList, sql, statement } from '../../kernel/sql.js';
+import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { selectList, sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { conditionsOf } from '../../kernel/lists/filterSql.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import { cleanupRetries } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
 import type {

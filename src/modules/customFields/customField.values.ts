@@ -1,8 +1,8 @@
-import type { Context } from '../../kernel/context.js';
-import { type Detail, invalid, unprocessable } from '../../kernel/errors.js';
-import { type Batch, grouped, type Loader } from '../../kernel/loaders.js';
-import { sql, statement } from '../../kernel/sql.js';
-import { isDay, isEmail, moment, toE164 } from '../../kernel/values.js';
+import { type Detail, invalid, unprocessable } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { type Batch, grouped, type Loader } from '../../kernel/context/loaders.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
 import type { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 
@@ -105,7 +105,7 @@ const definitionsOf = statement<Definition, [readonly string[]]>(
 export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>
   grouped(entityTypes, await ctx.glance(definitionsOf, entityTypes), (row) => row.entityType);
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     customFieldsOf: Loader<Definition[]>;
   }

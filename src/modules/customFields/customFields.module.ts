@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { cleanUp } from './customField.cleanup.js';
 import { CustomFieldResolver } from './customField.resolver.js';
 import { definitionsByEntity } from './customField.values.js';

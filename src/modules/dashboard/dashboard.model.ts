@@ -1,4 +1,4 @@
-import { Count, Entity, Flag, Id, Money, Nested, OfRecord, Text } from '../../kernel/fields.js';
+import { Count, Entity, Flag, Id, Money, Nested, OfRecord, Text } from '../../kernel/model/fields.js';
 import { Activity } from '../activities/activity.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Deal } from '../deals/deal.model.js';

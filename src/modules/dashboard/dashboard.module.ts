@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { read } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { read } from '../../kernel/module/routes.js';
 import { DashboardResolver } from './dashboard.resolver.js';
 
 export default defineModule({

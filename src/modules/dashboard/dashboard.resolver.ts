@@ -1,7 +1,7 @@
 import { Ctx, Query, Resolver } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { Selected } from '../../kernel/page.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { Selected } from '../../kernel/model/connection.js';
 import { Dashboard } from './dashboard.model.js';
 import { getDashboard } from './dashboard.service.js';
 

@@ -1,7 +1,7 @@
-import { mayRead } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { isToday } from '../../kernel/dates.js';
-import { joinSql, keptTotal, type Sql, sql } from '../../kernel/sql.js';
+import { mayRead } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { joinSql, keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
+import { isToday } from '../../kernel/lists/dateRanges.js';
 import { latestActivities } from '../activities/activity.service.js';
 import { contactWithTags } from '../contacts/contact.filter.js';
 import { longestWaiting } from '../contacts/contact.views.js';

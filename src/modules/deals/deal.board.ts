@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import { check, unprocessable } from '../../kernel/errors.js';
-import { checkReferences } from '../../kernel/references.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { check, unprocessable } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { checkReferences } from '../../kernel/operations/references.js';
 
 const places = 15;
 

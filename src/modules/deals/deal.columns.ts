@@ -1,5 +1,5 @@
-import { printed, printedObject } from '../../kernel/printed.js';
-import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/sql.js';
+import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { printed, printedObject } from '../../kernel/lists/recordSql.js';
 import { Company } from '../companies/company.model.js';
 import { hiddenFields } from '../contacts/contact.filter.js';
 import { Contact } from '../contacts/contact.model.js';

@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import type { Changes } from '../../kernel/outbox.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { Changes } from '../../kernel/events/facts.js';
 import type { Deal } from './deal.model.js';
 
 /** A deal as it is kept, with its lines where a statement brought them along. */

@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { allOf, type Sql, sql } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
 import { dealConditions } from './deal.filter.js';
 import { DealStatus } from './deal.model.js';
 

@@ -1,4 +1,5 @@
 import { ArgsType, Field, ObjectType } from 'type-graphql';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Currency,
@@ -20,8 +21,7 @@ import {
   Refs,
   Stamp,
   Text,
-} from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+} from '../../kernel/model/fields.js';
 import { EventFields } from '../events/event.model.js';
 
 export const DealStatus = oneOf('DealStatus', ['open', 'won', 'lost'], 'Where a deal stands');

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import { check, invalidField } from '../../kernel/errors.js';
-import { exact, toCents } from '../../kernel/money.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
+import { exact, toCents } from '../../kernel/base/money.js';
+import type { Context } from '../../kernel/context/context.js';
 import type { DealProduct, DealProductInput } from './deal.model.js';
 
 const four = (n: number) => `${n}.0000`;

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import type { Fact } from '../../kernel/outbox.js';
-import { sql, statement } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import type { Fact } from '../../kernel/events/facts.js';
 import { wholeDeal } from './deal.columns.js';
 import { type DealRow, emitDeal } from './deal.events.js';
 

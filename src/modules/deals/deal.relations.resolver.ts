@@ -1,6 +1,6 @@
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import type { Context } from '../../kernel/context.js';
-import { First, firstOf } from '../../kernel/related.js';
+import type { Context } from '../../kernel/context/context.js';
+import { First, firstOf } from '../../kernel/lists/relatedRows.js';
 import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';

@@ -1,5 +1,5 @@
-import { relatedRows } from '../../kernel/related.js';
-import { sql } from '../../kernel/sql.js';
+import { sql } from '../../kernel/database/sql.js';
+import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { wholeDeal } from './deal.columns.js';
 import type { DealRow } from './deal.events.js';
 

@@ -1,10 +1,10 @@
 import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { AfterArg, about, type FeedEvent, FeedOf } from '../../kernel/feed.js';
-import { In } from '../../kernel/fields.js';
-import { Limited } from '../../kernel/limits.js';
-import { Deleted, IdArg, Listing, Selected } from '../../kernel/page.js';
+import { Access } from '../../kernel/access/access.js';
+import { Limited } from '../../kernel/access/rateLimits.js';
+import type { Context } from '../../kernel/context/context.js';
+import { AfterArg, about, type FeedEvent, FeedOf } from '../../kernel/feed/feed.js';
+import { Deleted, IdArg, Listing, Selected } from '../../kernel/model/connection.js';
+import { In } from '../../kernel/model/fields.js';
 import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';

@@ -1,14 +1,20 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { mergeCustomFields } from '../../kernel/customFields.js';
-import { check, conflict, found, unprocessable } from '../../kernel/errors.js';
-import { showRow, showRows } from '../../kernel/list.js';
-import { type Batch, inOrder } from '../../kernel/loaders.js';
-import { type Changes, changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { defined } from '../../kernel/patch.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/references.js';
-import { allOf, type Sql, sql, statement } from '../../kernel/sql.js';
+import { check, conflict, found, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { allOf, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { showRow, showRows } from '../../kernel/lists/list.js';
+import { deleted } from '../../kernel/model/connection.js';
+import {
+  changedReferences,
+  checkReferences,
+  missingReferences,
+  type ReferenceKinds,
+  refuseMissing,
+} from '../../kernel/operations/references.js';
+import { checkTrial } from '../billing/billing.limits.js';
+import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';

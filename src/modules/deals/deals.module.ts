@@ -1,6 +1,6 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { act, drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { DealRow } from './deal.events.js';
 import { filterable } from './deal.filter.js';
 import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
@@ -16,7 +16,7 @@ import { DealEventResolver, DealResolver } from './deal.resolver.js';
 import { dealsById, dealsToChange, type WholeDeal } from './deal.service.js';
 import { type Place, placesToHold, placesToRead } from './deal.stage.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
     dealToChange: Loader<(WholeDeal & { deletedAt: Date | null }) | null>;

@@ -1,6 +1,6 @@
 import { ArgsType, Field, ID, Int, ObjectType } from 'type-graphql';
-import { Entity, JsonObject, Position, Ref, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf } from '../../kernel/page.js';
+import { ConnectionOf } from '../../kernel/model/connection.js';
+import { Entity, JsonObject, Position, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
 /** What every event carries; the typed ones carry their record besides. */
 @ObjectType()

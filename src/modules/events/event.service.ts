@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context.js';
-import { pageOfFeed } from '../../kernel/feed.js';
+import type { Context } from '../../kernel/context/context.js';
+import { pageOfFeed } from '../../kernel/feed/feed.js';
 import type { EventList } from './event.model.js';
 
 /**

@@ -1,5 +1,5 @@
-import { defineModule } from '../../kernel/module.js';
-import { list } from '../../kernel/rows.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { list } from '../../kernel/module/routes.js';
 import { ContactEventResolver, EventResolver } from './event.resolver.js';
 
 export default defineModule({

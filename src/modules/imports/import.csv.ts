@@ -1,5 +1,5 @@
 import { type CsvError, parse } from 'csv-parse/sync';
-import { check, invalidField } from '../../kernel/errors.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import { mostRows } from './import.model.js';
 
 /** A row under the names of its columns. */

@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import { check, invalid, invalidField } from '../../kernel/errors.js';
-import { clean } from '../../kernel/fields.js';
+import { check, invalid, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { clean } from '../../kernel/model/fields.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { ContactChange } from '../contacts/contact.service.js';
 import type { CustomField } from '../customFields/customField.model.js';

@@ -1,7 +1,7 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Count, Entity, Fraction, Id, Input, JsonObject, LongText, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/fields.js';
-import { JsonObjects } from '../../kernel/fields.many.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { JsonObjects } from '../../kernel/model/bulkFields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Count, Entity, Fraction, Id, Input, JsonObject, LongText, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
 /** The most rows of one import; its body may have 10 MiB. */
 export const mostRows = 10_000;

@@ -1,9 +1,9 @@
 import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In } from '../../kernel/fields.js';
-import { IdArg, Listing } from '../../kernel/page.js';
-import { First, firstOf } from '../../kernel/related.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { First, firstOf } from '../../kernel/lists/relatedRows.js';
+import { IdArg, Listing } from '../../kernel/model/connection.js';
+import { In } from '../../kernel/model/fields.js';
 import { Contact } from '../contacts/contact.model.js';
 import { User } from '../users/user.model.js';
 import {

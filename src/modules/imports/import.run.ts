@@ -1,9 +1,9 @@
-import type { Context } from '../../kernel/context.js';
-import { each, type Outcome } from '../../kernel/each.js';
-import { AppError, invalidField, notFound } from '../../kernel/errors.js';
-import type { JobHandler } from '../../kernel/jobs.js';
-import { sql, statement } from '../../kernel/sql.js';
-import { isUuid } from '../../kernel/values.js';
+import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { JobHandler } from '../../kernel/context/jobQueue.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { isUuid } from '../../kernel/model/checks.js';
+import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
 import { type Imported, importedFrom } from './import.mapping.js';
 import type { Import } from './import.model.js';

@@ -1,13 +1,13 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { act, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, list, make, read } from '../../kernel/module/routes.js';
 import type { ContactRow } from '../contacts/contact.service.js';
 import { bodyCap, type Import, type ImportPreview } from './import.model.js';
 import { ContactImportResolver, ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
 import { contactsOfImports, importsById, previewsOf } from './import.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     import: Loader<Import | null>;
     importPreview: Loader<ImportPreview[]>;

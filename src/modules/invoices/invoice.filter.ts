@@ -1,10 +1,10 @@
-import type { Context } from '../../kernel/context.js';
-import { since, until } from '../../kernel/dates.js';
-import { type Conditions, conditionsOf } from '../../kernel/filters.js';
-import { byNumber, byTime, type ListSpec } from '../../kernel/list.js';
-import { searchPattern, wordPattern } from '../../kernel/search.js';
-import { emptySql, type Sql, selectList, sql } from '../../kernel/sql.js';
-import { today } from '../../kernel/zones.js';
+import { today } from '../../kernel/base/timeZones.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptySql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { since, until } from '../../kernel/lists/dateRanges.js';
+import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
+import { byNumber, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { searchPattern, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import type { InvoiceFilter, InvoiceSort } from './invoice.model.js';
 
 /** Sent, due before today in workspace time, and not covered; the sweep writes down what this finds. */

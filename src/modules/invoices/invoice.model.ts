@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Currency,
   Date_,
@@ -16,8 +17,7 @@ import {
   Ref,
   Stamp,
   Text,
-} from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+} from '../../kernel/model/fields.js';
 
 export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');
 export const PaymentMethod = oneOf('PaymentMethod', ['credit_card', 'bank_transfer', 'check', 'cash', 'other'], 'How a payment was made');

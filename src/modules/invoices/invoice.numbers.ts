@@ -1,6 +1,6 @@
-import type { Context } from '../../kernel/context.js';
-import { check, invalidField } from '../../kernel/errors.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
 
 // Whoever gives a number holds the workspace's counter until the end of the transaction: numbers follow each other without
 // gaps, and nobody else can take the same one meanwhile.

@@ -1,8 +1,8 @@
-import type { Context } from '../../kernel/context.js';
-import { check, conflict, invalidField } from '../../kernel/errors.js';
-import { exact } from '../../kernel/money.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { instantOf } from '../../kernel/zones.js';
+import { check, conflict, invalidField } from '../../kernel/base/errors.js';
+import { exact } from '../../kernel/base/money.js';
+import { instantOf } from '../../kernel/base/timeZones.js';
+import type { Context } from '../../kernel/context/context.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import type { Payment, RecordPaymentInput } from './invoice.model.js';
 import { changesOf, getInvoice, lockInvoice, settled } from './invoice.service.js';
 

@@ -1,7 +1,7 @@
-import type { Context } from '../../kernel/context.js';
-import { invalid } from '../../kernel/errors.js';
-import { missingReferences, nobody, type ReferenceKinds } from '../../kernel/references.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { invalid } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { missingReferences, nobody, type ReferenceKinds } from '../../kernel/operations/references.js';
 import type { InvoiceItemFields } from './invoice.model.js';
 
 const links: ReferenceKinds<'contactId' | 'companyId' | 'dealId'> = { contactId: 'contact', companyId: 'company', dealId: 'deal' };

@@ -1,15 +1,15 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { check, conflict, found, invalidField } from '../../kernel/errors.js';
-import { listRows } from '../../kernel/list.js';
-import { type Batch, inOrder } from '../../kernel/loaders.js';
-import { type Exact, exact } from '../../kernel/money.js';
-import { type Changes, changesBetween } from '../../kernel/outbox.js';
-import { selectsOfNodes } from '../../kernel/page.js';
-import { defined } from '../../kernel/patch.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { type Relation, relatedRows } from '../../kernel/related.js';
-import { sql, statement } from '../../kernel/sql.js';
-import { dayAfter, today } from '../../kernel/zones.js';
+import { check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { type Exact, exact } from '../../kernel/base/money.js';
+import { defined } from '../../kernel/base/objects.js';
+import { dayAfter, today } from '../../kernel/base/timeZones.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { listRows } from '../../kernel/lists/list.js';
+import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
+import { selectsOfNodes } from '../../kernel/model/connection.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
 import type {
   CreateInvoiceInput,

@@ -1,5 +1,5 @@
-import { invalidField } from '../../kernel/errors.js';
-import { type Exact, exact, toCents } from '../../kernel/money.js';
+import { invalidField } from '../../kernel/base/errors.js';
+import { type Exact, exact, toCents } from '../../kernel/base/money.js';
 
 type Amount = Exact | string | number;
 

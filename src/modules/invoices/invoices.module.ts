@@ -1,6 +1,6 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { act, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, edit, list, make, read } from '../../kernel/module/routes.js';
 import {
   CompanyInvoicesResolver,
   ContactInvoicesResolver,
@@ -19,7 +19,7 @@ import {
   invoicesOfProducts,
 } from './invoice.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     invoice: Loader<InvoiceRow | null>;
     invoicesOfContact: Loader<InvoiceRow[]>;

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/model/fields.js';
 
 /** What of a note its author may change afterwards. */
 @ObjectType()

@@ -1,13 +1,13 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { found } from '../../kernel/errors.js';
-import { type Conditions, conditionsOf } from '../../kernel/filters.js';
-import { type ListSpec, listRows } from '../../kernel/list.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { checkReferences } from '../../kernel/references.js';
-import { relatedRows } from '../../kernel/related.js';
-import { emptySql, selectList, sql, statement } from '../../kernel/sql.js';
+import { found } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { emptySql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
+import { type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { checkReferences } from '../../kernel/operations/references.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import type { CreateNoteInput, Note, NoteFilter, NoteList, NoteSort, UpdateNoteInput } from './note.model.js';
 
 const columns = selectList('Note', 't');

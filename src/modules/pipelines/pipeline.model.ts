@@ -1,6 +1,22 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Color, Count, Draft, Edit, Entity, Flag, Id, Input, Money, Nested, oneOf, Ref, Stamp, Text, Texts } from '../../kernel/fields.js';
-import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
+import {
+  Color,
+  Count,
+  Draft,
+  Edit,
+  Entity,
+  Flag,
+  Id,
+  Input,
+  Money,
+  Nested,
+  oneOf,
+  Ref,
+  Stamp,
+  Text,
+  Texts,
+} from '../../kernel/model/fields.js';
 
 /** Contract "Pipeline and stage", Stage. What a lost deal must tell hangs on the stage. */
 @ObjectType()

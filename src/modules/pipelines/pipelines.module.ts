@@ -1,11 +1,11 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { PipelineStatistics, Stage } from './pipeline.model.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     pipeline: Loader<PipelineRow | null>;
     pipelineStatistics: Loader<PipelineStatistics>;

@@ -1,8 +1,8 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { check, conflict, found } from '../../kernel/errors.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { sql, statement } from '../../kernel/sql.js';
+import { check, conflict, found } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { deleted } from '../../kernel/model/connection.js';
 import type { CreateStageInput, DeletedStage, Stage, UpdateStageInput } from './pipeline.model.js';
 import { checkFlags, emitPipeline, getPipeline, inTheirOrder, lockPipeline, type PipelineRow, stageOf } from './pipeline.service.js';
 

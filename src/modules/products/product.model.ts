@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 
 /** Contract "Product": one line a field. */
 @ObjectType()

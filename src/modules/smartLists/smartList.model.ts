@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf, SortOrder } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf, SortOrder } from '../../kernel/model/connection.js';
+import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
 export const SmartListEntity = oneOf('SmartListEntity', ['contact', 'deal'], 'The records that a smart list is about');
 

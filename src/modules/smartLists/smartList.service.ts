@@ -1,14 +1,14 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { check, denied, found, invalidField } from '../../kernel/errors.js';
-import { type Conditions, conditionsOf, type Filterable, filterSql } from '../../kernel/filters.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import type { Batch } from '../../kernel/loaders.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { deleted, type SortOrder } from '../../kernel/page.js';
-import { defined } from '../../kernel/patch.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { contains } from '../../kernel/search.js';
-import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/sql.js';
+import { check, denied, found, invalidField } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import type { Batch } from '../../kernel/context/loaders.js';
+import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { type Conditions, conditionsOf, type Filterable, filterSql } from '../../kernel/lists/filterSql.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { deleted, type SortOrder } from '../../kernel/model/connection.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import type {
   CreateSmartListInput,
   SmartList,

@@ -1,10 +1,10 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { SmartListResolver } from './smartList.resolver.js';
 import { countsOfLists } from './smartList.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     smartListCount: Loader<number>;
   }

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Color, Count, Draft, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Color, Count, Draft, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, Text } from '../../kernel/model/fields.js';
 
 /** Contract "Tag". */
 @ObjectType()

@@ -1,8 +1,8 @@
 import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In, OfRecord } from '../../kernel/fields.js';
-import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { In, OfRecord } from '../../kernel/model/fields.js';
 import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagCount, TagList, UpdateTagInput } from './tag.model.js';
 import * as tags from './tag.service.js';
 

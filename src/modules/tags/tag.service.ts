@@ -1,13 +1,13 @@
-import type { Context } from '../../kernel/context.js';
-import { isTaken } from '../../kernel/dberrors.js';
-import { check, found, invalidField } from '../../kernel/errors.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import { type Batch, inOrder } from '../../kernel/loaders.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { contains } from '../../kernel/search.js';
-import { type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import { check, found, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { isTaken } from '../../kernel/database/errors.js';
+import { type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
 
 const columns = selectList('Tag', 't');

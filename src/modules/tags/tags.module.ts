@@ -1,11 +1,11 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { Tag } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
 import { contactCounts, tagsByName } from './tag.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     tagCounts: Loader<{ contacts: number }>;
     tagNamed: Loader<Tag>;

@@ -1,9 +1,9 @@
-import type { Context } from '../../kernel/context.js';
-import { isToday, midnight, since, until } from '../../kernel/dates.js';
-import type { Conditions } from '../../kernel/filters.js';
-import { byText, byTime, type ListSpec } from '../../kernel/list.js';
-import { wordPattern } from '../../kernel/search.js';
-import { type Sql, selectList, sql } from '../../kernel/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
+import type { Conditions } from '../../kernel/lists/filterSql.js';
+import { byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import type { TaskFilter, TaskSort, TaskTab } from './task.model.js';
 
 export const taskColumns = selectList('Task', 't');

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Deadline, Draft, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Deadline, Draft, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
 export const TaskPriority = oneOf('TaskPriority', ['low', 'medium', 'high', 'urgent'], 'How urgent a task is, ascending');
 export const TaskStatus = oneOf('TaskStatus', ['todo', 'in_progress', 'done'], 'How far a task is');

@@ -1,14 +1,14 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { found } from '../../kernel/errors.js';
-import { conditionsOf } from '../../kernel/filters.js';
-import { listRows } from '../../kernel/list.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { defined } from '../../kernel/patch.js';
-import { checkTrial } from '../../kernel/plans.js';
-import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/references.js';
-import { relatedRows } from '../../kernel/related.js';
-import { emptySql, sql, statement } from '../../kernel/sql.js';
+import { found } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { emptySql, sql, statement } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { conditionsOf } from '../../kernel/lists/filterSql.js';
+import { listRows } from '../../kernel/lists/list.js';
+import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
+import { checkTrial } from '../billing/billing.limits.js';
 import { taskColumns, taskConditions, taskListing } from './task.filter.js';
 import type { CreateTaskInput, Task, TaskList, TaskSort, UpdateTaskInput } from './task.model.js';
 

@@ -1,11 +1,11 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { Task } from './task.model.js';
 import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
 import { tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     tasksOfContact: Loader<Task[]>;
     tasksOfDeal: Loader<Task[]>;

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/fields.js';
-import { ConnectionOf, ListArgsOf } from '../../kernel/page.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 
 export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
 

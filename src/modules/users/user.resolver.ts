@@ -1,9 +1,9 @@
 import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
-import { Access } from '../../kernel/access.js';
-import type { Context } from '../../kernel/context.js';
-import { In } from '../../kernel/fields.js';
-import { Detached } from '../../kernel/operation.js';
-import { Deleted, IdArg, Listing } from '../../kernel/page.js';
+import { Access } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { In } from '../../kernel/model/fields.js';
+import { Detached } from '../../kernel/operations/operation.js';
 import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
 import * as users from './user.service.js';
 

@@ -1,16 +1,16 @@
-import { type Context, validId } from '../../kernel/context.js';
-import { check, conflict, denied, found, unprocessable } from '../../kernel/errors.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/list.js';
-import { type Batch, inOrder } from '../../kernel/loaders.js';
-import { changesBetween } from '../../kernel/outbox.js';
-import { deleted } from '../../kernel/page.js';
-import { checkPlan } from '../../kernel/plans.js';
-import { contains } from '../../kernel/search.js';
-import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/sql.js';
+import { check, conflict, denied, found, unprocessable } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { mailInBackground } from '../auth/auth.mail.js';
 import { displayName, findUser } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
+import { checkPlan } from '../billing/billing.limits.js';
 import type { InviteUserInput, UpdateUserInput, User, UserList, UserSort } from './user.model.js';
 
 const columns = sql`t.user_id as id, ${selectList('Membership', 't', ['permissions', 'userId'])},

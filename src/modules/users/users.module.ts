@@ -1,11 +1,11 @@
-import type { Loader } from '../../kernel/loaders.js';
-import { defineModule } from '../../kernel/module.js';
-import { drop, edit, list, make, read } from '../../kernel/rows.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { User } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
 import { usersById } from './user.service.js';
 
-declare module '../../kernel/loaders.js' {
+declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     user: Loader<User | null>;
   }

@@ -16,7 +16,7 @@ export interface EmailVendor {
   close(): void;
 }
 
-declare module '../../kernel/vendors.js' {
+declare module '../../kernel/context/vendors.js' {
   interface Vendors {
     email: EmailVendor;
   }

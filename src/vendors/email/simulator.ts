@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../kernel/clock.js';
+import type { Clock } from '../../kernel/base/clock.js';
 import type { EmailVendor } from './email.js';
 
 /** Writes each message as one JSON file, whole or not at all, in place of sending it. */

@@ -57,7 +57,7 @@ export interface PaymentsVendor {
   notice(body: Buffer, signature: string): Promise<Notice | null>;
 }
 
-declare module '../../kernel/vendors.js' {
+declare module '../../kernel/context/vendors.js' {
   interface Vendors {
     payments: PaymentsVendor;
   }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../kernel/clock.js';
-import { badRequest } from '../../kernel/errors.js';
-import { exact } from '../../kernel/money.js';
+import type { Clock } from '../../kernel/base/clock.js';
+import { badRequest } from '../../kernel/base/errors.js';
+import { exact } from '../../kernel/base/money.js';
 import type { Bill, Interval, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 /** What a hosted page of the simulator is about, as the token in its address says. */

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
-import type { StripeConfig } from '../../kernel/config.js';
-import { AppError, badRequest } from '../../kernel/errors.js';
-import { exact } from '../../kernel/money.js';
+import type { StripeConfig } from '../../kernel/base/config.js';
+import { AppError, badRequest } from '../../kernel/base/errors.js';
+import { exact } from '../../kernel/base/money.js';
 import type { Bill, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 const statuses: Partial<Record<Stripe.Subscription.Status, Subscription['status']>> = {

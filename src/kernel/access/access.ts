@@ -1,0 +1,161 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNamedType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  type SelectionNode,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { Extensions } from 'type-graphql';
+import { denied, unauthenticated } from '../base/errors.js';
+import type { Context, Principal } from '../context/context.js';
+import { recordFields } from '../model/restRecord.js';
+
+export type Role = 'member' | 'admin' | 'owner';
+export type Tier = 'read' | 'read-write' | 'admin';
+
+/** What an operation asks of its caller. Stated on a resolver class or method; a missing mark fails the boot. */
+export interface AccessMark {
+  /** The domain that a key must be allowed (contract "Authentication", 3). Absent: any key. */
+  scope?: string;
+  /** The least role; a key counts with its creator's. */
+  role?: Role;
+  /** Asks a key for the admin tier besides. */
+  admin?: boolean;
+  /** Only for an interactive session. */
+  session?: boolean;
+  /** Open to a session whose role must have a second factor that is not set up yet: what it takes to do so. */
+  beforeMfa?: boolean;
+  /** No credentials at all. */
+  public?: boolean;
+}
+
+const classMarks = new WeakMap<object, AccessMark>();
+
+/** Marks a resolver class (all its root fields) or one method (which then replaces the class's mark). */
+export function Access(mark: AccessMark): ClassDecorator & MethodDecorator {
+  return (target: object, method?: string | symbol) => {
+    if (method === undefined) classMarks.set(target, mark);
+    else Extensions({ access: mark })(target, method);
+  };
+}
+
+/** No credentials needed. */
+export const Public = () => Access({ public: true });
+
+export const classMark = (target: object) => classMarks.get(target);
+
+/** Everything that one document needs, computed once when it is compiled. */
+export interface Needs {
+  public: boolean;
+  session: boolean;
+  beforeMfa: boolean;
+  admin: boolean;
+  role: Role;
+  write: boolean;
+  scopes: string[];
+}
+
+const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
+
+/** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
+export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
+  const needs: Needs = { public: true, session: false, beforeMfa: true, admin: false, role: 'member', write: false, scopes: [] };
+  const scopes = new Set<string>();
+  const info = new TypeInfo(schema);
+  const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      OperationDefinition: (node) => {
+        needs.write ||= node.operation === OperationTypeNode.MUTATION;
+      },
+      Field: (node) => {
+        const field = info.getFieldDef();
+        const parent = info.getParentType();
+        if (!field || field.name.startsWith('__')) return;
+        if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
+        if (!isWithinRecord(document, field, node)) addTypeScope(scopes, field);
+      },
+    }),
+  );
+  needs.scopes = [...scopes];
+  return needs;
+}
+
+/** The mark of a root field. */
+export function markOf(field: GraphQLField<unknown, unknown>): AccessMark {
+  const mark = field.extensions.access as AccessMark | undefined;
+  if (!mark) throw new Error(`${field.name} states no access`);
+  return mark;
+}
+
+function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
+  needs.public &&= mark.public ?? false;
+  needs.session ||= mark.session ?? false;
+  needs.beforeMfa &&= mark.beforeMfa ?? mark.public ?? false;
+  needs.admin ||= mark.admin ?? false;
+  if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
+  if (mark.scope) scopes.add(mark.scope);
+}
+
+/** What is part of its parent's record (a contact's tags, their id and name) is readable with it; more of it is not. */
+function isWithinRecord(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): boolean {
+  const record = field.extensions.record as string[] | undefined;
+  const type = getNamedType(field.type);
+  if (!record || !isObjectType(type)) return false;
+  const own = record.length > 0 ? record : recordFields(type).map(({ name }) => name);
+  return namesIn(document, node.selectionSet?.selections ?? []).every((name) => own.includes(name));
+}
+
+function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
+  return selections.flatMap((node) => {
+    if (node.kind === Kind.FIELD) return node.name.value.startsWith('__') ? [] : [node.name.value];
+    if (node.kind === Kind.INLINE_FRAGMENT) return namesIn(document, node.selectionSet.selections);
+    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === node.name.value);
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? namesIn(document, fragment.selectionSet.selections) : [];
+  });
+}
+
+function addTypeScope(scopes: Set<string>, field: GraphQLField<unknown, unknown>) {
+  const type = getNamedType(field.type);
+  const scope = isObjectType(type) ? (type.extensions.scope as string | undefined) : undefined;
+  if (scope) scopes.add(scope);
+}
+
+/** Throws 401 or 403 unless the caller may run what has these needs. */
+export function allow(ctx: Context, needs: Needs): void {
+  if (needs.public) return;
+  const { principal } = ctx;
+  if (!principal) throw ctx.request.refusal ?? unauthenticated();
+  if (principal.kind === 'key') allowKey(principal, needs);
+  if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
+  if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
+}
+
+/** What somebody is told whose role must have a second factor, and who has none yet. */
+export const owesMfa = () => denied('Your role must have a second factor: set one up first (POST /auth/mfa/setup)');
+
+function allowKey(key: Principal, needs: Needs) {
+  if (needs.session) throw denied('This needs an interactive session; API keys are refused');
+  if (needs.write && key.tier === 'read') throw denied('This API key is read-only');
+  if (needs.admin && key.tier !== 'admin') throw denied('This needs an API key with the admin permission');
+  const missing = needs.scopes.filter((scope) => !mayRead(key, scope));
+  if (missing.length > 0) throw denied(`This API key lacks the scope ${missing.join(', ')}`);
+}
+
+/** Whether somebody may read the records of a domain. */
+export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): boolean => scopes?.includes(scope) ?? true;
+
+/** The record types, in lower case, that the caller may read; null for all of them. */
+export function readableTypes({ app, caller: { scopes } }: Context): string[] | null {
+  if (!scopes) return null;
+  const types = Object.values(app.registry.schema().getTypeMap());
+  return types.filter(({ extensions: { scope } }) => scope && scopes.includes(String(scope))).map(({ name }) => name.toLowerCase());
+}

@@ -1,0 +1,120 @@
+import { isNativeError } from 'node:util/types';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
+import { Extensions } from 'type-graphql';
+import type { RateLimits } from '../base/config.js';
+import { AppError } from '../base/errors.js';
+import { Breaker } from './redisBreaker.js';
+
+/** The named buckets of the contract's "Limits". */
+export type Bucket = 'general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form' | 'failedLogin';
+
+/** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
+export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
+
+const seconds: Record<Bucket, number> = {
+  general: 15 * 60,
+  key: 60,
+  graphql: 60,
+  login: 15 * 60,
+  register: 60 * 60,
+  security: 60,
+  create: 60,
+  form: 60,
+  failedLogin: 15 * 60,
+};
+
+/** What spending one point of a bucket left. */
+export interface Spent {
+  bucket: Bucket;
+  limit: number;
+  remaining: number;
+  /** When the bucket is full again. */
+  resetAt: Date;
+  refused: boolean;
+}
+
+// The counter only counts: each call brings its own limit, since keys have limits of their own.
+const unlimited = 2 ** 31;
+
+interface Counter {
+  consume(key: string, points: number): Promise<RateLimiterRes>;
+}
+
+/** Counts in Redis, and in process while Redis is away. */
+class SharedCounter implements Counter {
+  readonly #shared: RateLimiterRedis;
+  readonly #own: RateLimiterMemory;
+
+  constructor(
+    redis: Redis,
+    private readonly breaker: Breaker,
+    options: { points: number; duration: number; keyPrefix: string },
+  ) {
+    this.#shared = new RateLimiterRedis({ storeClient: redis, ...options, rejectIfRedisNotReady: true });
+    this.#own = new RateLimiterMemory(options);
+  }
+
+  consume(key: string, points: number): Promise<RateLimiterRes> {
+    return this.breaker.ask(
+      () => this.#shared.consume(key, points),
+      () => this.#own.consume(key, points),
+    );
+  }
+}
+
+/** Counts requests in fixed windows, one atomic step each: in process, or in Redis with the process as its insurance. */
+export class Limiter {
+  readonly #counters = new Map<number, Counter>();
+  readonly #breaker?: Breaker;
+
+  constructor(
+    readonly limits: RateLimits,
+    private readonly redis?: Redis,
+    log?: Logger,
+  ) {
+    if (redis) this.#breaker = new Breaker(redis, log);
+  }
+
+  /** The limit of a bucket, from the environment. */
+  limitOf(bucket: Bucket): number {
+    return bucket === 'failedLogin' ? this.limits.login * 2 : this.limits[bucket];
+  }
+
+  async spend(bucket: Bucket, key: string, limit = this.limitOf(bucket)): Promise<Spent> {
+    const result = await this.#counter(seconds[bucket]).consume(`${bucket}:${key}`, 1).catch(asResult);
+    const { consumedPoints, msBeforeNext } = result;
+    return {
+      bucket,
+      limit,
+      remaining: Math.max(0, limit - consumedPoints),
+      resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
+      refused: this.limits.enabled && consumedPoints > limit,
+    };
+  }
+
+  #counter(duration: number): Counter {
+    const known = this.#counters.get(duration);
+    if (known) return known;
+    const options = { points: unlimited, duration, keyPrefix: `crm:${duration}` };
+    const { redis } = this;
+    const counter = redis && this.#breaker ? new SharedCounter(redis, this.#breaker, options) : new RateLimiterMemory(options);
+    this.#counters.set(duration, counter);
+    return counter;
+  }
+}
+
+function asResult(error: unknown): RateLimiterRes {
+  if (isNativeError(error)) throw error;
+  return error as RateLimiterRes;
+}
+
+/** The 429 of a refused bucket: `retryAfter` is its reset in seconds. */
+export class RateLimited extends AppError {
+  constructor(readonly spent: Spent) {
+    super('rate_limited', 'Too many requests', { retryAfter: Math.max(1, Math.ceil((spent.resetAt.getTime() - Date.now()) / 1000)) });
+  }
+}
+
+export const limited = (spent: Spent): AppError => new RateLimited(spent);

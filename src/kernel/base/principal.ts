@@ -1,0 +1,34 @@
+import type { Role, Tier } from '../access/access.js';
+
+/** What the server knows of the caller's account (workspace) without asking again. */
+export interface AccountInfo {
+  id: string;
+  name: string;
+  plan: string;
+  billingStatus: string;
+  timezone: string;
+  defaultCountry: string;
+  /** Of amounts that name none, ISO 4217. */
+  currency: string;
+  /** Of invoices that name none: a decimal fraction, as text. */
+  defaultTaxRate: string;
+  trialEndsAt: Date | null;
+}
+
+/** Who is calling. */
+export interface Principal {
+  kind: 'session' | 'key' | 'job';
+  /** The session's, the key's or the job's id. */
+  id: string;
+  userId: string;
+  userName: string;
+  role: Role;
+  tier: Tier;
+  /** The domains a key may touch; null means all. */
+  scopes: string[] | null;
+  /** A session's: its role must have a second factor, and the person has not set one up. */
+  owesMfa?: boolean;
+  /** A key's requests per minute. */
+  rateLimit?: number;
+  account: AccountInfo;
+}

@@ -1,0 +1,305 @@
+import type { Logger } from 'pino';
+import type { Limiter } from '../access/rateLimits.js';
+import type { Clock } from '../base/clock.js';
+import type { Config } from '../base/config.js';
+import { type AppError, notFound } from '../base/errors.js';
+import type { AccountInfo, Principal } from '../base/principal.js';
+import {
+  globalModels,
+  isStamped,
+  type Models,
+  newRow,
+  type ScopedModels,
+  scopedModels,
+  type Transaction,
+} from '../database/accountScope.js';
+import type { Database } from '../database/index.js';
+import { rawSql, type Sql, type Statement, sql, tableName } from '../database/sql.js';
+import type { Channel } from '../events/channel.js';
+import { entryOf, eventOf, type Fact, printRecord } from '../events/facts.js';
+import type { Printed } from '../lists/recordSql.js';
+import { isUuid } from '../model/checks.js';
+import type { Registry } from '../module/module.js';
+import type { SharedReads } from '../reads/lookupBatcher.js';
+import { Glances } from '../reads/tickBatcher.js';
+import type { GroupCommit } from '../writes/commitBatcher.js';
+import { Unit } from '../writes/unitOfWork.js';
+import type { JobOptions, Jobs } from './jobQueue.js';
+import { type Loaders, loadersFor } from './loaders.js';
+import type { Vendors } from './vendors.js';
+
+export type { AccountInfo, Principal } from '../base/principal.js';
+
+/** What lives as long as the server. */
+export interface App {
+  config: Config & { secretKey: string };
+  clock: Clock;
+  log: Logger;
+  database: Database;
+  commits: GroupCommit;
+  reads: SharedReads;
+  registry: Registry;
+  limiter: Limiter;
+  vendors: Vendors;
+  channel: Channel;
+  jobs: Jobs;
+  /** Called after a commit that wrote events: they wait for their places in the feed. */
+  eventsWritten(): void;
+  /** Whether requests are taken: the migrations are done, and no stop has begun. */
+  ready: boolean;
+  stopping: boolean;
+}
+
+/** What a door tells of the request, and takes back for its response. */
+export interface RequestInfo {
+  id: string;
+  ip: string;
+  userAgent?: string;
+  /** Why the credentials that came with the request were not taken, for operations that need some. */
+  refusal?: AppError;
+  /** The client's key for a safe retry, and whether a kept outcome answered it. */
+  idempotencyKey?: string;
+  replayed?: boolean;
+  /** Set by an operation: a session to hand to the browser, or null to end it. */
+  session?: { token: string; expiresAt: Date } | null;
+}
+
+/** The first argument of everything: who calls, on which account, in which transaction. */
+export class Context {
+  #db?: ScopedModels;
+  #global?: Models;
+  #load?: Loaders;
+  #emitted = false;
+  /** The records that were told of, as they were told last, by type and id. */
+  readonly #told = new Map<string, Printed>();
+  /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
+  takesPrint = false;
+  /** What is asked for at this moment. */
+  readonly #glances = new Glances(async (query) => this.#text(await this.unit?.begun(), query, this.app.reads));
+  /** The queues that this unit of work put jobs into. */
+  readonly #queues = new Set<string>();
+
+  constructor(
+    readonly app: App,
+    readonly request: RequestInfo,
+    readonly principal: Principal | null,
+    /** The operation's unit of work; none where nothing is changed. */
+    private readonly unit?: Unit,
+  ) {}
+
+  readonly #connect = () => this.unit?.connection() ?? this.app.database.prisma;
+
+  get account(): AccountInfo | undefined {
+    return this.principal?.account;
+  }
+
+  /** The caller; only where the operation's mark says that there is one. */
+  get caller(): Principal {
+    if (!this.principal) throw new Error('This operation is public: nobody is calling');
+    return this.principal;
+  }
+
+  /** Prisma, held to the caller's account; inside an operation it is the operation's transaction. */
+  get db(): ScopedModels {
+    this.#db ??= scopedModels(this.#connect, this.caller.account.id, this.app.clock);
+    return this.#db;
+  }
+
+  /** Prisma across accounts: only for finding out who is calling (checked by the architecture test). */
+  get global(): Models {
+    this.#global ??= globalModels(this.#connect, this.app.clock);
+    return this.#global;
+  }
+
+  get load(): Loaders {
+    this.#load ??= loadersFor(this, this.app.registry.loaders);
+    return this.#load;
+  }
+
+  now(): Date {
+    return this.app.clock.now();
+  }
+
+  /** The unique key of a record of the account; a malformed id is a record that does not exist. */
+  at(id: string, what = 'Record') {
+    return { key: { accountId: this.caller.account.id, id: validId(id, what) } };
+  }
+
+  /** Runs a hand-written statement on the caller's account. */
+  async query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const client = await this.#connect();
+    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
+  }
+
+  /**
+   * The same for records found by their keys, on their way out: as one text of JSON, which costs a fraction of rows that Prisma
+   * takes in hand. Instants are text then.
+   */
+  async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const rows = statement(this.caller.account.id, ...args);
+    return JSON.parse(await this.planned(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  }
+
+  /**
+   * As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. What is asked for at the
+   * same moment is one statement.
+   */
+  glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+    return this.#glances.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
+  }
+
+  /**
+   * Rows that are to be changed, by their ids; the statement selects their `xmin` too, and locks them when told to. An optimistic
+   * unit of work only looks at them, and has its write make sure that they are as they were seen: so it needs no transaction.
+   */
+  async toChange<Row extends { id: string; xmin?: string }>(
+    table: string,
+    rows: Statement<Row, [ids: readonly string[], locked: boolean]>,
+    ids: readonly string[],
+  ): Promise<Row[]> {
+    if (!this.unit?.isOptimistic || this.unit.hasBegun) return this.query(rows, ids, true);
+    const account = this.caller.account.id;
+    const seen = await this.glance(rows, ids, false);
+    for (const { id, xmin } of seen) {
+      const same = sql`account_id = ${account}::uuid and id = ${id}::uuid and xmin::text = ${xmin}`;
+      this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
+    }
+    return seen;
+  }
+
+  /** From here on rows that are to be changed are locked as they are read: for what does many things with them. */
+  lockRows(): void {
+    this.#changing.isOptimistic = false;
+  }
+
+  /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
+  share(name: string): void {
+    this.#changing.lock(name, sql`pg_advisory_xact_lock_shared(hashtextextended(${this.caller.account.id} || ${name}, 0))`);
+  }
+
+  /**
+   * Has the next write hold rows that it depends on, which were read without a lock: a select that locks them. When they are
+   * gone by then, the operation is tried again and finds it out.
+   */
+  hold(name: string, rows: Sql): void {
+    this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
+  }
+
+  /** The one text that a statement answers. */
+  async text(query: Sql): Promise<string> {
+    return this.#text(await this.unit?.connection(), query);
+  }
+
+  /** The same of a statement that reads few rows from an index whatever its values are: it is planned once. */
+  async planned(query: Sql): Promise<string> {
+    const { database } = this.app;
+    return this.#text(await this.unit?.connection(), query, { text: async (asked) => (await database.planned(asked))[0]! });
+  }
+
+  /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  async lookup(query: Sql): Promise<string> {
+    return this.#text(await this.unit?.connection(), query, this.app.reads);
+  }
+
+  async #text(
+    tx: Transaction | undefined,
+    query: Sql,
+    outside: { text(query: Sql): Promise<string> } = this.app.database,
+  ): Promise<string> {
+    if (!tx) return outside.text(query);
+    const [row] = await tx.$queryRaw<Record<string, string>[]>(query);
+    return Object.values(row!)[0]!;
+  }
+
+  /**
+   * Adds a row to what this unit of work writes, and answers it as it will be kept: whole, so that nothing has to be read
+   * back. It is in the database before the next read, or at the end.
+   */
+  insert<Row extends object>(model: Capitalize<string>, row: Row): Row & { id: string; createdAt: Date; updatedAt: Date } {
+    const name = model.charAt(0).toLowerCase() + model.slice(1);
+    const whole = newRow(name, row as Record<string, unknown>, this.caller.account.id, this.app.clock);
+    this.#changing.insert(tableName(model), whole);
+    return whole as Row & { id: string; createdAt: Date; updatedAt: Date };
+  }
+
+  /** Changes a row that this unit of work has read, and answers it as it will be kept. `undefined` leaves a field as it is. */
+  update<Row extends { id: string }>(model: Capitalize<string>, row: Row, changes: Partial<Record<string, unknown>>): Row {
+    const { id } = row;
+    const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+    const values = { ...(isStamped(model.charAt(0).toLowerCase() + model.slice(1)) && { updatedAt: this.now() }), ...given };
+    this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
+    return { ...row, ...values };
+  }
+
+  get #changing(): Unit {
+    if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
+    return this.unit;
+  }
+
+  /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
+  async emit(fact: Fact): Promise<void> {
+    this.#emitted = true;
+    const event = eventOf(this, fact);
+    this.#told.set(`${fact.type} ${fact.record.id}`, event.data);
+    this.#insertLast('OutboxEvent', event);
+    await this.log(fact);
+  }
+
+  /** The same for what the contract names no event for: an audit row and the reactions. */
+  async log(fact: Fact): Promise<void> {
+    this.#insertLast('Activity', entryOf(this, fact));
+    for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
+  }
+
+  /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
+  print(type: string, record: { id: string }): Printed {
+    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this, type, record);
+  }
+
+  #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {
+    const name = model.charAt(0).toLowerCase() + model.slice(1);
+    this.#changing.insertLast(tableName(model), newRow(name, row, this.caller.account.id, this.app.clock));
+  }
+
+  /**
+   * Leaves something to be done later, by the module's job of this name on behalf of the caller. It is part of this
+   * transaction: a rollback takes it back.
+   */
+  async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
+    if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
+    const client = await this.#connect();
+    await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
+    if (this.unit) this.#queues.add(queue);
+    else this.app.jobs.wake(queue);
+  }
+
+  /** Wakes those who work on what this unit of work committed. */
+  #committed(): void {
+    if (this.#emitted) this.app.eventsWritten();
+    for (const queue of this.#queues) this.app.jobs.wake(queue);
+  }
+
+  /**
+   * Does something all or not at all, with loaders of its own; what is emitted inside is written last. An optimistic one is tried
+   * again when another writer came between.
+   */
+  async transaction<T>(work: (inside: Context) => Promise<T>, isOptimistic = false): Promise<T> {
+    const unit = new Unit(this.app.database, this.app.commits, isOptimistic);
+    const inside = new Context(this.app, this.request, this.principal, unit);
+    try {
+      const done = await work(inside);
+      await unit.commit();
+      inside.#committed();
+      return done;
+    } catch (error) {
+      await unit.abandon();
+      throw error;
+    }
+  }
+}
+
+/** The id, or 404 when it cannot be one. */
+export function validId(id: string, what: string): string {
+  if (!isUuid(id)) throw notFound(what);
+  return id.toLowerCase();
+}

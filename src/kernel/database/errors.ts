@@ -1,0 +1,92 @@
+import { isNativeError } from 'node:util/types';
+import { Prisma } from '../../generated/prisma/client.js';
+import { AppError, badRequest, conflict, invalidField, notFound, unavailable } from '../base/errors.js';
+
+interface DriverFault {
+  originalCode?: string;
+  code?: string;
+  kind?: string;
+  constraint?: { fields?: string[]; index?: string; foreignKey?: object } | string;
+}
+
+const fieldName = (column: string) => column.replace(/"/g, '').replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The field that a composite key blames: its last column, after the account. */
+function fieldAtFault(fault: DriverFault | undefined): string {
+  const constraint = typeof fault?.constraint === 'string' ? { index: fault.constraint } : fault?.constraint;
+  const fields = constraint?.fields;
+  if (fields?.length) return fieldName(fields.at(-1)!);
+  const named = /account_id_(.+?)_(fkey|key)$/.exec(constraint?.index ?? '');
+  return fieldName(named?.[1] ?? 'id');
+}
+
+/** The database's fault, as Prisma's adapter tells it or as a driver threw it; undefined for what is none. */
+function faultOf(error: unknown): DriverFault | undefined {
+  if (error instanceof Prisma.PrismaClientKnownRequestError)
+    return (
+      (error.meta?.driverAdapterError as { cause?: DriverFault } | undefined)?.cause ?? { code: error.meta?.code as string | undefined }
+    );
+  return isNativeError(error) && 'code' in error && /^[0-9A-Z]{5}$/.test(String(error.code)) ? (error as DriverFault) : undefined;
+}
+
+const sqlStateOf = (error: unknown) => {
+  const fault = faultOf(error);
+  return fault?.originalCode ?? fault?.code ?? '';
+};
+
+// The codes of Prisma, the kinds of its driver adapters and the classes of SQLSTATE that say "not now".
+const notNow = new Set(['P1001', 'P1008', 'P1017', 'P2024', 'P2028']);
+const lostKinds = new Set(['ConnectionClosed', 'DatabaseNotReachable', 'SocketTimeout', 'TooManyConnections', 'TlsConnectionError']);
+const lostStates = /^(08|53|57|55P03)/;
+const lost =
+  /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections)$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable|Client was closed|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
+
+const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnownRequestError ? error.code : '');
+
+/** How often a transaction is begun in all. */
+const attempts = 3;
+
+/**
+ * Waits before the next attempt at a transaction that only came at the wrong moment, where there is one; whether there is.
+ * Those who got into each other's way wait for different times, or they would meet again.
+ */
+export async function mayRetry(error: unknown, attempt: number): Promise<boolean> {
+  if (attempt >= attempts || !isRetryable(error)) return false;
+  await new Promise((resume) => setTimeout(resume, pauseBefore(attempt + 1)));
+  return true;
+}
+
+/** Milliseconds before the second attempt, and before the third. */
+export const pauseBefore = (attempt: number, random = Math.random()): number => random * 10 * 2 ** (attempt - 2);
+
+/** Whether the same transaction may succeed when tried again. */
+export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
+
+/** Whether a unique index refused a value. */
+export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
+
+/** Whether the database itself refused the statement, so that nothing of it is there. */
+export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.test(sqlStateOf(error));
+
+/** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
+export function fromDatabase(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  const fault = faultOf(error);
+  if (fault) return known(error as Error, fault);
+  return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
+}
+
+function known(error: Error, fault: DriverFault): AppError | undefined {
+  const [code, state] = [prismaCode(error), sqlStateOf(error)];
+  if (isTaken(error)) {
+    const field = fieldAtFault(fault);
+    return conflict(`${field} is taken already`, field);
+  }
+  if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'names no record of this account');
+  if (code === 'P2025') return notFound('Record');
+  if (state === '23P01') return conflict('It overlaps another record');
+  if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
+  if (isRetryable(error)) return unavailable();
+  if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();
+  return lost.test(error.message) ? unavailable() : undefined;
+}

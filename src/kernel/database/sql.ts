@@ -1,0 +1,53 @@
+import { Prisma } from '../../generated/prisma/client.js';
+
+/** Composable SQL with bound parameters: the only way a value enters a hand-written statement. */
+export type Sql = Prisma.Sql;
+export const sql = Prisma.sql;
+export const joinSql = Prisma.join;
+export const emptySql = Prisma.empty;
+/** Trusted text only: names from our own tables of columns, never anything a caller sent. */
+export const rawSql = Prisma.raw;
+
+/** A hand-written statement. The account is its first parameter by type, so that none can forget it. */
+export type Statement<Row, Args extends unknown[] = []> = { (account: string, ...args: Args): Sql; row?: Row };
+
+/** Names a statement; `build` gets the account and the arguments. */
+export const statement = <Row, Args extends unknown[] = []>(build: (account: string, ...args: Args) => Sql): Statement<Row, Args> => build;
+
+/** How many live rows of a table an account has, as its triggers keep it: a scalar. */
+export const keptTotal = (account: string, table: string): Sql =>
+  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${table})`;
+
+/** `name = value and …` joined, or `true` when there is nothing to join. */
+export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSql(conditions, ' and ') : sql`true`);
+
+/** A column's name in the database: assignedTo → assigned_to. */
+export function columnName(field: string): string {
+  const known = columnNames.get(field);
+  if (known) return known;
+  const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  columnNames.set(field, name);
+  return name;
+}
+
+// Of the fields of our models: as many as they have, and no more.
+const columnNames = new Map<string, string>();
+
+/** The fields of a model that are columns. */
+export function fieldsOf(model: Prisma.ModelName): string[] {
+  const fields = Object.keys((Prisma as unknown as Record<string, object>)[`${model}ScalarFieldEnum`] ?? {});
+  if (fields.length === 0) throw new Error(`No model is called ${model}`);
+  return fields;
+}
+
+/** The columns of a model as a select list that answers in the model's field names. */
+export function selectList(model: Prisma.ModelName, alias: string, without: string[] = []): Sql {
+  const kept = fieldsOf(model).filter((f) => !without.includes(f));
+  return rawSql(kept.map((f) => `${alias}.${columnName(f)} as "${f}"`).join(', '));
+}
+
+/** Escapes the wildcards of LIKE, so that a search for "50%" means just that. */
+export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+
+/** A model's table: Contact → contacts, OutboxEvent → outbox_events, Activity → activities. */
+export const tableName = (model: string) => `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/y$/, 'ie')}s`;

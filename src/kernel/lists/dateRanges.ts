@@ -1,0 +1,32 @@
+import type { Context } from '../context/context.js';
+import { rawSql, type Sql, sql } from '../database/sql.js';
+import { isDay } from '../model/checks.js';
+
+const hasOffset = /([Zz]|[+-]\d{2}:?\d{2})$/;
+
+/** A moment of a date range as an instant: one without an offset is in the workspace's time zone. */
+function instant(moment: string, zone: string): Sql {
+  return !isDay(moment) && hasOffset.test(moment) ? sql`${moment}::timestamptz` : sql`${moment}::timestamp at time zone ${zone}`;
+}
+
+/** At or after a moment; a day begins at midnight of the workspace's time zone. `column` is ours, never the caller's. */
+export const since = (column: string, moment: string, ctx: Context): Sql =>
+  sql`${rawSql(column)} >= ${instant(moment, ctx.caller.account.timezone)}`;
+
+/** At or before a moment; a day ends at the next midnight of the workspace's time zone. */
+export function until(column: string, moment: string, ctx: Context): Sql {
+  const zone = ctx.caller.account.timezone;
+  return isDay(moment)
+    ? sql`${rawSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
+    : sql`${rawSql(column)} <= ${instant(moment, zone)}`;
+}
+
+/** The midnight that begins the day of the workspace which is `days` after today. */
+export function midnight(ctx: Context, days: number): Sql {
+  const { timezone } = ctx.caller.account;
+  return sql`((${ctx.now()}::timestamptz at time zone ${timezone})::date + ${days}::int)::timestamp at time zone ${timezone}`;
+}
+
+/** On the day that it is now in the workspace's time zone. `column` is ours, never the caller's. */
+export const isToday = (column: string, ctx: Context): Sql =>
+  sql`(${rawSql(column)} >= ${midnight(ctx, 0)} and ${rawSql(column)} < ${midnight(ctx, 1)})`;

@@ -1,0 +1,63 @@
+import { Arg, Int } from 'type-graphql';
+import { invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { type Batch, grouped } from '../context/loaders.js';
+import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
+import { maxPageSize } from '../model/connection.js';
+
+/** The argument of a relation that is a list: how many of its records. */
+export const First = () => Arg('first', () => Int, { defaultValue: 50, description: `How many, at most ${maxPageSize}` });
+
+/** The key under which a loader of `relatedRows` knows the first records of a parent. */
+export function firstOf(parent: string, first: number): string {
+  if (first < 1) throw invalidField('first', 'must be at least 1');
+  return `${parent}/${Math.min(first, maxPageSize)}`;
+}
+
+/** The table of a relation between many and many, and its columns. */
+interface Between {
+  table: string;
+  record: string;
+  parent: string;
+}
+
+const newestFirst = 't.created_at desc, t.id desc';
+
+/** Whether a row, alias `t`, belongs to the parent, alias `p`. */
+const belongs = (parent: string | Between): Sql =>
+  typeof parent === 'string'
+    ? rawSql(`t.${parent} = p.id`)
+    : rawSql(`exists (select 1 from ${parent.table} b
+        where b.account_id = t.account_id and b.${parent.record} = t.id and b.${parent.parent} = p.id)`);
+
+/** What a relation from a parent to its records is made of. */
+export interface Relation {
+  table: string;
+  /** The columns of a row, over the alias `t`. */
+  columns: Sql;
+  /** The column that holds the parent's id, or the table between that holds both ids. */
+  parent: string | Between;
+  /** The order, over the alias `t`; newest first unless told. An index on account and parent should hold it. */
+  order?: string;
+  /** Which of them count; all unless told. */
+  live?: Sql | ((ctx: Context) => Sql);
+}
+
+/** The first records of each of many parents in one statement. */
+export const relatedRows =
+  <Row extends object>({ table, columns, parent, order = newestFirst, live }: Relation): Batch<Row[]> =>
+  async (ctx, keys) => {
+    const wanted = keys.map((key) => key.split('/'));
+    const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
+    const which = typeof live === 'function' ? live(ctx) : (live ?? sql`true`);
+    const own = (account: string) => allOf([sql`t.account_id = ${account}::uuid`, belongs(parent), which]);
+    const rows = await ctx.query<Row & { _parent: string }, []>(
+      (account) => sql`
+      select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)
+      cross join lateral (
+        select ${columns}, row_number() over (order by ${rawSql(order)}) as _nth from ${rawSql(table)} t
+        where ${own(account)} order by ${rawSql(order)} limit p.size) r
+      order by _parent, r._nth`,
+    );
+    return grouped(keys, rows, (row) => row._parent);
+  };

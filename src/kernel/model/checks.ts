@@ -1,0 +1,220 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { tooLarge } from '../base/errors.js';
+import { exact } from '../base/money.js';
+import { endOfDay } from '../base/timeZones.js';
+import type { Context } from '../context/context.js';
+
+/** Tells that the field at `at` is wrong, in words that follow its name. */
+export type Report = (at: string, message: string) => void;
+/** Returns the cleaned value, null for "nothing", and reports what is wrong. */
+export type Check = (value: unknown, at: string, report: Report, ctx: Context) => unknown;
+
+export const any: Check = (value) => value;
+
+const unstorable = /\p{Surrogate}|\0/u;
+
+function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
+  const text = String(value).trim();
+  if (text === '') return null;
+  if (unstorable.test(text)) report(at, 'must be valid Unicode text without NUL');
+  else if (text.length > max && [...text].length > max) report(at, `must be at most ${max} characters`);
+  return text;
+}
+
+/** Trimmed text of at most `max` code points; "" is nothing. */
+export const text =
+  (max: number): Check =>
+  (value, at, report) =>
+    cleanText(value, max, at, report);
+
+/** Trimmed text of any length that its bytes allow, else 413. */
+export const longText =
+  (maxBytes: number): Check =>
+  (value, at, report) => {
+    if (Buffer.byteLength(String(value)) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB`);
+    return cleanText(value, maxBytes, at, report);
+  };
+
+export const secret =
+  (min: number): Check =>
+  (value, at, report) => {
+    const given = String(value);
+    const length = [...given].length;
+    if (length < min) report(at, `must be at least ${min} characters`);
+    else if (length > 256) report(at, 'must be at most 256 characters');
+    else if (unstorable.test(given)) report(at, 'must be valid Unicode text without NUL');
+    return given;
+  };
+
+// One grammar for every address: no quotes, comments, lists or control characters can reach a mail header.
+const address = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+
+/** Whether `text` is one plain e-mail address. */
+export const isEmail = (value: string) => value.length <= 254 && address.test(value);
+
+export const email: Check = (value, at, report) => {
+  const cleaned = cleanText(value, 254, at, report);
+  if (cleaned !== null && !isEmail(cleaned)) report(at, 'must be an e-mail address');
+  return cleaned;
+};
+
+/** The number as E.164, or undefined where libphonenumber does not hold it possible. */
+export function toE164(value: string, country: string): string | undefined {
+  const parsed = parsePhoneNumberFromString(value, country as never);
+  return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
+}
+
+export const phone: Check = (value, at, report, ctx) => {
+  const cleaned = cleanText(value, 30, at, report);
+  if (cleaned === null || cleaned.length > 60) return cleaned;
+  const number = toE164(cleaned, ctx.account?.defaultCountry ?? 'US');
+  if (!number) report(at, 'must be a phone number, best in E.164 form (+15551234567)');
+  return number ?? cleaned;
+};
+
+export const url =
+  (max: number): Check =>
+  (value, at, report) => {
+    const cleaned = cleanText(value, max, at, report);
+    if (cleaned === null) return null;
+    const parsed = URL.canParse(cleaned) ? new URL(cleaned) : undefined;
+    if (!parsed || !/^https?:$/.test(parsed.protocol)) report(at, 'must be an http(s) URL');
+    return cleaned;
+  };
+
+export const color: Check = (value, at, report) => {
+  const cleaned = cleanText(value, 20, at, report);
+  if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'must be a hex colour like #6B7280');
+  return cleaned;
+};
+
+/** Kept in capitals, as ISO 4217 writes it. */
+export const currency: Check = (value, at, report) => {
+  const code = cleanText(value, 10, at, report)?.toUpperCase() ?? null;
+  if (code !== null && !/^[A-Z]{3}$/.test(code)) report(at, 'must be an ISO 4217 code of three letters');
+  return code;
+};
+
+const uuidText = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && uuidText.test(value);
+
+export const uuid: Check = (value, at, report) => {
+  if (value === '') return null;
+  if (!isUuid(value)) report(at, 'must be a UUID');
+  return String(value).toLowerCase();
+};
+
+export const list =
+  (max: number, each: Check): Check =>
+  (value, at, report, ctx) => {
+    const items = value as unknown[];
+    if (items.length > max) {
+      report(at, `must have at most ${max} items`);
+      return items;
+    }
+    return items.map((item, i) => {
+      const cleaned = item === null ? null : each(item, `${at}.${i}`, report, ctx);
+      if (cleaned === null) report(`${at}.${i}`, 'must not be empty');
+      return cleaned;
+    });
+  };
+
+export const oneOf =
+  (members: readonly string[]): Check =>
+  (value, at, report) => {
+    if (value === '') return null;
+    if (!members.includes(String(value))) report(at, `must be one of ${members.join(', ')}`);
+    return value;
+  };
+
+export const between =
+  (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): Check =>
+  (value, at, report) => {
+    if ((value as number) < min) report(at, `must be at least ${min}`);
+    else if ((value as number) > max) report(at, `must be at most ${max}`);
+    return value;
+  };
+
+interface Decimals {
+  scale: number;
+  /** Whether more places are rounded, halves away from zero, instead of refused. */
+  rounded?: boolean;
+  min?: number;
+  max?: number;
+}
+
+/** An exact decimal of numeric(18, scale), as the text that PostgreSQL makes of it: with all its places. */
+export const decimal =
+  ({ scale, rounded, min, max }: Decimals): Check =>
+  (given, at, report) => {
+    const value = rounded ? exact(String(given)).toFixed(scale) : given;
+    const [whole = '', fraction = ''] = String(value).replace('-', '').split('.');
+    const [digits, places] = [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')];
+    if (places.length > scale) report(at, `must have at most ${scale} decimal places`);
+    else if (digits.length > 18 - scale) report(at, `must have at most ${18 - scale} digits before the point`);
+    else if (min !== undefined && Number(given) < min) report(at, `must be at least ${min}`);
+    else if (max !== undefined && Number(given) > max) report(at, `must be at most ${max}`);
+    const text = scale > 0 ? `${digits}.${places.padEnd(scale, '0')}` : digits;
+    return String(value).startsWith('-') && /[1-9]/.test(text) ? `-${text}` : text;
+  };
+
+/** An instant that PostgreSQL and JavaScript both can hold. */
+export const instant: Check = (value, at, report) => {
+  const year = (value as Date).getUTCFullYear();
+  if (Number.isNaN(year) || year < 1 || year > 9999) report(at, 'must be a date-time between the years 1 and 9999');
+  return value;
+};
+
+const day = /^(\d{4})-(\d{2})-(\d{2})$/;
+const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/;
+
+/** Whether the text is a day of the calendar, YYYY-MM-DD. */
+export function isDay(value: string): boolean {
+  if (!day.test(value)) return false;
+  const parsed = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(value) && !value.startsWith('0000');
+}
+
+// In a query string the + of an offset is a space, unless the caller thinks of writing %2B.
+const spacedOffset = /([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) (?=\d{2}:?\d{2}$)/i;
+
+export const moment: Check = (value, at, report) => {
+  const given = String(value).trim().replace(spacedOffset, '$1+');
+  if (given === '') return null;
+  const good = isDay(given) || (dateTime.test(given) && isDay(given.slice(0, 10)) && !Number.isNaN(Date.parse(given.replace(' ', 'T'))));
+  if (!good) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
+  return given;
+};
+
+/** What is wrong with a JSON value that PostgreSQL could not hold or a reader could not bear, if anything. */
+export function jsonFault(value: unknown, depth = 0): string | undefined {
+  if (depth > 32) return 'must not be nested deeper than 32 levels';
+  if (typeof value === 'string') return unstorable.test(value) ? 'must be valid Unicode text without NUL' : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    const fault = jsonFault(key, depth) ?? jsonFault(member, depth + 1);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** An instant with an offset, or a day that stands for its end in the workspace's time zone. */
+export const deadline: Check = (value, at, report, ctx) => {
+  const given = String(value).trim().toUpperCase().replace(' ', 'T');
+  if (given === '') return null;
+  const [, offset] = /([Z]|[+-]\d{2}:?\d{2})$/.exec(given) ?? [];
+  const good = isDay(given) || (offset && dateTime.test(given) && isDay(given.slice(0, 10)));
+  const end = isDay(given) ? endOfDay(given, ctx.account?.timezone ?? 'UTC') : new Date(given);
+  if (!good || Number.isNaN(end.getTime())) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset');
+  else instant(end, at, report, ctx);
+  return end;
+};
+
+export const jsonObject =
+  (maxBytes: number): Check =>
+  (value, at, report) => {
+    const fault = jsonFault(value);
+    if (fault) report(at, fault);
+    else if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB of JSON`);
+    return value;
+  };

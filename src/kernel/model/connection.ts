@@ -1,0 +1,172 @@
+import {
+  type FieldNode,
+  GraphQLIncludeDirective,
+  type GraphQLResolveInfo,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  Kind,
+  type SelectionNode,
+} from 'graphql';
+import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
+import { badRequest, invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { clean, Entity, Flag, Id, oneOf } from './fields.js';
+
+export const maxPageSize = 200;
+export const defaultPageSize = 50;
+
+export const SortOrder = oneOf('SortOrder', ['asc', 'desc'], 'The direction of a sort; nulls come last either way');
+export type SortOrder = keyof typeof SortOrder;
+
+// biome-ignore lint/suspicious/noExplicitAny: a class with any constructor
+type Class<T = object> = new (...args: any[]) => T;
+
+/** What every list takes. `selection` tells which parts of the answer are asked for. */
+export interface ListArgs<F, S extends string> {
+  filter?: F | null;
+  sort?: S | null;
+  order?: SortOrder | null;
+  first?: number | null;
+  after?: string | null;
+  page?: number | null;
+  perPage?: number | null;
+  selection: ReadonlySet<string>;
+}
+
+/** The arguments of a list of one type: filter, sort, order, first/after or page/perPage. */
+export function ListArgsOf<F extends object, S extends string>(filter: Class<F>, sorts: Record<S, string>): Class<ListArgs<F, S>> {
+  @ArgsType()
+  class PageArgs {
+    static readonly filterType = filter;
+    @Field(() => filter, { nullable: true, description: 'Which records' }) filter?: F;
+    @Field(() => sorts as object, { nullable: true, description: 'The sort key; ties are broken by id' }) sort?: S;
+    @Field(() => SortOrder, { nullable: true, description: 'The direction of the sort' }) order?: SortOrder;
+    @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 unless told' }) first?: number;
+    @Field(() => ID, { nullable: true, description: 'The cursor of the record to go on after' }) after?: string;
+    @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with after' }) page?: number;
+    @Field(() => Int, { nullable: true, description: 'The page size, at most 200; 50 unless told' }) perPage?: number;
+    selection: ReadonlySet<string>;
+  }
+  return PageArgs;
+}
+
+/** A list resolver's arguments: the filter cleaned by its rules, paging checked, the selection noted. */
+export const Listing = (): ParameterDecorator =>
+  ((target: object, method: string, index: number) => {
+    const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
+      clean((type as { filterType: Class }).filterType, args.filter, data.context as Context);
+      checkPaging(args);
+      args.selection = selectionOf(data.info);
+    };
+    Args({ validateFn: validateFn as never })(target, method, index);
+  }) as ParameterDecorator;
+
+/** An `id` argument. */
+export const IdArg = (name = 'id') => Arg(name, () => ID, { description: 'The id of the record' });
+
+function checkPaging(args: ListArgs<object, string>) {
+  for (const name of ['first', 'perPage', 'page'] as const) {
+    const value = args[name];
+    if (value !== undefined && value !== null && value < 1) throw invalidField(name, 'must be at least 1');
+  }
+  if (args.page && args.after) throw badRequest('page and after exclude each other');
+}
+
+/** How many rows a request is for: perPage before first, cut to 200. */
+export const pageSize = (args: { first?: number | null; perPage?: number | null }) =>
+  Math.min(args.perPage ?? args.first ?? defaultPageSize, maxPageSize);
+
+const selections = new WeakMap<readonly FieldNode[], ReadonlySet<string>>();
+
+/** The paths of fields selected below a field: `totalCount`, `nodes.tags`; those that a directive leaves out are not. */
+export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues'>): ReadonlySet<string> {
+  const known = selections.get(info.fieldNodes);
+  if (known) return known;
+  const paths = new Set<string>();
+  let isAlwaysSo = true;
+  const walk = (nodes: readonly SelectionNode[], prefix: string) => {
+    for (const node of nodes) {
+      if (node.directives?.length) isAlwaysSo = false;
+      if (!isIncluded(node, info.variableValues)) continue;
+      if (node.kind === Kind.FRAGMENT_SPREAD) walk(info.fragments[node.name.value]?.selectionSet.selections ?? [], prefix);
+      else if (node.kind === Kind.INLINE_FRAGMENT) walk(node.selectionSet.selections, prefix);
+      else {
+        paths.add(prefix + node.name.value);
+        walk(node.selectionSet?.selections ?? [], `${prefix}${node.name.value}.`);
+      }
+    }
+  };
+  for (const node of info.fieldNodes) walk(node.selectionSet?.selections ?? [], '');
+  if (isAlwaysSo) selections.set(info.fieldNodes, paths);
+  return paths;
+}
+
+/** Whether a list selects something of its records, by either of the two ways to them. */
+export const selectsOfNodes = (selection: ReadonlySet<string>, name: string): boolean =>
+  selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
+
+function isIncluded(node: SelectionNode, variables: Record<string, unknown>): boolean {
+  if (!node.directives?.length) return true;
+  if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if !== false;
+}
+
+/** The selection below a field that is no list, as an argument of its resolver. */
+export const Selected = (): ParameterDecorator => createParameterDecorator(({ info }) => selectionOf(info)) as ParameterDecorator;
+
+@ObjectType({ description: 'Where a page stands in its list' })
+export class PageInfo {
+  @Field({ description: 'Whether more records follow' }) hasNextPage: boolean;
+  @Field({ description: 'Whether records come before' }) hasPreviousPage: boolean;
+  @Field(() => String, { nullable: true, description: 'The cursor of the first record' }) startCursor: string | null;
+  @Field(() => String, { nullable: true, description: 'The cursor of the last record' }) endCursor: string | null;
+}
+
+/** One page of a list, as the connection types read it. */
+export class Page<T> {
+  constructor(
+    readonly nodes: T[],
+    private readonly cursorOf: (node: T, index: number) => string,
+    private readonly more: { next: boolean; previous: boolean },
+    readonly totalCount: number | null,
+  ) {}
+
+  get edges() {
+    return this.nodes.map((node, i) => ({ node, cursor: this.cursorOf(node, i) }));
+  }
+
+  get pageInfo(): PageInfo {
+    const cursorAt = (i: number) => (this.nodes[i] === undefined ? null : this.cursorOf(this.nodes[i], i));
+    return {
+      hasNextPage: this.more.next,
+      hasPreviousPage: this.more.previous,
+      startCursor: cursorAt(0),
+      endCursor: cursorAt(this.nodes.length - 1),
+    };
+  }
+}
+
+/** The Relay connection of a record type, which also pages by number. */
+export function ConnectionOf<T extends object>(node: Class<T>) {
+  @ObjectType(`${node.name}Edge`, { description: `A ${node.name} and its place in the list` })
+  class Edge {
+    @Field({ description: 'Where the record stands; pass it as after' }) cursor: string;
+    @Field(() => node, { description: 'The record' }) node: T;
+  }
+  @ObjectType(`${node.name}Connection`, { description: `A page of ${node.name} records` })
+  class Connection {
+    @Field(() => [node], { description: 'The records of the page' }) nodes: T[];
+    @Field(() => [Edge], { description: 'The records with their cursors' }) edges: Edge[];
+    @Field(() => PageInfo, { description: 'Where the page stands' }) pageInfo: PageInfo;
+    @Field(() => Int, { description: 'How many records there are in all, exactly; counted only when selected' }) totalCount: number;
+  }
+  return Connection as Class<Page<T>>;
+}
+
+@Entity('What a deletion answers')
+export class Deleted {
+  @Id() id: string;
+  @Flag('Always true', { required: true }) deleted: boolean;
+}
+
+export const deleted = (id: string): Deleted => ({ id, deleted: true });

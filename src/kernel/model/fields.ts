@@ -1,0 +1,285 @@
+import 'reflect-metadata';
+import type { GraphQLScalarType } from 'graphql';
+import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { type Detail, invalid } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import * as values from './checks.js';
+import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
+
+/** What one line of a model says of its field: type, limits, text. Read by validation, GraphQL and the OpenAPI writer. */
+export interface FieldRule {
+  name: string;
+  description: string;
+  /** The GraphQL type on output and, where it differs, on input. */
+  type: () => Type;
+  input?: () => Type;
+  list: boolean;
+  /** Never null: given on create, or filled by the server. */
+  required: boolean;
+  /** Has a default, so that create may leave it out. */
+  optional: boolean;
+  check: values.Check;
+  /** JSON Schema members for the OpenAPI document. */
+  schema: Record<string, unknown>;
+}
+
+type Class<T = object> = abstract new (...args: never[]) => T;
+// biome-ignore lint/complexity/noBannedTypes: TypeGraphQL names types by their constructor
+type Type = Function | GraphQLScalarType | object;
+type Options = { required?: boolean; optional?: boolean };
+
+const rulesByClass = new Map<object, FieldRule[]>();
+
+/** The rules of a class, its ancestors' first. */
+export function rulesOf(target: object): FieldRule[] {
+  const parent = Object.getPrototypeOf(target);
+  const inherited = parent && parent !== Function.prototype ? rulesOf(parent) : [];
+  const own = rulesByClass.get(target) ?? [];
+  return [...inherited.filter((r) => !own.some((o) => o.name === r.name)), ...own];
+}
+
+function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
+  const target = prototype.constructor;
+  rulesByClass.set(target, [...(rulesByClass.get(target) ?? []), rule]);
+  const type = side === 'input' ? (rule.input ?? rule.type) : rule.type;
+  const thunk = () => (rule.list ? [type()] : type()) as never;
+  Field(thunk, { nullable, description: rule.description })(prototype, rule.name);
+  Extensions({ rule })(prototype, rule.name);
+}
+
+type Partially = Partial<FieldRule> & Pick<FieldRule, 'type' | 'check'>;
+
+/** The base of every field decorator: `make` says what it is, options whether null is one of its values. */
+export function field(description: string, options: Options, make: Partially): PropertyDecorator {
+  return (prototype, name) => {
+    const { required = false, optional = false } = options;
+    const rule: FieldRule = { name: String(name), description, list: false, schema: {}, required: required || optional, optional, ...make };
+    declare(prototype, rule, 'output', !rule.required);
+  };
+}
+
+/** A line of text of at most `max` characters (code points). */
+export const Text = (max: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.text(max), schema: { maxLength: max } });
+
+/** A text of at most `kilobytes`, else 413. */
+export const LongText = (kilobytes: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.longText(kilobytes * 1024) });
+
+/** An e-mail address, kept as sent. */
+export const Email = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.email, schema: { maxLength: 254, format: 'email' } });
+
+/** A phone number, kept as E.164; a national one is read with the account's country. */
+export const Phone = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.phone, schema: { maxLength: 30 } });
+
+/** A secret typed by a person: never trimmed, 8 to 256 characters where it is new. */
+export const Secret = (min: number, description: string) =>
+  field(
+    description,
+    { required: true },
+    { type: () => String, check: values.secret(min), schema: { minLength: min, maxLength: 256, format: 'password' } },
+  );
+
+/** An http(s) address. */
+export const Url = (max: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.url(max), schema: { maxLength: max, format: 'uri' } });
+
+/** A colour, `#RRGGBB`. */
+export const Color = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.color, schema: { pattern: '^#[0-9A-Fa-f]{6}$' } });
+
+/** A currency by its ISO 4217 code, in capitals. */
+export const Currency = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.currency, schema: { pattern: '^[A-Za-z]{3}$' } });
+
+/** The id of another record of the account; the database refuses one that is not there. */
+export const Ref = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => ID, check: values.uuid, schema: { format: 'uuid' } });
+
+/** At most `max` ids. */
+export const Refs = (max: number, description: string, options: Options = {}) =>
+  field(description, options, {
+    type: () => ID,
+    list: true,
+    check: values.list(max, values.uuid),
+    schema: { maxItems: max, items: { type: 'string', format: 'uuid' } },
+  });
+
+/** At most `maxItems` texts of at most `max` characters each. */
+export const Texts = (maxItems: number, max: number, description: string, options: Options = {}) =>
+  field(description, options, {
+    type: () => String,
+    list: true,
+    check: values.list(maxItems, values.text(max)),
+    schema: { maxItems, items: { type: 'string', maxLength: max } },
+  });
+
+/** One of the members of an enumeration made by `oneOf`, or of plain words that GraphQL cannot name ("1-10"). */
+export const OneOf = (members: readonly string[] | Record<string, string>, description: string, options: Options = {}) =>
+  Array.isArray(members)
+    ? field(description, options, { type: () => String, check: values.oneOf(members), schema: { enum: members } })
+    : field(description, options, { type: () => members, check: values.any, schema: { enum: Object.values(members) } });
+
+/** Several of the members of an enumeration, each one at most once. */
+export const SomeOf = (members: readonly string[], description: string, options: Options = {}) =>
+  field(description, options, {
+    type: () => String,
+    list: true,
+    check: values.list(members.length, values.oneOf(members)),
+    schema: { items: { type: 'string', enum: members } },
+  });
+
+export const Flag = (description: string, options: Options = {}) => field(description, options, { type: () => Boolean, check: values.any });
+
+export const Count = (description: string, options: Options & { min?: number; max?: number } = {}) =>
+  field(description, options, {
+    type: () => Int,
+    check: values.between(options.min, options.max),
+    schema: { minimum: options.min, maximum: options.max },
+  });
+
+export const Fraction = (description: string, options: Options & { min?: number; max?: number } = {}) =>
+  field(description, options, {
+    type: () => Float,
+    check: values.between(options.min, options.max),
+    schema: { minimum: options.min, maximum: options.max },
+  });
+
+/** An exact decimal with at most `scale` places; more are refused, or `rounded`. */
+export const Money = (description: string, options: Options & { scale?: number; rounded?: boolean; min?: number; max?: number } = {}) => {
+  const { scale = 2, rounded, min, max } = options;
+  return field(description, options, {
+    type: () => Decimal,
+    check: values.decimal({ scale, rounded, min, max }),
+    schema: { minimum: min, maximum: max },
+  });
+};
+
+/** An instant with an offset. */
+export const Instant = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => DateTime, check: values.instant });
+
+/** An instant that is also written as a day: then it is that day's end in the workspace's time zone. */
+export const Deadline = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => DateTime, input: () => String, check: values.deadline });
+
+/** A calendar day, YYYY-MM-DD. */
+export const Date_ = (description: string, options: Options = {}) => field(description, options, { type: () => Day, check: values.any });
+
+/** One end of a date range: a day or an instant. */
+export const Moment = (description: string) =>
+  field(description, {}, { type: () => String, check: values.moment, schema: { description: 'YYYY-MM-DD or ISO 8601 date-time' } });
+
+/** A JSON object of at most `kilobytes`, else 413. */
+export const JsonObject = (kilobytes: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => JsonObjectScalar, check: values.jsonObject(kilobytes * 1024), schema: { type: 'object' } });
+
+/** An object type inside a record, and its input type. */
+export const Nested = (type: () => Class, input: () => Class, description: string, options: Options & { list?: number } = {}) =>
+  field(description, options, {
+    type,
+    input,
+    list: options.list !== undefined,
+    check: nestedCheck(input, options.list),
+    schema: options.list === undefined ? {} : { maxItems: options.list },
+  });
+
+function nestedCheck(input: () => Class, max?: number): values.Check {
+  const each: values.Check = (value, at, report, ctx) => cleanObject(input(), value as Record<string, unknown>, `${at}.`, report, ctx);
+  return max === undefined ? each : values.list(max, each);
+}
+
+/** Read-only: the record's id. */
+export const Id = () => field('The id, a UUID', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
+/** Read-only: a position in the account's feed. */
+export const Position = (description: string) =>
+  field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });
+/** Read-only: an instant that the server sets. */
+export const Stamp = (description: string, options: Options = { required: true }) => Instant(description, options);
+
+/** An enumeration that GraphQL names and REST sends as its words. */
+export function oneOf<const T extends string>(name: string, members: readonly T[], description?: string): { [K in T]: K } {
+  const object = Object.fromEntries(members.map((m) => [m, m])) as { [K in T]: K };
+  registerEnumType(object, { name, description });
+  return object;
+}
+
+/** A record type of both APIs. `scope` is what a key needs to read it. */
+export function Entity(description: string, options: { scope?: string } = {}): ClassDecorator {
+  return (target) => {
+    ObjectType({ description })(target);
+    if (options.scope) Extensions({ scope: options.scope })(target as never);
+  };
+}
+
+/** An input type. */
+export const Input = (description?: string): ClassDecorator => InputType({ description });
+
+type Nullable<T> = { [K in keyof T]: null extends T[K] ? K : never }[keyof T];
+type DraftOf<T> = Omit<T, Nullable<T>> & Partial<Pick<T, Nullable<T>>>;
+
+/** The fields of a record as its create input: what is required stays required, the rest may be left out. */
+export function Draft<T extends object>(base: Class<T>): new () => DraftOf<T> {
+  return inputFrom(base, (rule) => !rule.required || rule.optional) as new () => DraftOf<T>;
+}
+
+/** The fields of a create input as its update input: everything may be left out, only what was nullable may be null. */
+export function Edit<T extends object>(base: Class<T>): new () => Partial<T> {
+  return inputFrom(base, () => true) as new () => Partial<T>;
+}
+
+/** The same of some fields alone. */
+export function EditOf<T extends object, K extends keyof T & string>(base: Class<T>, ...names: K[]): new () => Partial<Pick<T, K>> {
+  return inputFrom(base, () => true, names) as new () => Partial<Pick<T, K>>;
+}
+
+function inputFrom(base: object, nullable: (rule: FieldRule) => boolean, names?: string[]) {
+  class Fields {}
+  for (const rule of rulesOf(base).filter(({ name }) => !names || names.includes(name)))
+    declare(Fields.prototype, rule, 'input', nullable(rule));
+  InputType({})(Fields);
+  return Fields;
+}
+
+/** A resolver's input argument: cleaned and checked by its class's rules before the resolver runs. */
+export const In = (name = 'input', options: { nullable?: boolean } = {}): ParameterDecorator =>
+  ((target: object, method: string, index: number) => {
+    const type = (Reflect.getMetadata('design:paramtypes', target, method) as Class[])[index]!;
+    const validateFn = (value: object | undefined, _type: unknown, { context }: { context: object }) =>
+      clean(type, value, context as Context);
+    Arg(name, () => type as never, { ...options, validateFn: validateFn as never })(target, method, index);
+  }) as ParameterDecorator;
+
+/** Cleans `value` in place (trimmed, normalised) by the rules of `type`. Throws 400 naming every field at fault, or 413. */
+export function clean(type: Class, value: unknown, ctx: Context): void {
+  if (value === null || value === undefined) return;
+  const details: Detail[] = [];
+  cleanObject(type, value as Record<string, unknown>, '', (field, message) => details.push({ field, message }), ctx);
+  if (details.length > 0) throw invalid(details.slice(0, 100));
+}
+
+function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, ctx: Context) {
+  for (const rule of cachedRules(type)) {
+    const given = value[rule.name];
+    if (given === undefined) continue;
+    const at = `${prefix}${rule.name}`;
+    const cleaned = given === null ? null : rule.check(given, at, report, ctx);
+    if (cleaned === null && rule.required) report(at, given === null ? 'must not be null' : 'must not be empty');
+    value[rule.name] = cleaned;
+  }
+  return value;
+}
+
+const cache = new WeakMap<object, FieldRule[]>();
+function cachedRules(type: Class): FieldRule[] {
+  const known = cache.get(type);
+  if (known) return known;
+  const rules = rulesOf(type);
+  cache.set(type, rules);
+  return rules;
+}
+
+/** Marks a relation as part of its parent's REST record, with these of its fields, or all of its own; who may read the record may read it. */
+export const OfRecord = (...fields: string[]) => Extensions({ record: fields });

@@ -1,0 +1,89 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Context } from '../context/context.js';
+import type { JobHandler } from '../context/jobQueue.js';
+import type { Batch } from '../context/loaders.js';
+import type { Fact } from '../events/facts.js';
+import type { Filterable } from '../lists/filterSql.js';
+import type { Method, RawReply, Row } from './routes.js';
+
+/** What another module does when something happens, in the transaction of the change. */
+export type Reaction = (ctx: Context, fact: Fact) => Promise<void>;
+
+/** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
+export interface CallbackRequest {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/**
+ * What vendors and the pages that we hand out links to call: at the root of the server, no part of the contract, with no
+ * credentials but what the handler finds in the request itself.
+ */
+export interface Callback {
+  method: Method;
+  path: `/${string}`;
+  handler(ctx: Context, request: CallbackRequest): Promise<RawReply>;
+}
+
+/** What the world sees of a module: one default export of `<noun>s.module.ts`. */
+export interface Module {
+  name: string;
+  /** Resolver classes. */
+  resolvers: NonNullable<unknown>[];
+  /** REST rows, one line per row of the contract. */
+  routes: Row[];
+  callbacks?: readonly Callback[];
+  /** The events that this module emits. */
+  events?: readonly string[];
+  /** Reactions to the events of earlier modules. */
+  on?: Record<string, Reaction>;
+  /** What is done later, outside any request, by the queue that `ctx.enqueue` names. */
+  jobs?: Record<string, JobHandler>;
+  /** The records of this module that a saved filter can be about, by their name: `contact`. */
+  filterable?: Record<string, Filterable>;
+  /** Loaders by the name under which `ctx.load` offers them. */
+  loaders?: Record<string, Batch<never> | Batch>;
+}
+
+export const defineModule = (module: Module): Module => module;
+
+/** What all modules together offer the kernel. */
+export interface Registry {
+  loaders: ReadonlyMap<string, Batch>;
+  reactions: ReadonlyMap<string, Reaction[]>;
+  /** Every event of the system, with the scope that a key needs to see it. */
+  events: ReadonlyMap<string, string>;
+  jobs: ReadonlyMap<string, JobHandler>;
+  filterable: ReadonlyMap<string, Filterable>;
+  schema(): GraphQLSchema;
+}
+
+/** Gathers the modules; `schema` is filled in once it is built. */
+export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): Registry {
+  const loaders = new Map<string, Batch>();
+  const reactions = new Map<string, Reaction[]>();
+  const events = new Map<string, string>();
+  const jobs = new Map<string, JobHandler>();
+  const filterable = new Map<string, Filterable>();
+  for (const module of modules) {
+    for (const [name, batch] of Object.entries(module.loaders ?? {})) addOnce(loaders, name, batch as Batch, 'loaders');
+    for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
+    for (const event of module.events ?? []) events.set(event, scopeOf(schema(), event) ?? module.name);
+    for (const [entity, records] of Object.entries(module.filterable ?? {})) addOnce(filterable, entity, records, 'filterable records');
+    for (const [queue, handler] of Object.entries(module.jobs ?? {})) addOnce(jobs, queue, handler, 'jobs');
+  }
+  return { loaders, reactions, events, jobs, filterable, schema };
+}
+
+function addOnce<V>(map: Map<string, V>, name: string, value: V, what: string) {
+  if (map.has(name)) throw new Error(`Two ${what} are called ${name}`);
+  map.set(name, value);
+}
+
+/** The scope of the record type that an event is about: "deal.won" → Deal → deals. */
+function scopeOf(schema: GraphQLSchema, event: string): string | undefined {
+  const noun = event.split('.')[0]!;
+  return schema.getType(noun.charAt(0).toUpperCase() + noun.slice(1))?.extensions.scope as string | undefined;
+}

@@ -1,0 +1,116 @@
+import type { Readable } from 'node:stream';
+import type { AccessMark } from '../access/access.js';
+import type { Context } from '../context/context.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** The list response shapes of the contract, "List response shapes". */
+export type Envelope = 'one' | 'page' | 'flatPage' | 'camelPage' | 'bare' | 'beside';
+
+/** What a tuned handler gets of the request. */
+export interface RawRequest {
+  params: Record<string, string>;
+  query: Record<string, string>;
+  body: unknown;
+  /** The query string as the arguments of the list that the row filters like. */
+  args?: Record<string, unknown>;
+}
+
+export interface RawReply {
+  status?: number;
+  type?: string;
+  headers?: Record<string, string>;
+  body: string | Readable | object;
+}
+
+export interface RowOptions {
+  /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
+  query?: Record<string, string>;
+  /** Other names under which the body's members come: `first_name: 'firstName'`. */
+  body?: Record<string, string>;
+  /** Whether the members of the input may come by the query string too; those of the body win. */
+  inputByQuery?: boolean;
+  /** More of the record than its own fields, as a selection: `'stage { id name }'`. Who may read the record may read it. */
+  with?: string;
+  /** Relations of a list's records that `include=` asks for by name, each as the field that it gets: `'stage { id name }'`. */
+  include?: Record<string, string>;
+  /** More of a list's answer, as a field, that a query parameter of the name asks for when it is true, shown in its meta. */
+  extras?: Record<string, string>;
+  /** Replaces the record's own fields altogether. */
+  select?: string;
+  /**
+   * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
+   * resolver answers `showRows` or `showRow`. `alone`: only as long as nothing is included, which its statement does not
+   * bring along.
+   */
+  printed?: boolean | 'alone';
+  /** Bytes that the body may have; 1 MiB unless told. */
+  bodyCap?: number;
+  /** The status of invalid input where the contract names only 422. */
+  invalid?: 400 | 422;
+  /** Statuses that the document names besides those which follow from the row's kind. */
+  also?: number[];
+  /** Success statuses by a flag of the result: `{ created: 201 }`. */
+  statusWhen?: Record<string, number>;
+  as?: Envelope;
+  status?: number;
+  /** For `beside`: the member that becomes `data`. */
+  data?: string;
+  /** Page figures in response headers too (pipelines). */
+  pagingHeaders?: boolean;
+  /** For the document: the JSON Schema of what a raw row answers; text unless told. */
+  answerSchema?: Record<string, unknown>;
+}
+
+/** One row of the contract's endpoint tables: pure data, read by the mount, the document, the catalog and the every-route test. */
+export interface Row extends RowOptions {
+  method: Method;
+  path: string;
+  as: Envelope;
+  status: number;
+  /** The root field that serves it; none for a raw row. */
+  operation?: string;
+  /** The arguments of a list are its query; those of the rest are `id`, more path parameters and `input`. */
+  list?: boolean;
+  handler?: (ctx: Context, request: RawRequest) => Promise<RawReply>;
+  access?: AccessMark;
+  /** For a raw row: the list operation whose filters and sorts its query string takes. */
+  filters?: string;
+  /** What a raw row answers, for the document: a media type. */
+  answers?: string;
+  summary?: string;
+}
+
+type Address = `${Method} /${string}`;
+
+function row(address: Address, rest: Omit<Row, 'method' | 'path'>): Row {
+  const [method, path] = address.split(' ') as [Method, string];
+  return { method, path, ...rest };
+}
+
+/** A list: pages, filters and sorts by query string. */
+export const list = (address: Address, operation: string, options: RowOptions & { as: Envelope }) =>
+  row(address, { operation, list: true, status: 200, ...options });
+/** A single read, 200. */
+export const read = (address: Address, operation: string, options: RowOptions = {}) =>
+  row(address, { operation, as: 'one', status: 200, ...options });
+/** A creation, 201. */
+export const make = (address: Address, operation: string, options: RowOptions = {}) =>
+  row(address, { operation, as: 'one', status: 201, ...options });
+/** A change, 200. */
+export const edit = (address: Address, operation: string, options: RowOptions = {}) =>
+  row(address, { operation, as: 'one', status: 200, ...options });
+/** A removal, 200. */
+export const drop = edit;
+/** A verb of the domain, 200. */
+export const act = edit;
+
+/** A row with a handler of its own, for what is no JSON record. */
+export const raw = (
+  address: Address,
+  handler: NonNullable<Row['handler']>,
+  options: RowOptions & { access: AccessMark; answers: string; summary: string; filters?: string },
+) => row(address, { handler, as: 'one', status: 200, ...options });
+
+/** A retired row: 410 with a message that names its replacement. */
+export const gone = (address: Address, message: string, options: { access: AccessMark }) =>
+  row(address, { as: 'one', status: 410, summary: `Retired. ${message}`, ...options });

@@ -1,0 +1,126 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { AppError } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
+
+/** What came of one of many: what was done answered, or why it was not done. */
+export interface Outcome<T, R> {
+  item: T;
+  value?: R;
+  error?: AppError;
+}
+
+/** What is done to many records, each by itself. */
+interface Plan<T, R> {
+  /** Does it to one. It shares a transaction with others, and its loaders with them: so what all of them read is read once. */
+  work(inside: Context, item: T): Promise<R>;
+  /** What an item touches, where others may touch it too: those come one after the other, in their order. */
+  touches?(item: T): string[];
+  /** What is equal for items whose changes can be written by one clause. */
+  alike?(item: T): string;
+  /** What must hold before each transaction's work; an error here ends everything. */
+  begin?(inside: Context): Promise<void>;
+  /** What is kept of those that were done, in their transaction. */
+  settle?(inside: Context, done: Outcome<T, R>[]): Promise<void>;
+}
+
+/** Items that share a transaction: few enough for it to be short. */
+const together = 100;
+/**
+ * Does the same to many records so that one's failure is never another's: all that go well share a transaction, and its
+ * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown.
+ */
+export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T, R>): Promise<Outcome<T, R>[]> {
+  const places = new Map<Place<T>, Outcome<T, R>>();
+  const all = items.map((item) => ({ item }));
+  for (const round of roundsOf(all, plan.touches)) {
+    const { alike } = plan;
+    if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
+    for (const [place, outcome] of await attempt(ctx, round, plan)) places.set(place, outcome);
+    // The embedded database answers within the turn: without this, nobody else would be heard until the last round.
+    await turn();
+  }
+  return all.map((place) => places.get(place)!);
+}
+
+/** An item by identity, since the same may be given twice. */
+interface Place<T> {
+  item: T;
+}
+type Outcomes<T, R> = [Place<T>, Outcome<T, R>][];
+
+/** Who touches the same as an earlier one comes in a later round. */
+function roundsOf<T>(places: Place<T>[], touches: (item: T) => string[] = () => []): Place<T>[][] {
+  const rounds: Place<T>[][] = [];
+  const last = new Map<string, number>();
+  let open = 0;
+  for (const place of places) {
+    const touched = touches(place.item);
+    let n = Math.max(open, ...touched.map((key) => (last.get(key) ?? -1) + 1));
+    while ((rounds[n]?.length ?? 0) >= together) n++;
+    rounds[n] = [...(rounds[n] ?? []), place];
+    for (const key of touched) last.set(key, n);
+    while ((rounds[open]?.length ?? 0) >= together) open++;
+  }
+  return rounds;
+}
+
+/** Some could not be done: the transaction is taken back, and tried again without them. */
+class SomeFailed<T, R> extends Error {
+  constructor(readonly outcomes: Outcomes<T, R>) {
+    super('some items failed');
+  }
+}
+
+/** What was wrong with no item. */
+class Ended extends Error {}
+
+async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: Plan<T, R>, nth = 1): Promise<Outcomes<T, R>> {
+  try {
+    return await ctx.transaction((inside) => pass(inside, places, plan));
+  } catch (error) {
+    if (error instanceof Ended) throw error.cause;
+    if (error instanceof SomeFailed) return withoutThem(ctx, error as SomeFailed<T, R>, plan);
+    if (await mayRetry(error, nth)) return attempt(ctx, places, plan, nth + 1);
+    const known = fromDatabase(error);
+    if (!known || known.status >= 500) throw known ?? error;
+    const [place] = places;
+    if (places.length === 1) return [[place!, { item: place!.item, error: known }]];
+    // Whose fault it was the database does not say: the halves tell.
+    const half = Math.ceil(places.length / 2);
+    return [...(await attempt(ctx, places.slice(0, half), plan)), ...(await attempt(ctx, places.slice(half), plan))];
+  }
+}
+
+async function pass<T, R>(inside: Context, places: Place<T>[], plan: Plan<T, R>): Promise<Outcomes<T, R>> {
+  await plan.begin?.(inside).catch((cause: unknown) => {
+    throw new Ended('', { cause });
+  });
+  const one = async (place: Place<T>): Promise<{ place: Place<T>; outcome: Outcome<T, R>; fault?: unknown }> => {
+    const { item } = place;
+    try {
+      return { place, outcome: { item, value: await plan.work(inside, item) } };
+    } catch (fault) {
+      return fault instanceof AppError ? { place, outcome: { item, error: fault } } : { place, outcome: { item }, fault };
+    }
+  };
+  const results = await Promise.all(places.map(one));
+  const faults = results.flatMap(({ fault }) => (fault === undefined ? [] : [fault]));
+  // After one failed statement the others of its transaction fail too, and their errors say nothing.
+  if (faults.length > 0) throw faults.find((fault) => isRetryable(fault) || fromDatabase(fault)) ?? faults[0];
+  const outcomes: Outcomes<T, R> = results.map(({ place, outcome }) => [place, outcome]);
+  if (outcomes.some(([, { error }]) => error)) throw new SomeFailed(outcomes);
+  await plan.settle?.(
+    inside,
+    outcomes.map(([, outcome]) => outcome),
+  );
+  return outcomes;
+}
+
+async function withoutThem<T, R>(ctx: Context, { outcomes }: SomeFailed<T, R>, plan: Plan<T, R>): Promise<Outcomes<T, R>> {
+  const failed = outcomes.filter(([, { error }]) => error);
+  const server = failed.find(([, { error }]) => error!.status >= 500);
+  if (server) throw server[1].error;
+  const rest = outcomes.flatMap(([place, { error }]) => (error ? [] : [place]));
+  return [...failed, ...(rest.length > 0 ? await attempt(ctx, rest, plan) : [])];
+}

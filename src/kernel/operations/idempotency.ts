@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { ExecutionResult } from 'graphql';
+import { seal, unseal } from '../base/crypto.js';
+import { AppError, check, invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { sql, statement } from '../database/sql.js';
+
+const kept = 24 * 60 * 60 * 1000;
+/** A claim whose process died may be taken over after this; no operation runs so long. */
+const abandoned = 2 * 60 * 1000;
+
+/** One use of an `Idempotency-Key`: whose, and for which request. */
+export interface Claim {
+  principal: string;
+  key: string;
+  requestHash: string;
+}
+
+/** The claim of a request, if it carries a key and somebody is calling. */
+export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
+  const key = ctx.request.idempotencyKey;
+  if (key === undefined || !ctx.principal) return undefined;
+  check(key.length >= 8 && key.length <= 200, () => invalidField('Idempotency-Key', 'must have 8 to 200 characters'));
+  const { kind, id, userId } = ctx.principal;
+  const requestHash = createHash('sha256').update(operationId).update(JSON.stringify(variables)).digest('hex');
+  return { principal: kind === 'key' ? `key:${id}` : `user:${userId}`, key, requestHash };
+}
+
+const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
+const otherRequest = () => new AppError('operation_key_conflict', 'This Idempotency-Key was used for another request');
+
+// A unique key alone cannot answer "in progress": the second insert would wait for the first.
+const tryLock = statement<{ locked: boolean }, [string]>(
+  (account, name) => sql`select pg_try_advisory_xact_lock(hashtextextended(${account} || ${name}, 0)) as locked`,
+);
+
+const place = (claim: Claim) => `${claim.principal}.${claim.key}`;
+
+async function find(ctx: Context, { principal, key }: Claim) {
+  const row = await ctx.db.idempotencyKey.findFirst({ where: { principal, key } });
+  return row && row.expiresAt > ctx.now() ? row : null;
+}
+
+/** Holds the key until the transaction ends. The stored outcome where there is one; 409 while the first request runs. */
+export async function replayOf(inside: Context, claim: Claim): Promise<ExecutionResult | undefined> {
+  const [lock] = await inside.query(tryLock, place(claim));
+  check(lock?.locked, inProgress);
+  const row = await find(inside, claim);
+  if (!row) return undefined;
+  check(row.requestHash === claim.requestHash, otherRequest);
+  check(row.state === 'done', inProgress);
+  inside.request.replayed = true;
+  // Kept sealed: an outcome may show a secret that is shown only once.
+  return { data: JSON.parse(unseal(inside.app, 'idempotency', place(claim), row.response as string)) as Record<string, unknown> };
+}
+
+/** Keeps the outcome of a request in the transaction of its effect. */
+export async function keep(inside: Context, claim: Claim, result: ExecutionResult): Promise<void> {
+  const { principal, key, requestHash } = claim;
+  const response = seal(inside.app, 'idempotency', place(claim), JSON.stringify(result.data));
+  const data = { requestHash, state: 'done', response, expiresAt: new Date(inside.now().getTime() + kept) };
+  await inside.db.idempotencyKey.deleteMany({ where: { principal, key } });
+  await inside.db.idempotencyKey.create({ data: { principal, key, ...data } });
+}
+
+/**
+ * A detached operation under a key: claimed in a transaction of its own, done, settled. What failed is let go, so that a
+ * retry may do it; what a dead process left claimed is taken over after two minutes.
+ */
+export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
+  const { principal, key, requestHash } = claim;
+  const replay = await ctx.transaction(async (inside) => {
+    const stale = new Date(inside.now().getTime() - abandoned);
+    await inside.db.idempotencyKey.deleteMany({ where: { principal, key, state: 'running', createdAt: { lt: stale } } });
+    const known = await replayOf(inside, claim);
+    if (known) return known;
+    await inside.db.idempotencyKey.deleteMany({ where: { principal, key } });
+    const expiresAt = new Date(inside.now().getTime() + kept);
+    await inside.db.idempotencyKey.create({ data: { principal, key, requestHash, state: 'running', expiresAt } });
+    return undefined;
+  });
+  if (replay) return replay;
+  try {
+    const result = await work();
+    if (!result.errors?.length) {
+      await ctx.transaction((inside) => keep(inside, claim, result));
+      return result;
+    }
+    await ctx.db.idempotencyKey.deleteMany({ where: { principal, key } });
+    return result;
+  } catch (error) {
+    await ctx.db.idempotencyKey.deleteMany({ where: { principal, key } });
+    throw error;
+  }
+}
