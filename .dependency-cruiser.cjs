@@ -1,8 +1,8 @@
 /**
  * Who may import whom. Every rule is an error.
  *
- * The layer rules read the sources with swc, which shows every import, types included: TypeScript 7 has no JavaScript API
- * for the usual parser. Cycles are looked for in the compiled files, where imports of types are gone.
+ * The sources are read with swc, which shows every import, types included: TypeScript 7 has no JavaScript API for the usual
+ * parser.
  */
 const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
@@ -10,8 +10,28 @@ const layer = (name) => `^src/${name}/`;
 const npm = (names) => `(^|/)node_modules/(${names})(/|$)`;
 const doors = npm('fastify|@fastify|sofa-api|@apollo|@as-integrations|graphql-ws|graphql-sse|ws');
 
+/** The rooms of the kernel, floor by floor: a room imports those of the floors before its own. */
+const floors = [
+  ['base'],
+  ['database', 'model'],
+  ['access', 'events', 'reads', 'writes'],
+  ['context'],
+  ['lists', 'operations', 'feed'],
+  ['module'],
+];
+const rooms = floors.flatMap((names, floor) => names.map((name) => ({ name, below: floors.slice(0, floor).flat() })));
+const room = (name) => layer(`kernel/${name}`);
+
 module.exports = {
   forbidden: [
+    ...rooms.map(({ name, below }) =>
+      forbid(
+        'rooms-in-order',
+        `${name} stands on ${below.join(', ') || 'nothing of ours'}.`,
+        { path: room(name) },
+        { path: layer('kernel'), pathNot: [room(name), ...below.map(room)] },
+      ),
+    ),
     forbid(
       'kernel-knows-nobody',
       'The kernel is what every module uses: it imports only itself and the Prisma client.',
@@ -119,12 +139,12 @@ module.exports = {
       { path: '^src/' },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
     ),
-    forbid('no-cycle', 'A file can be understood before those that use it.', { path: '^dist/src/' }, { circular: true }),
+    forbid('no-cycle', 'A file can be understood before those that use it.', { path: '^src/' }, { circular: true }),
   ],
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(src|dist/src)/generated/(?!prisma/client)' },
+    exclude: { path: '^src/generated/(?!prisma/client)' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.js'] },
     extraExtensionsToScan: [],
   },

@@ -17,8 +17,8 @@ import { secretKeyOf } from './kernel/base/secretFile.js';
 import type { App } from './kernel/context/context.js';
 import { openDatabase } from './kernel/database/index.js';
 import { registryOf } from './kernel/module/module.js';
-import { SharedReads } from './kernel/reads/lookupBatcher.js';
-import { GroupCommit } from './kernel/writes/commitBatcher.js';
+import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
+import { CommitBatcher } from './kernel/writes/commitBatcher.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { mailsSent } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
@@ -90,8 +90,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     clock,
     log,
     database,
-    commits: new GroupCommit(database),
-    reads: new SharedReads(database),
+    commits: new CommitBatcher(database),
+    reads: new LookupBatcher(database),
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
     channel: background.channel,

@@ -1,5 +1,6 @@
 /** Every module of the product, one line each, in the order in which they may build on each other. */
 export const modules = [
+  (await import('./modules/plans/plans.module.js')).default,
   (await import('./modules/auth/auth.module.js')).default,
   (await import('./modules/users/users.module.js')).default,
   (await import('./modules/apiKeys/apiKeys.module.js')).default,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
-import { type FeedEvent, readFeed, type Wanted } from '../kernel/feed/feed.js';
+import { type FeedEvent, readFeed } from '../kernel/events/feedStore.js';
+import { type Wanted } from '../kernel/feed/feed.js';
 import type { Operation } from '../kernel/operations/operation.js';
 import { printErrors } from './errors.js';
 

@@ -12,7 +12,8 @@ import {
 import { allow } from '../kernel/access/access.js';
 import { badRequest } from '../kernel/base/errors.js';
 import type { App, Context } from '../kernel/context/context.js';
-import { extentOf, feedWake, headsOf, positionOf, rightsOf, startAfter, wantedBy } from '../kernel/feed/feed.js';
+import { extentOf, feedWake, headsOf, positionOf, startAfter } from '../kernel/events/feedStore.js';
+import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
 import type { Operation } from '../kernel/operations/operation.js';
 import { AccountFeed, type Sink } from './subscriptions.feed.js';
 

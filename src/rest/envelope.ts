@@ -1,4 +1,4 @@
-import { Printed } from '../kernel/lists/recordSql.js';
+import { Printed } from '../kernel/base/jsonText.js';
 import type { Row } from '../kernel/module/routes.js';
 
 interface Connection {

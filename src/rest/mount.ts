@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
-import { Printed } from '../kernel/lists/recordSql.js';
+import { Printed } from '../kernel/base/jsonText.js';
 import type { RawRequest } from '../kernel/module/routes.js';
 import type { Envelope } from './envelope.js';
 import { answer, answerRaw, prepare } from './serve.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../kernel/database/index.js';
 import type { Channel } from '../kernel/events/channel.js';
-import { feedWake } from '../kernel/feed/feed.js';
+import { feedWake } from '../kernel/events/feedStore.js';
 
 /** At most this many events get their places in one step. */
 const batch = 1000;

@@ -1,5 +1,5 @@
 import type { App } from '../kernel/context/context.js';
-import { keptSince } from '../kernel/feed/feed.js';
+import { keptSince } from '../kernel/events/feedStore.js';
 
 const batch = 5000;
 const hourMs = 60 * 60 * 1000;

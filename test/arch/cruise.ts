@@ -11,8 +11,8 @@ export interface Cruised {
 
 const root = resolve('.');
 
-/** Runs dependency-cruiser with the project's rules over the `src` and `dist/src` of a directory. */
-export function cruise(directory = root, folders = ['src', 'dist/src']): Cruised {
+/** Runs dependency-cruiser with the project's rules over the `src` of a directory. */
+export function cruise(directory = root, folders = ['src']): Cruised {
   const bin = resolve(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
   const config = resolve(root, '.dependency-cruiser.cjs');
   const args = [bin, ...folders, '--config', config, '--output-type', 'json'];

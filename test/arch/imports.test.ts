@@ -8,7 +8,9 @@ const offences: Record<string, string[]> = {
   'src/main.ts': ['./app.js', './nowhere.js'],
   'src/app.ts': ['./modules/dogs/dogs.module.js', './workers/walk.js', './rest/rows.js', './vendors/sms/live.js', './demo/fill.js', 'jest'],
   'src/dead.ts': [],
-  'src/kernel/base/clock.ts': ['../http/server.js'],
+  'src/kernel/base/clock.ts': ['../../http/server.js'],
+  'src/kernel/model/fields.ts': ['../context/context.js'],
+  'src/kernel/context/context.ts': ['../model/fields.js'],
   'src/http/server.ts': ['../graphql/apollo.js', '../app.js'],
   'src/graphql/apollo.ts': ['../rest/rows.js'],
   'src/rest/rows.ts': ['../modules/dogs/dog.model.js'],
@@ -21,8 +23,6 @@ const offences: Record<string, string[]> = {
   'src/modules/dogs/dog.resolver.ts': ['./dogs.module.js', '../../http/server.js'],
   'src/modules/dogs/dogs.module.ts': ['./dog.resolver.js'],
   'test/tool.ts': [],
-  'dist/src/one.js': ['./two.js'],
-  'dist/src/two.js': ['./one.js'],
 };
 
 function offend(): Cruised {
@@ -57,7 +57,6 @@ describe('who may import whom', () => {
     const under = (folder: string) => modules.filter(({ source }) => source.startsWith(folder)).length;
     // dependency-cruiser without a parser that it can use sees nothing and is content
     expect(under('src/')).toBeGreaterThan(40);
-    expect(under('dist/src/')).toBeGreaterThan(40);
     expect(summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
-import { GroupCommit, type Write } from '../../src/kernel/writes/commitBatcher.js';
+import { CommitBatcher, type Write } from '../../src/kernel/writes/commitBatcher.js';
 import { addRow } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace } from '../support/database.js';
 
@@ -32,7 +32,7 @@ const names = async (account: string) => (await db.prisma.tag.findMany({ where: 
 
 describe('units that are written at the same time', () => {
   test('share statements, and each is there when it is said to be', async () => {
-    const commits = new GroupCommit(db);
+    const commits = new CommitBatcher(db);
     const wanted = Array.from({ length: 40 }, (_, i) => `shared ${String(i).padStart(2, '0')}`);
     const before = statements;
     await Promise.all(wanted.map((name) => commits.write(tag(accounts[0]!, name))));
@@ -41,7 +41,7 @@ describe('units that are written at the same time', () => {
   });
 
   test('fail alone: what the database refuses takes no other with it', async () => {
-    const commits = new GroupCommit(db);
+    const commits = new CommitBatcher(db);
     const wanted = ['one', 'two', 'two', 'three', 'four', 'five'];
     const outcomes = await Promise.allSettled(wanted.map((name) => commits.write(tag(accounts[1]!, name))));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);

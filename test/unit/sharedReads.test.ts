@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { sql } from '../../src/kernel/database/sql.js';
-import { SharedReads } from '../../src/kernel/reads/lookupBatcher.js';
+import { LookupBatcher } from '../../src/kernel/reads/lookupBatcher.js';
 import { freshPlace } from '../support/database.js';
 
 let db: Database;
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 describe('lookups that are asked for at the same time', () => {
   test('share statements, and each gets its own answer', async () => {
-    const reads = new SharedReads(db);
+    const reads = new LookupBatcher(db);
     const before = statements;
     const asked = Array.from({ length: 60 }, (_, i) => reads.text(sql`select (${i}::int * 2)::text`));
     expect(await Promise.all(asked)).toEqual(asked.map((_, i) => String(i * 2)));
@@ -29,7 +29,7 @@ describe('lookups that are asked for at the same time', () => {
   });
 
   test('of another kind stand apart', async () => {
-    const reads = new SharedReads(db);
+    const reads = new LookupBatcher(db);
     const asked = ['a', 'b'].flatMap((word) => [
       reads.text(sql`select upper(${word}::text)`),
       reads.text(sql`select ${word}::text || '!'`),
@@ -38,7 +38,7 @@ describe('lookups that are asked for at the same time', () => {
   });
 
   test('fail alone', async () => {
-    const reads = new SharedReads(db);
+    const reads = new LookupBatcher(db);
     const asked = [1, 2, 0, 3, 4, 5, 0, 6].map((divisor) => reads.text(sql`select (60 / ${divisor}::int)::text`));
     const outcomes = await Promise.allSettled(asked);
     const texts = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 'refused'));

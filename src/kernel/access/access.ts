@@ -13,12 +13,9 @@ import {
   visitWithTypeInfo,
 } from 'graphql';
 import { Extensions } from 'type-graphql';
-import { denied, unauthenticated } from '../base/errors.js';
-import type { Context, Principal } from '../context/context.js';
+import { type AppError, denied, unauthenticated } from '../base/errors.js';
+import type { Principal, Role } from '../base/principal.js';
 import { recordFields } from '../model/restRecord.js';
-
-export type Role = 'member' | 'admin' | 'owner';
-export type Tier = 'read' | 'read-write' | 'admin';
 
 /** What an operation asks of its caller. Stated on a resolver class or method; a missing mark fails the boot. */
 export interface AccessMark {
@@ -129,11 +126,16 @@ function addTypeScope(scopes: Set<string>, field: GraphQLField<unknown, unknown>
   if (scope) scopes.add(scope);
 }
 
+/** Who asks: nobody, or a principal; and why the credentials that came were not taken. */
+interface Asker {
+  principal: Principal | null;
+  request: { refusal?: AppError };
+}
+
 /** Throws 401 or 403 unless the caller may run what has these needs. */
-export function allow(ctx: Context, needs: Needs): void {
+export function allow({ principal, request }: Asker, needs: Needs): void {
   if (needs.public) return;
-  const { principal } = ctx;
-  if (!principal) throw ctx.request.refusal ?? unauthenticated();
+  if (!principal) throw request.refusal ?? unauthenticated();
   if (principal.kind === 'key') allowKey(principal, needs);
   if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
   if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
@@ -153,9 +155,9 @@ function allowKey(key: Principal, needs: Needs) {
 /** Whether somebody may read the records of a domain. */
 export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): boolean => scopes?.includes(scope) ?? true;
 
-/** The record types, in lower case, that the caller may read; null for all of them. */
-export function readableTypes({ app, caller: { scopes } }: Context): string[] | null {
+/** The record types, in lower case, that a key with these scopes may read; null for all of them. */
+export function readableTypes(schema: GraphQLSchema, scopes: readonly string[] | null): string[] | null {
   if (!scopes) return null;
-  const types = Object.values(app.registry.schema().getTypeMap());
+  const types = Object.values(schema.getTypeMap());
   return types.filter(({ extensions: { scope } }) => scope && scopes.includes(String(scope))).map(({ name }) => name.toLowerCase());
 }

@@ -7,7 +7,7 @@ interface Line<T> {
  * Lets those who want the same kind of thing go together: at most two parties of a kind are under way, and who comes meanwhile
  * waits and leaves with the next one. Alone, nobody waits.
  */
-export class Lines<T> {
+export class BatchQueue<T> {
   readonly #lines = new Map<string, Line<T>>();
 
   constructor(

@@ -1,4 +1,7 @@
-import type { Role, Tier } from '../access/access.js';
+/** What a member of an account may do, each including those before it. */
+export type Role = 'member' | 'admin' | 'owner';
+/** What a key may do (contract "Authentication", 3), each including those before it. */
+export type Tier = 'read' | 'read-write' | 'admin';
 
 /** What the server knows of the caller's account (workspace) without asking again. */
 export interface AccountInfo {

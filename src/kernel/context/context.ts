@@ -1,8 +1,5 @@
-import type { Logger } from 'pino';
-import type { Limiter } from '../access/rateLimits.js';
-import type { Clock } from '../base/clock.js';
-import type { Config } from '../base/config.js';
-import { type AppError, notFound } from '../base/errors.js';
+import { notFound } from '../base/errors.js';
+import type { Printed } from '../base/jsonText.js';
 import type { AccountInfo, Principal } from '../base/principal.js';
 import {
   globalModels,
@@ -13,56 +10,25 @@ import {
   scopedModels,
   type Transaction,
 } from '../database/accountScope.js';
-import type { Database } from '../database/index.js';
 import { rawSql, type Sql, type Statement, sql, tableName } from '../database/sql.js';
-import type { Channel } from '../events/channel.js';
 import { entryOf, eventOf, type Fact, printRecord } from '../events/facts.js';
-import type { Printed } from '../lists/recordSql.js';
 import { isUuid } from '../model/checks.js';
-import type { Registry } from '../module/module.js';
-import type { SharedReads } from '../reads/lookupBatcher.js';
-import { Glances } from '../reads/tickBatcher.js';
-import type { GroupCommit } from '../writes/commitBatcher.js';
-import { Unit } from '../writes/unitOfWork.js';
-import type { JobOptions, Jobs } from './jobQueue.js';
+import { TickBatcher } from '../reads/tickBatcher.js';
+import { UnitOfWork } from '../writes/unitOfWork.js';
+import type { AppOf, RequestInfo } from './app.js';
+import type { JobOptions } from './jobQueue.js';
 import { type Loaders, loadersFor } from './loaders.js';
-import type { Vendors } from './vendors.js';
+import type { BatchOf, JobHandlerOf, ReactionOf } from './registry.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
+export type { RequestInfo } from './app.js';
 
 /** What lives as long as the server. */
-export interface App {
-  config: Config & { secretKey: string };
-  clock: Clock;
-  log: Logger;
-  database: Database;
-  commits: GroupCommit;
-  reads: SharedReads;
-  registry: Registry;
-  limiter: Limiter;
-  vendors: Vendors;
-  channel: Channel;
-  jobs: Jobs;
-  /** Called after a commit that wrote events: they wait for their places in the feed. */
-  eventsWritten(): void;
-  /** Whether requests are taken: the migrations are done, and no stop has begun. */
-  ready: boolean;
-  stopping: boolean;
-}
-
-/** What a door tells of the request, and takes back for its response. */
-export interface RequestInfo {
-  id: string;
-  ip: string;
-  userAgent?: string;
-  /** Why the credentials that came with the request were not taken, for operations that need some. */
-  refusal?: AppError;
-  /** The client's key for a safe retry, and whether a kept outcome answered it. */
-  idempotencyKey?: string;
-  replayed?: boolean;
-  /** Set by an operation: a session to hand to the browser, or null to end it. */
-  session?: { token: string; expiresAt: Date } | null;
-}
+export type App = AppOf<Context>;
+export type Reaction = ReactionOf<Context>;
+export type Batch<V = unknown> = BatchOf<Context, V>;
+// biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
+export type JobHandler<Data = any> = JobHandlerOf<Context, Data>;
 
 /** The first argument of everything: who calls, on which account, in which transaction. */
 export class Context {
@@ -75,7 +41,7 @@ export class Context {
   /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
   takesPrint = false;
   /** What is asked for at this moment. */
-  readonly #glances = new Glances(async (query) => this.#text(await this.unit?.begun(), query, this.app.reads));
+  readonly #tick = new TickBatcher(async (query) => this.#text(await this.unit?.begun(), query, this.app.reads));
   /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 
@@ -84,7 +50,7 @@ export class Context {
     readonly request: RequestInfo,
     readonly principal: Principal | null,
     /** The operation's unit of work; none where nothing is changed. */
-    private readonly unit?: Unit,
+    private readonly unit?: UnitOfWork,
   ) {}
 
   readonly #connect = () => this.unit?.connection() ?? this.app.database.prisma;
@@ -145,7 +111,7 @@ export class Context {
    * same moment is one statement.
    */
   glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.#glances.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
+    return this.#tick.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
   }
 
   /**
@@ -231,7 +197,7 @@ export class Context {
     return { ...row, ...values };
   }
 
-  get #changing(): Unit {
+  get #changing(): UnitOfWork {
     if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
     return this.unit;
   }
@@ -239,7 +205,7 @@ export class Context {
   /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
   async emit(fact: Fact): Promise<void> {
     this.#emitted = true;
-    const event = eventOf(this, fact);
+    const event = eventOf(this.#source, fact);
     this.#told.set(`${fact.type} ${fact.record.id}`, event.data);
     this.#insertLast('OutboxEvent', event);
     await this.log(fact);
@@ -247,13 +213,17 @@ export class Context {
 
   /** The same for what the contract names no event for: an audit row and the reactions. */
   async log(fact: Fact): Promise<void> {
-    this.#insertLast('Activity', entryOf(this, fact));
+    this.#insertLast('Activity', entryOf(this.#source, fact));
     for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
   }
 
   /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
   print(type: string, record: { id: string }): Printed {
-    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this, type, record);
+    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this.app.registry.schema(), type, record);
+  }
+
+  get #source() {
+    return { schema: this.app.registry.schema(), caller: this.caller, requestId: this.request.id };
   }
 
   #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {
@@ -284,7 +254,7 @@ export class Context {
    * again when another writer came between.
    */
   async transaction<T>(work: (inside: Context) => Promise<T>, isOptimistic = false): Promise<T> {
-    const unit = new Unit(this.app.database, this.app.commits, isOptimistic);
+    const unit = new UnitOfWork(this.app.database, this.app.commits, isOptimistic);
     const inside = new Context(this.app, this.request, this.principal, unit);
     try {
       const done = await work(inside);

@@ -1,5 +1,4 @@
 import type { Transaction } from '../database/accountScope.js';
-import type { Context } from './context.js';
 
 /** What a job's handler is told of its run. */
 export interface JobRun {
@@ -7,13 +6,6 @@ export interface JobRun {
   /** 0 on the first run. */
   retries: number;
 }
-
-/**
- * What a module does later. It runs as the person who caused it, outside any transaction, and again when its process died
- * or it threw: what must not happen twice is fenced in the module's own rows.
- */
-// biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
-export type JobHandler<Data = any> = (ctx: Context, data: Data, run: JobRun) => Promise<void>;
 
 export interface JobOptions {
   /** Not before this moment. */

@@ -1,12 +1,9 @@
 import DataLoader from 'dataloader';
-import type { Context } from './context.js';
+import type { BatchOf } from './registry.js';
 
 /** What `ctx.load` offers. Each module adds its loaders by declaration merging and lists their batches in its module file. */
 // biome-ignore lint/suspicious/noEmptyInterface: modules merge their loaders into it
 export interface Loaders {}
-
-/** Loads the values of many keys in one statement, in the order of the keys. */
-export type Batch<V = unknown> = (ctx: Context, keys: readonly string[]) => Promise<ArrayLike<V | Error>>;
 
 /** A loader of one request: `load` many times, one statement. */
 export class Loader<V> {
@@ -41,7 +38,7 @@ export class Loader<V> {
 }
 
 /** Fresh loaders bound to one context, made when first asked for. */
-export function loadersFor(ctx: Context, batches: ReadonlyMap<string, Batch>): Loaders {
+export function loadersFor<C>(ctx: C, batches: ReadonlyMap<string, BatchOf<C>>): Loaders {
   const made = new Map<string, Loader<unknown>>();
   return new Proxy({} as Loaders, {
     get(_target, name: string) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type GraphQLObjectType, getNamedType } from 'graphql';
-import type { Context } from '../context/context.js';
-import { Printed } from '../lists/recordSql.js';
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
+import { Printed } from '../base/jsonText.js';
+import type { Principal } from '../base/principal.js';
 import { recordOf } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
 
@@ -32,29 +32,36 @@ const titleOf = (name: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
+/** Whose doing a fact is, and the schema that says how its record is shown. */
+export interface Source {
+  schema: GraphQLSchema;
+  caller: Pick<Principal, 'userId' | 'userName'>;
+  requestId: string;
+}
+
 /** A fact as its entry in the log. */
-export function entryOf(ctx: Context, fact: Fact): Record<string, unknown> {
-  const { userId, userName } = ctx.caller;
+export function entryOf({ schema, caller }: Source, fact: Fact): Record<string, unknown> {
+  const { userId, userName } = caller;
   const action = actions[fact.name.split('.')[1] ?? ''] ?? 'updated';
   const { contactId, dealId } = fact;
-  return { type: fact.name, title: titleOf(fact.name), ...entityOf(ctx, fact), action, contactId, dealId, userId, userName };
+  return { type: fact.name, title: titleOf(fact.name), ...entityOf(schema, fact), action, contactId, dealId, userId, userName };
 }
 
 /** A fact as its event, with the record as it is now. */
-export function eventOf(ctx: Context, fact: Fact): Record<string, unknown> & { data: Printed } {
-  const { userId, userName } = ctx.caller;
-  const data = printRecord(ctx, fact.type, fact.record);
-  return { name: fact.name, ...entityOf(ctx, fact), data, actorId: userId, actorName: userName, requestId: ctx.request.id };
+export function eventOf({ schema, caller, requestId }: Source, fact: Fact): Record<string, unknown> & { data: Printed } {
+  const { userId, userName } = caller;
+  const data = printRecord(schema, fact.type, fact.record);
+  return { name: fact.name, ...entityOf(schema, fact), data, actorId: userId, actorName: userName, requestId };
 }
 
 /** A record of a GraphQL type as REST shows it. */
-export const printRecord = (ctx: Context, type: string, record: object): Printed =>
-  new Printed(JSON.stringify(recordOf(ctx.app.registry.schema(), type, record)));
+export const printRecord = (schema: GraphQLSchema, type: string, record: object): Printed =>
+  new Printed(JSON.stringify(recordOf(schema, type, record)));
 
-const entityOf = (ctx: Context, { type, record, changes }: Fact) => ({
+const entityOf = (schema: GraphQLSchema, { type, record, changes }: Fact) => ({
   entityType: type.toLowerCase(),
   entityId: record.id,
-  changes: changes && shown(ctx.app.registry.schema().getType(type) as GraphQLObjectType, changes),
+  changes: changes && shown(schema.getType(type) as GraphQLObjectType, changes),
 });
 
 /** Changes as the record shows its fields: an exact decimal is a number there. */

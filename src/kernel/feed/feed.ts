@@ -1,32 +1,9 @@
 import { Arg, Extensions, ID, Subscription } from 'type-graphql';
-import { AppError, check, denied, invalidField } from '../base/errors.js';
+import { check, denied, invalidField } from '../base/errors.js';
 import type { Context, Principal } from '../context/context.js';
-import type { Database } from '../database/index.js';
-import { sql } from '../database/sql.js';
-import type { Changes } from '../events/facts.js';
+import { countFeed, extentOf, type FeedEvent, keptDays, positionOf, readFeed, startAfter } from '../events/feedStore.js';
 import { isUuid } from '../model/checks.js';
 import { Page, pageSize } from '../model/connection.js';
-
-/**
- * The ordered feed of an account: its events, numbered without gaps by the relay in the order in which they were
- * committed. The number is the event's position; who remembers the last one he saw misses nothing.
- */
-
-/** An event as the feed gives it. */
-export interface FeedEvent {
-  /** The position, a decimal string. */
-  id: string;
-  /** The event's own id, which webhooks carry. */
-  eventId: string;
-  name: string;
-  createdAt: Date;
-  /** "contact" */
-  entityType: string;
-  entityId: string;
-  changes: Changes | null;
-  /** The record as it was then. */
-  data: Record<string, unknown>;
-}
 
 /** Which events of the account are wanted. */
 export interface Wanted {
@@ -34,87 +11,6 @@ export interface Wanted {
   names: string[] | null;
   /** And of those, which. */
   matches?: (event: FeedEvent) => boolean;
-}
-
-/** The wake that tells an account's readers of the end of its feed. */
-export const feedWake = (account: string) => `feed:${account}`;
-
-/** How long the feed keeps an event. */
-export const keptDays = 30;
-const keptMs = keptDays * 24 * 60 * 60 * 1000;
-
-/** The moment before which events are no longer kept. */
-export const keptSince = (now: Date) => new Date(now.getTime() - keptMs);
-
-/** Where an account's feed begins and ends. */
-export interface Extent {
-  /** The position before the first event that is kept. */
-  floor: bigint;
-  /** The position of the last event; 0 before the first. */
-  head: bigint;
-}
-
-/** Where the feed of the account begins and ends now. */
-export async function extentOf(database: Database, account: string, now: Date): Promise<Extent> {
-  const { rows } = await database.execute(
-    `select coalesce(h.pos, 0)::text as head,
-       greatest(
-         coalesce((select min(pos) - 1 from outbox_events where account_id = $1::uuid), h.pos, 0),
-         coalesce((select max(pos) from outbox_events where account_id = $1::uuid and created_at < $2::timestamptz), 0)
-       )::text as floor
-     from (select 1) one left join feed_heads h on h.account_id = $1::uuid`,
-    [account, keptSince(now).toISOString()],
-  );
-  const [extent] = rows as { head: string; floor: string }[];
-  return { head: BigInt(extent!.head), floor: BigInt(extent!.floor) };
-}
-
-/** The last positions in the feeds of some accounts. */
-export async function headsOf(database: Database, accounts: string[]): Promise<{ account: string; head: string }[]> {
-  const { rows } = await database.execute(
-    'select account_id as account, pos::text as head from feed_heads where account_id = any($1::uuid[])',
-    [accounts],
-  );
-  return rows as { account: string; head: string }[];
-}
-
-const position = /^\d{1,18}$/;
-
-/** A position as a caller gave it. Throws 400 when it is none. */
-export function positionOf(after: string): bigint {
-  check(position.test(after), () => invalidField('after', 'must be a position of the feed: a decimal number'));
-  return BigInt(after);
-}
-
-/**
- * The position to go on after: "0" is all that is kept. Throws 400 beyond the end of the feed, and 410 for one whose
- * successors are no longer all kept.
- */
-export function startAfter(after: bigint, { floor, head }: Extent): bigint {
-  check(after <= head, () => invalidField('after', 'is beyond the end of the feed'));
-  check(after === 0n || after >= floor, () => new AppError('gone', `after is older than the ${keptDays} days that are kept; start again`));
-  return after > floor ? after : floor;
-}
-
-/** A stretch of the feed: after one position, up to another. */
-export interface Stretch {
-  after: bigint;
-  upTo: bigint;
-  names: string[] | null;
-  limit: number;
-}
-
-/** The events of a stretch, the oldest first. */
-export async function readFeed(database: Database, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
-  const events = sql`
-    select pos::text as id, id as "eventId", name, created_at as "createdAt", entity_type as "entityType", entity_id as "entityId", changes, data
-    from outbox_events
-    where account_id = ${account}::uuid and pos > ${after.toString()}::bigint and pos <= ${upTo.toString()}::bigint
-      and (${names}::text[] is null or name = any(${names}::text[]))
-    order by pos limit ${limit}::int`;
-  const [text] = await database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
-  const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
-  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
 }
 
 /** What a page of the feed is asked for with. */
@@ -139,16 +35,6 @@ export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<Page<Fee
   const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, names) : null;
   const more = { next: events.length > size, previous: start > extent.floor };
   return new Page(events.slice(0, size), (event) => event.id, more, total);
-}
-
-/** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */
-async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
-  if (!names) return Number(head - floor);
-  const { rows } = await database.execute(
-    'select count(*)::int as n from outbox_events where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and name = any($4::text[])',
-    [account, floor.toString(), head.toString(), names],
-  );
-  return (rows as { n: number }[])[0]!.n;
 }
 
 /**

@@ -2,18 +2,8 @@ import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, moment } from '../model/checks.js';
+import type { FilterField } from '../model/filterable.js';
 import { since, until } from './dateRanges.js';
-
-/** A field that a filter may name: its column over the alias `t`, and what its values are. */
-export type FilterField = readonly [column: string, type: 'text' | 'uuid' | 'integer' | 'numeric' | 'timestamptz' | 'boolean'];
-
-/** Records that a filter can be kept for. */
-export interface Filterable {
-  table: string;
-  fields: Record<string, FilterField>;
-  /** The sort keys of their list. */
-  sorts: readonly string[];
-}
 
 const comparisons: Record<string, string> = { eq: '=', neq: '<>', gt: '>', gte: '>=', lt: '<', lte: '<=' };
 const ops = [...Object.keys(comparisons), 'in', 'not_in', 'contains', 'starts_with', 'is_null', 'is_not_null'];

@@ -1,11 +1,12 @@
 import { invalidField } from '../base/errors.js';
+import { Printed } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, Page, pageSize } from '../model/connection.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
 import type { ListSpec } from './listDefinition.js';
 import { idOf, keyText, orderOf, pageAndTotal, type Window } from './pageSql.js';
-import { Printed, PrintedPage } from './recordSql.js';
+import { PrintedPage } from './recordSql.js';
 
 export * from './listDefinition.js';
 

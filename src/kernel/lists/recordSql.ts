@@ -1,12 +1,8 @@
 import { isObjectType, isScalarType } from 'graphql';
+import type { Printed } from '../base/jsonText.js';
 import { columnName, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fields.js';
 import { DateTime, Decimal } from '../model/scalars.js';
-
-/** JSON as text: it goes to the client, or into the database, as it stands. */
-export class Printed {
-  constructor(readonly text: string) {}
-}
 
 /** A page of records that PostgreSQL wrote. */
 export class PrintedPage {

@@ -1,7 +1,7 @@
 import { Arg, Int } from 'type-graphql';
 import { invalidField } from '../base/errors.js';
-import type { Context } from '../context/context.js';
-import { type Batch, grouped } from '../context/loaders.js';
+import type { Batch, Context } from '../context/context.js';
+import { grouped } from '../context/loaders.js';
 import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize } from '../model/connection.js';
 

@@ -2,12 +2,15 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay } from '../base/timeZones.js';
-import type { Context } from '../context/context.js';
 
 /** Tells that the field at `at` is wrong, in words that follow its name. */
 export type Report = (at: string, message: string) => void;
+/** What a check knows of the account whose input it looks at; nobody's before login. */
+export interface CheckScope {
+  readonly account?: { timezone: string; defaultCountry: string };
+}
 /** Returns the cleaned value, null for "nothing", and reports what is wrong. */
-export type Check = (value: unknown, at: string, report: Report, ctx: Context) => unknown;
+export type Check = (value: unknown, at: string, report: Report, scope: CheckScope) => unknown;
 
 export const any: Check = (value) => value;
 
@@ -64,10 +67,10 @@ export function toE164(value: string, country: string): string | undefined {
   return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
 }
 
-export const phone: Check = (value, at, report, ctx) => {
+export const phone: Check = (value, at, report, scope) => {
   const cleaned = cleanText(value, 30, at, report);
   if (cleaned === null || cleaned.length > 60) return cleaned;
-  const number = toE164(cleaned, ctx.account?.defaultCountry ?? 'US');
+  const number = toE164(cleaned, scope.account?.defaultCountry ?? 'US');
   if (!number) report(at, 'must be a phone number, best in E.164 form (+15551234567)');
   return number ?? cleaned;
 };
@@ -106,14 +109,14 @@ export const uuid: Check = (value, at, report) => {
 
 export const list =
   (max: number, each: Check): Check =>
-  (value, at, report, ctx) => {
+  (value, at, report, scope) => {
     const items = value as unknown[];
     if (items.length > max) {
       report(at, `must have at most ${max} items`);
       return items;
     }
     return items.map((item, i) => {
-      const cleaned = item === null ? null : each(item, `${at}.${i}`, report, ctx);
+      const cleaned = item === null ? null : each(item, `${at}.${i}`, report, scope);
       if (cleaned === null) report(`${at}.${i}`, 'must not be empty');
       return cleaned;
     });
@@ -199,14 +202,14 @@ export function jsonFault(value: unknown, depth = 0): string | undefined {
 }
 
 /** An instant with an offset, or a day that stands for its end in the workspace's time zone. */
-export const deadline: Check = (value, at, report, ctx) => {
+export const deadline: Check = (value, at, report, scope) => {
   const given = String(value).trim().toUpperCase().replace(' ', 'T');
   if (given === '') return null;
   const [, offset] = /([Z]|[+-]\d{2}:?\d{2})$/.exec(given) ?? [];
   const good = isDay(given) || (offset && dateTime.test(given) && isDay(given.slice(0, 10)));
-  const end = isDay(given) ? endOfDay(given, ctx.account?.timezone ?? 'UTC') : new Date(given);
+  const end = isDay(given) ? endOfDay(given, scope.account?.timezone ?? 'UTC') : new Date(given);
   if (!good || Number.isNaN(end.getTime())) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset');
-  else instant(end, at, report, ctx);
+  else instant(end, at, report, scope);
   return end;
 };
 

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
 import { badRequest, invalidField } from '../base/errors.js';
-import type { Context } from '../context/context.js';
+import type { CheckScope } from './checks.js';
 import { clean, Entity, Flag, Id, oneOf } from './fields.js';
 
 export const maxPageSize = 200;
@@ -54,7 +54,7 @@ export function ListArgsOf<F extends object, S extends string>(filter: Class<F>,
 export const Listing = (): ParameterDecorator =>
   ((target: object, method: string, index: number) => {
     const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
-      clean((type as { filterType: Class }).filterType, args.filter, data.context as Context);
+      clean((type as { filterType: Class }).filterType, args.filter, data.context as CheckScope);
       checkPaging(args);
       args.selection = selectionOf(data.info);
     };

@@ -2,7 +2,6 @@ import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
 import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { type Detail, invalid } from '../base/errors.js';
-import type { Context } from '../context/context.js';
 import * as values from './checks.js';
 import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
 
@@ -187,7 +186,7 @@ export const Nested = (type: () => Class, input: () => Class, description: strin
   });
 
 function nestedCheck(input: () => Class, max?: number): values.Check {
-  const each: values.Check = (value, at, report, ctx) => cleanObject(input(), value as Record<string, unknown>, `${at}.`, report, ctx);
+  const each: values.Check = (value, at, report, scope) => cleanObject(input(), value as Record<string, unknown>, `${at}.`, report, scope);
   return max === undefined ? each : values.list(max, each);
 }
 
@@ -248,24 +247,24 @@ export const In = (name = 'input', options: { nullable?: boolean } = {}): Parame
   ((target: object, method: string, index: number) => {
     const type = (Reflect.getMetadata('design:paramtypes', target, method) as Class[])[index]!;
     const validateFn = (value: object | undefined, _type: unknown, { context }: { context: object }) =>
-      clean(type, value, context as Context);
+      clean(type, value, context as values.CheckScope);
     Arg(name, () => type as never, { ...options, validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;
 
 /** Cleans `value` in place (trimmed, normalised) by the rules of `type`. Throws 400 naming every field at fault, or 413. */
-export function clean(type: Class, value: unknown, ctx: Context): void {
+export function clean(type: Class, value: unknown, scope: values.CheckScope): void {
   if (value === null || value === undefined) return;
   const details: Detail[] = [];
-  cleanObject(type, value as Record<string, unknown>, '', (field, message) => details.push({ field, message }), ctx);
+  cleanObject(type, value as Record<string, unknown>, '', (field, message) => details.push({ field, message }), scope);
   if (details.length > 0) throw invalid(details.slice(0, 100));
 }
 
-function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, ctx: Context) {
+function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, scope: values.CheckScope) {
   for (const rule of cachedRules(type)) {
     const given = value[rule.name];
     if (given === undefined) continue;
     const at = `${prefix}${rule.name}`;
-    const cleaned = given === null ? null : rule.check(given, at, report, ctx);
+    const cleaned = given === null ? null : rule.check(given, at, report, scope);
     if (cleaned === null && rule.required) report(at, given === null ? 'must not be null' : 'must not be empty');
     value[rule.name] = cleaned;
   }

@@ -1,13 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Context } from '../context/context.js';
-import type { JobHandler } from '../context/jobQueue.js';
-import type { Batch } from '../context/loaders.js';
-import type { Fact } from '../events/facts.js';
-import type { Filterable } from '../lists/filterSql.js';
+import type { App, Batch, Context, JobHandler, Reaction } from '../context/context.js';
+import type { Filterable } from '../model/filterable.js';
 import type { Method, RawReply, Row } from './routes.js';
-
-/** What another module does when something happens, in the transaction of the change. */
-export type Reaction = (ctx: Context, fact: Fact) => Promise<void>;
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
 export interface CallbackRequest {
@@ -49,19 +43,8 @@ export interface Module {
 
 export const defineModule = (module: Module): Module => module;
 
-/** What all modules together offer the kernel. */
-export interface Registry {
-  loaders: ReadonlyMap<string, Batch>;
-  reactions: ReadonlyMap<string, Reaction[]>;
-  /** Every event of the system, with the scope that a key needs to see it. */
-  events: ReadonlyMap<string, string>;
-  jobs: ReadonlyMap<string, JobHandler>;
-  filterable: ReadonlyMap<string, Filterable>;
-  schema(): GraphQLSchema;
-}
-
 /** Gathers the modules; `schema` is filled in once it is built. */
-export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): Registry {
+export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): App['registry'] {
   const loaders = new Map<string, Batch>();
   const reactions = new Map<string, Reaction[]>();
   const events = new Map<string, string>();

@@ -1,4 +1,4 @@
-import { Lines } from '../base/batchQueue.js';
+import { BatchQueue } from '../base/batchQueue.js';
 import { wasRefused } from '../database/errors.js';
 import type { Database } from '../database/index.js';
 import { joinSql, type Sql, sql } from '../database/sql.js';
@@ -17,8 +17,8 @@ const mostTogether = 8;
  * then go as one. Each answer is of a moment after its question. For what finds few rows by their keys, whoever asks: a
  * lookup waits for those beside it.
  */
-export class SharedReads {
-  readonly #lines = new Lines<Asking>(
+export class LookupBatcher {
+  readonly #lines = new BatchQueue<Asking>(
     (waiting) => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether)))),
     (party) => this.#ask(party),
   );

@@ -7,7 +7,7 @@ interface Glance {
 }
 
 /** Selects that are asked for at the same moment, answered by one statement. */
-export class Glances {
+export class TickBatcher {
   #waiting: Glance[] = [];
 
   constructor(

@@ -1,4 +1,4 @@
-import { Lines } from '../base/batchQueue.js';
+import { BatchQueue } from '../base/batchQueue.js';
 import { wasRefused } from '../database/errors.js';
 import type { Database } from '../database/index.js';
 import type { Sql } from '../database/sql.js';
@@ -23,8 +23,8 @@ const mostRows = 200;
  * come wait, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
  * one commit. Nothing else is shared: what the database refuses is written again unit by unit, and only the one at fault fails.
  */
-export class GroupCommit {
-  readonly #lines = new Lines<Waiting>(take, (units) => this.#settle(units));
+export class CommitBatcher {
+  readonly #lines = new BatchQueue<Waiting>(take, (units) => this.#settle(units));
 
   constructor(private readonly database: Pick<Database, 'text'>) {}
 

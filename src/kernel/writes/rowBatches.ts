@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
+import { Printed } from '../base/jsonText.js';
 import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
-import { Printed } from '../lists/recordSql.js';
 
 /** The columns of some rows, and what their clause says of them. */
 interface Shape {

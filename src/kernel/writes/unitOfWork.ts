@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
 import type { Sql } from '../database/sql.js';
-import type { GroupCommit } from './commitBatcher.js';
+import type { CommitBatcher } from './commitBatcher.js';
 import { addRow, type Batch, statementOf, statementsOf } from './rowBatches.js';
 
 class Abandoned extends Error {}
@@ -11,7 +11,7 @@ class Abandoned extends Error {}
  * inserted wait, and are written in one statement before the next read or at the end. So a creation that needs nothing but
  * its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
  */
-export class Unit {
+export class UnitOfWork {
   #batches: Batch[] = [];
   #facts: Batch[] = [];
   /** What the next write takes besides: locks by their names. */
@@ -23,7 +23,7 @@ export class Unit {
 
   constructor(
     private readonly database: Pick<Database, 'prisma'>,
-    private readonly commits: GroupCommit,
+    private readonly commits: CommitBatcher,
     /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
     public isOptimistic = false,
   ) {}

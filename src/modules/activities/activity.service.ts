@@ -7,9 +7,9 @@ import { byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { checkTrial } from '../billing/billing.limits.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { Activity, ActivityFilter, ActivityList, ActivitySort, CreateActivityInput } from './activity.model.js';
 
 const columns = sql`${selectList('Activity', 't', ['createdAt'])}, t.created_at as "timestamp"`;
@@ -35,7 +35,7 @@ const conditions: Conditions<ActivityFilter> = {
 
 /** What a change says of a record is for those who may read such records; a key's scopes hold here as for events. */
 function readable(ctx: Context): Sql[] {
-  const types = readableTypes(ctx);
+  const types = readableTypes(ctx.app.registry.schema(), ctx.caller.scopes);
   return types ? [sql`(t.entity_type is null or t.entity_type = any(${types}))`] : [];
 }
 

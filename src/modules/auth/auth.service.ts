@@ -1,7 +1,7 @@
 import { limited } from '../../kernel/access/rateLimits.js';
 import { check, denied, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { plans } from '../billing/billing.limits.js';
+import { plans } from '../plans/plan.limits.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput, type SwitchAccountInput } from './auth.model.js';
 import { hashPassword, verifyPassword } from './auth.secrets.js';

@@ -2,9 +2,9 @@ import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
+import { plans, usageOf } from '../plans/plan.limits.js';
 import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, subscriptionOf } from './billing.account.js';
 import { healthOf } from './billing.health.js';
-import { plans, usageOf } from './billing.limits.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -1,17 +1,17 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { emptySql, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { checkTrial } from '../billing/billing.limits.js';
 import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
 import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
 

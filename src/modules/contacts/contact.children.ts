@@ -1,5 +1,4 @@
-import type { Context } from '../../kernel/context/context.js';
-import type { Batch } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
 import { rawSql, sql, statement } from '../../kernel/database/sql.js';
 
 /** Every table whose rows follow their contact in a merge. */

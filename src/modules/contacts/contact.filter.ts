@@ -1,10 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
 import { allOf, joinSql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { type Filterable, type FilterField, filterSql } from '../../kernel/lists/filterSql.js';
+import { filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
 import { printed } from '../../kernel/lists/recordSql.js';
 import { searchPattern } from '../../kernel/lists/searchPatterns.js';
+import type { Filterable, FilterField } from '../../kernel/model/filterable.js';
 import { Contact, type ContactFilter, type ContactSort, type Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
 

@@ -1,4 +1,4 @@
-import type { Batch } from '../../kernel/context/loaders.js';
+import type { Batch } from '../../kernel/context/context.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 
 // One upsert of an address at a time: two of them must not both find nobody. In one order, so that none waits for ever.

@@ -2,7 +2,7 @@ import { badRequest, check, found, invalidField } from '../../kernel/base/errors
 import type { Context } from '../../kernel/context/context.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { checkPlan } from '../billing/billing.limits.js';
+import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import {

@@ -1,5 +1,4 @@
-import type { Context } from '../../kernel/context/context.js';
-import type { Batch } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';

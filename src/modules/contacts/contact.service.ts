@@ -1,7 +1,7 @@
 import { badRequest, check, found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { emptySql, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
@@ -13,9 +13,9 @@ import {
   type ReferenceKinds,
   refuseMissing,
 } from '../../kernel/operations/references.js';
-import { checkPlan } from '../billing/billing.limits.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
+import { checkPlan } from '../plans/plan.limits.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import type { Tag } from '../tags/tag.model.js';
 import { contactColumns, contactConditions, contactListing, contactWithTags } from './contact.filter.js';

@@ -1,5 +1,5 @@
-import type { Context } from '../../kernel/context/context.js';
-import { type Batch, grouped } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { grouped } from '../../kernel/context/loaders.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import type { Tag } from '../tags/tag.model.js';
 

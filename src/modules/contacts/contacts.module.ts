@@ -1,5 +1,6 @@
+import type { Reaction } from '../../kernel/context/context.js';
 import type { Loader } from '../../kernel/context/loaders.js';
-import { defineModule, type Reaction } from '../../kernel/module/module.js';
+import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';

@@ -1,6 +1,5 @@
 import { found } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import type { JobHandler } from '../../kernel/context/jobQueue.js';
+import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { rawSql, sql, statement } from '../../kernel/database/sql.js';
 import { tableOf } from './customField.impact.js';
 import type { CustomFieldCleanup } from './customField.model.js';

@@ -5,7 +5,7 @@ import { selectList, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupRetries } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
 import type {

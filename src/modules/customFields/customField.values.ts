@@ -1,6 +1,6 @@
 import { type Detail, invalid, unprocessable } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import { type Batch, grouped, type Loader } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { grouped, type Loader } from '../../kernel/context/loaders.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
 import type { CustomField } from './customField.model.js';

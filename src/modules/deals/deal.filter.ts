@@ -2,9 +2,10 @@ import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { type Conditions, conditionsOf, type Filterable } from '../../kernel/lists/filterSql.js';
+import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import type { Filterable } from '../../kernel/model/filterable.js';
 import { missedBefore } from './deal.events.js';
 import { type DealFilter, type DealList, DealSort } from './deal.model.js';
 

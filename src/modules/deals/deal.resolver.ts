@@ -2,7 +2,8 @@ import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'ty
 import { Access } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
-import { AfterArg, about, type FeedEvent, FeedOf } from '../../kernel/feed/feed.js';
+import { type FeedEvent } from '../../kernel/events/feedStore.js';
+import { AfterArg, about, FeedOf } from '../../kernel/feed/feed.js';
 import { Deleted, IdArg, Listing, Selected } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Company } from '../companies/company.model.js';

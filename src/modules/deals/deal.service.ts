@@ -1,7 +1,7 @@
 import { check, conflict, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { allOf, type Sql, sql, statement } from '../../kernel/database/sql.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { showRow, showRows } from '../../kernel/lists/list.js';
@@ -13,9 +13,9 @@ import {
   type ReferenceKinds,
   refuseMissing,
 } from '../../kernel/operations/references.js';
-import { checkTrial } from '../billing/billing.limits.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';
 import { dealColumnsFor, dealRecord, wholeDeal } from './deal.columns.js';

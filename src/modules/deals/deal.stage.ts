@@ -1,6 +1,6 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { emptySql, sql, statement } from '../../kernel/database/sql.js';
 
 /** A stage as its deals see it: what they begin with, and what it asks of lost ones. */

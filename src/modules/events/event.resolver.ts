@@ -1,7 +1,8 @@
 import { Arg, Ctx, FieldResolver, ID, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { AfterArg, about, type FeedEvent, FeedOf, visibleNames } from '../../kernel/feed/feed.js';
+import { type FeedEvent } from '../../kernel/events/feedStore.js';
+import { AfterArg, about, FeedOf, visibleNames } from '../../kernel/feed/feed.js';
 import { Listing } from '../../kernel/model/connection.js';
 import { Contact } from '../contacts/contact.model.js';
 import { findContact } from '../contacts/contact.service.js';

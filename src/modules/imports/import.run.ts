@@ -1,6 +1,5 @@
 import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import type { JobHandler } from '../../kernel/context/jobQueue.js';
+import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';

@@ -1,11 +1,11 @@
 import { badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, grouped, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { grouped, inOrder } from '../../kernel/context/loaders.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byNumber, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { checkTrial } from '../billing/billing.limits.js';
 import { contactsBy } from '../contacts/contact.links.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
 import type {

@@ -2,7 +2,7 @@ import { check, conflict, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import { instantOf } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { Payment, RecordPaymentInput } from './invoice.model.js';
 import { changesOf, getInvoice, lockInvoice, settled } from './invoice.service.js';
 

@@ -2,14 +2,14 @@ import { check, conflict, found, invalidField } from '../../kernel/base/errors.j
 import { type Exact, exact } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter, today } from '../../kernel/base/timeZones.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { sql, statement } from '../../kernel/database/sql.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
 import type {
   CreateInvoiceInput,

@@ -7,7 +7,7 @@ import { type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateNoteInput, Note, NoteFilter, NoteList, NoteSort, UpdateNoteInput } from './note.model.js';
 
 const columns = selectList('Note', 't');

@@ -1,12 +1,12 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { byNumber, byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
-import { checkPlan } from '../billing/billing.limits.js';
+import { checkPlan } from '../plans/plan.limits.js';
 import type {
   CreatePipelineInput,
   CreateStageInput,

@@ -1,13 +1,13 @@
 import { found } from '../../kernel/base/errors.js';
 import { plainAmount } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateProductInput, Product, ProductFilter, ProductList, ProductSort, UpdateProductInput } from './product.model.js';
 
 const columns = selectList('Product', 't');

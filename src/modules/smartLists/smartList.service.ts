@@ -1,14 +1,14 @@
 import { check, denied, found, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import type { Batch } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { type Conditions, conditionsOf, type Filterable, filterSql } from '../../kernel/lists/filterSql.js';
+import { type Conditions, conditionsOf, filterSql } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import type { Filterable } from '../../kernel/model/filterable.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type {
   CreateSmartListInput,
   SmartList,

@@ -1,13 +1,13 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
 import { type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
 
 const columns = selectList('Tag', 't');

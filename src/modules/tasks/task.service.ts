@@ -8,7 +8,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { checkTrial } from '../billing/billing.limits.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { taskColumns, taskConditions, taskListing } from './task.filter.js';
 import type { CreateTaskInput, Task, TaskList, TaskSort, UpdateTaskInput } from './task.model.js';
 

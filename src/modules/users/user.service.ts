@@ -1,6 +1,6 @@
 import { check, conflict, denied, found, unprocessable } from '../../kernel/base/errors.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type Batch, inOrder } from '../../kernel/context/loaders.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
 import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
@@ -10,7 +10,7 @@ import { forgetCallers } from '../auth/auth.identify.js';
 import { mailInBackground } from '../auth/auth.mail.js';
 import { displayName, findUser } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
-import { checkPlan } from '../billing/billing.limits.js';
+import { checkPlan } from '../plans/plan.limits.js';
 import type { InviteUserInput, UpdateUserInput, User, UserList, UserSort } from './user.model.js';
 
 const columns = sql`t.user_id as id, ${selectList('Membership', 't', ['permissions', 'userId'])},

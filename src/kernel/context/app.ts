@@ -1,0 +1,46 @@
+import type { Logger } from 'pino';
+import type { Limiter } from '../access/rateLimits.js';
+import type { Clock } from '../base/clock.js';
+import type { Config } from '../base/config.js';
+import type { AppError } from '../base/errors.js';
+import type { Database } from '../database/index.js';
+import type { Channel } from '../events/channel.js';
+import type { LookupBatcher } from '../reads/lookupBatcher.js';
+import type { CommitBatcher } from '../writes/commitBatcher.js';
+import type { Jobs } from './jobQueue.js';
+import type { Registry } from './registry.js';
+import type { Vendors } from './vendors.js';
+
+/** What lives as long as the server. */
+export interface AppOf<C> {
+  config: Config & { secretKey: string };
+  clock: Clock;
+  log: Logger;
+  database: Database;
+  commits: CommitBatcher;
+  reads: LookupBatcher;
+  registry: Registry<C>;
+  limiter: Limiter;
+  vendors: Vendors;
+  channel: Channel;
+  jobs: Jobs;
+  /** Called after a commit that wrote events: they wait for their places in the feed. */
+  eventsWritten(): void;
+  /** Whether requests are taken: the migrations are done, and no stop has begun. */
+  ready: boolean;
+  stopping: boolean;
+}
+
+/** What a door tells of the request, and takes back for its response. */
+export interface RequestInfo {
+  id: string;
+  ip: string;
+  userAgent?: string;
+  /** Why the credentials that came with the request were not taken, for operations that need some. */
+  refusal?: AppError;
+  /** The client's key for a safe retry, and whether a kept outcome answered it. */
+  idempotencyKey?: string;
+  replayed?: boolean;
+  /** Set by an operation: a session to hand to the browser, or null to end it. */
+  session?: { token: string; expiresAt: Date } | null;
+}

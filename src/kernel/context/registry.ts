@@ -1,0 +1,30 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Fact } from '../events/facts.js';
+import type { Filterable } from '../model/filterable.js';
+import type { JobRun } from './jobQueue.js';
+
+// These types are about the context `C` that is handed to what a module declares; context.ts names them for it.
+
+/** What another module does when something happens, in the transaction of the change. */
+export type ReactionOf<C> = (ctx: C, fact: Fact) => Promise<void>;
+
+/** Loads the values of many keys in one statement, in the order of the keys. */
+export type BatchOf<C, V = unknown> = (ctx: C, keys: readonly string[]) => Promise<ArrayLike<V | Error>>;
+
+/**
+ * What a module does later. It runs as the person who caused it, outside any transaction, and again when its process died
+ * or it threw: what must not happen twice is fenced in the module's own rows.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
+export type JobHandlerOf<C, Data = any> = (ctx: C, data: Data, run: JobRun) => Promise<void>;
+
+/** What all modules together offer the kernel. */
+export interface Registry<C> {
+  loaders: ReadonlyMap<string, BatchOf<C>>;
+  reactions: ReadonlyMap<string, ReactionOf<C>[]>;
+  /** Every event of the system, with the scope that a key needs to see it. */
+  events: ReadonlyMap<string, string>;
+  jobs: ReadonlyMap<string, JobHandlerOf<C>>;
+  filterable: ReadonlyMap<string, Filterable>;
+  schema(): GraphQLSchema;
+}
