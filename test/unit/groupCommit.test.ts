@@ -40,6 +40,15 @@ describe('units that are written at the same time', () => {
     expect(await names(accounts[0]!)).toEqual(wanted);
   });
 
+  test('have a statement each where any number may be under way', async () => {
+    const commits = new CommitBatcher(db, Number.POSITIVE_INFINITY);
+    const wanted = ['first', 'second', 'third', 'fourth'];
+    const before = statements;
+    await Promise.all(wanted.map((name) => commits.write(tag(accounts[0]!, name))));
+    expect(statements - before).toBe(4);
+    expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(wanted));
+  });
+
   test('fail alone: what the database refuses takes no other with it', async () => {
     const commits = new CommitBatcher(db);
     const wanted = ['one', 'two', 'two', 'three', 'four', 'five'];

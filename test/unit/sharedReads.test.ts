@@ -37,6 +37,14 @@ describe('lookups that are asked for at the same time', () => {
     expect(await Promise.all(asked)).toEqual(['A', 'a!', 'B', 'b!']);
   });
 
+  test('have a statement each where any number may be under way', async () => {
+    const reads = new LookupBatcher(db, Number.POSITIVE_INFINITY);
+    const before = statements;
+    const asked = [1, 2, 3, 4].map((i) => reads.text(sql`select (${i}::int * 2)::text`));
+    expect(await Promise.all(asked)).toEqual(['2', '4', '6', '8']);
+    expect(statements - before).toBe(4);
+  });
+
   test('fail alone', async () => {
     const reads = new LookupBatcher(db);
     const asked = [1, 2, 0, 3, 4, 5, 0, 6].map((divisor) => reads.text(sql`select (60 / ${divisor}::int)::text`));

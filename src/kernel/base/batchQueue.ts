@@ -15,6 +15,8 @@ export class BatchQueue<T> {
     private readonly party: (waiting: T[]) => T[],
     /** Serves a party; never rejects. */
     private readonly serve: (party: T[]) => Promise<void>,
+    /** How many parties of a kind may be under way; without a limit nobody waits, and so nobody goes together. */
+    private readonly mostUnderWay = 2,
   ) {}
 
   join(kind: string, one: T): void {
@@ -25,7 +27,7 @@ export class BatchQueue<T> {
   }
 
   #next(kind: string, line: Line<T>): void {
-    if (line.underWay === mostUnderWay) return;
+    if (line.underWay >= this.mostUnderWay) return;
     if (line.waiting.length > 0) {
       line.underWay++;
       void this.serve(this.party(line.waiting)).finally(() => {
@@ -35,5 +37,3 @@ export class BatchQueue<T> {
     } else if (line.underWay === 0) this.#lines.delete(kind);
   }
 }
-
-const mostUnderWay = 2;

@@ -5,7 +5,7 @@ const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '
 const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 
-/** Every environment variable the server reads, with its default; README's "Configuration" explains them. */
+/** Every environment variable the server reads, with its default; README's "Configuration" explains them, test/bench/README.md those of the bench. */
 const environment = z.object({
   NODE_ENV: z.string().default('production'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
@@ -51,6 +51,8 @@ const environment = z.object({
   GRAPHQL_MAX_ALIASES: count(30),
   GRAPHQL_MAX_DIRECTIVES: count(50),
   GRAPHQL_MAX_COST: count(10_000),
+  BENCH_NO_COMMIT_BATCHING: flag(false),
+  BENCH_NO_LOOKUP_BATCHING: flag(false),
 });
 
 export interface StripeConfig {
@@ -116,6 +118,8 @@ export interface Config {
   logLevel: string;
   limits: RateLimits;
   graphql: GraphQLLimits;
+  /** Off only for the bench, which measures what each of the two brings (test/bench/README.md). */
+  batching: { commits: boolean; lookups: boolean };
 }
 
 /** A list of origins as browsers write them. */
@@ -205,5 +209,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       directives: e.GRAPHQL_MAX_DIRECTIVES,
       cost: e.GRAPHQL_MAX_COST,
     },
+    batching: { commits: !e.BENCH_NO_COMMIT_BATCHING, lookups: !e.BENCH_NO_LOOKUP_BATCHING },
   };
 }

@@ -18,12 +18,14 @@ const mostTogether = 8;
  * lookup waits for those beside it.
  */
 export class LookupBatcher {
-  readonly #lines = new BatchQueue<Asking>(
-    (waiting) => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether)))),
-    (party) => this.#ask(party),
-  );
+  readonly #lines: BatchQueue<Asking>;
 
-  constructor(private readonly database: Pick<Database, 'planned'>) {}
+  constructor(
+    private readonly database: Pick<Database, 'planned'>,
+    mostUnderWay?: number,
+  ) {
+    this.#lines = new BatchQueue(party, (asking) => this.#ask(asking), mostUnderWay);
+  }
 
   /** The one text that the statement answers. */
   text(statement: Sql): Promise<string> {
@@ -40,6 +42,9 @@ export class LookupBatcher {
     }
   }
 }
+
+/** As many as a prepared statement is for. */
+const party = (waiting: Asking[]): Asking[] => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether))));
 
 /** A column for each statement. */
 function together(statements: Sql[]): Sql {

@@ -24,9 +24,14 @@ const mostRows = 200;
  * one commit. Nothing else is shared: what the database refuses is written again unit by unit, and only the one at fault fails.
  */
 export class CommitBatcher {
-  readonly #lines = new BatchQueue<Waiting>(take, (units) => this.#settle(units));
+  readonly #lines: BatchQueue<Waiting>;
 
-  constructor(private readonly database: Pick<Database, 'text'>) {}
+  constructor(
+    private readonly database: Pick<Database, 'text'>,
+    mostUnderWay?: number,
+  ) {
+    this.#lines = new BatchQueue(take, (units) => this.#settle(units), mostUnderWay);
+  }
 
   /** Writes a unit; it is committed, or not there at all. */
   write(unit: Write): Promise<void> {
