@@ -165,7 +165,7 @@ async function begin(
   const gate = new RateGate(app.limiter);
   try {
     if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
-    await gate.enter(ctx, { graphql: true, route: path });
+    await gate.enter(ctx, { graphql: true });
   } catch (error) {
     return [toGraphQLError(refusalOf(error, ctx), info.id)];
   }

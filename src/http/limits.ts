@@ -17,17 +17,16 @@ export class RateGate {
 
   constructor(private readonly limiter: Limiter) {}
 
-  /** Spends the caller's own bucket, then the route's named ones. Throws 429. */
-  async enter(ctx: Context, route: { buckets?: readonly Bucket[]; graphql?: boolean; route?: string }): Promise<void> {
+  /** Spends the caller's own bucket, then the named ones of the route's operation. Throws 429. */
+  async enter(ctx: Context, route: { buckets?: readonly Bucket[]; graphql?: boolean; operation?: string }): Promise<void> {
     const { principal } = ctx;
-    const ip = clientKey(ctx.request.ip);
     if (principal?.kind === 'key') await this.#spend('key', principal.id, principal.rateLimit);
     else if (route.graphql && principal) await this.#spend('graphql', principal.userId);
-    else if (!route.buckets?.length) await this.#spend('general', ip);
-    for (const bucket of route.buckets ?? []) await this.#spend(bucket, bucket === 'security' ? `${route.route}:${ip}` : ip);
+    else if (!route.buckets?.length) await this.#spend('general', clientKey(ctx.request.ip));
+    await this.field(ctx, route.operation ?? '', route.buckets ?? []);
   }
 
-  /** Spends the named buckets of one root field of a GraphQL document. */
+  /** Spends the named buckets of one operation: the same ones for a REST row and for a root field of a GraphQL document. */
   async field(ctx: Context, name: string, buckets: readonly Bucket[]): Promise<void> {
     const ip = clientKey(ctx.request.ip);
     for (const bucket of buckets) await this.#spend(bucket, bucket === 'security' ? `${name}:${ip}` : ip);

@@ -30,7 +30,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route's label in the metrics. */
     row?: string;
-    /** Named buckets spent besides the caller's. */
+    /** The operation that a row runs, and the named buckets that it spends besides the caller's. */
+    operation?: string;
     buckets?: readonly import('../kernel/access/rateLimits.js').Bucket[];
     /** Neither limited nor asked for credentials. */
     bare?: boolean;
@@ -87,12 +88,12 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const broken = ambiguity(request.raw.rawHeaders);
     if (broken) throw broken;
     if (crossOrigin(request, reply, app.config.corsOrigins)) return reply.status(204).send();
-    const { bare, buckets, graphql } = request.routeOptions.config;
+    const { bare, buckets, operation, graphql } = request.routeOptions.config;
     if (bare) return;
     const { principal, refusal, session } = await identified(request, app, identify);
     Object.assign(info, { refusal, session });
     request.ctx = new Context(app, info, principal);
-    await request.gate.enter(request.ctx, { buckets, graphql, route: request.routeOptions.url });
+    await request.gate.enter(request.ctx, { buckets, operation, graphql });
     if (app.stopping) throw unavailable('The server is stopping');
   });
   server.addHook('onSend', async (request, reply) => {

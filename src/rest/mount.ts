@@ -30,7 +30,7 @@ export function mountRest(server: FastifyInstance, rows: readonly MountedRow[]):
       bodyLimit: row.bodyCap,
       // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
       onRequest: async (request) => allow(request.ctx, mounted.needs),
-      config: { row: address, buckets: mounted.field?.extensions.buckets as Bucket[] | undefined },
+      config: { row: address, operation: row.operation, buckets: mounted.field?.extensions.buckets as Bucket[] | undefined },
       handler,
     });
   }

@@ -148,6 +148,18 @@ describe('POST /auth/login', () => {
   });
 });
 
+describe('a login', () => {
+  afterEach(() => api.clock.reset());
+
+  it('moves the moment at which the person was last active', async () => {
+    const { userId, email } = await acme.member();
+    api.clock.advance(day);
+    await acme.login(email);
+    const { lastActiveAt } = dataOf(await acme.owner.get(`/users/${userId}`));
+    expect(api.clock.now().getTime() - Date.parse(lastActiveAt)).toBeLessThan(60_000);
+  });
+});
+
 describe('POST /auth/logout', () => {
   it('ends the session, clears its cookie and leaves the other sessions alone', async () => {
     const [leaving, staying] = [await acme.login(), await acme.login()];

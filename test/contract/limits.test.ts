@@ -57,6 +57,19 @@ describe('named endpoints', () => {
     expect(aliased.errors?.[0].extensions.code).toBe('invalid_request');
   });
 
+  it('five of each security-critical operation a minute from one address, through both doors together', async () => {
+    const client = from(api.anybody(), nextIp());
+    const reset = { token: 'x', password };
+    const document = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { success } }';
+    const throughRest = async () => (await client.post('/auth/reset-password', reset)).status;
+    const throughGraphQL = async () => (await client.gql(document, { input: reset })).errors?.[0].extensions.status;
+    const codes: number[] = [];
+    for (let i = 0; i < 3; i++) codes.push(await throughRest(), await throughGraphQL());
+    expect(codes).toEqual([400, 400, 400, 400, 400, 429]);
+    expect(await throughRest()).toBe(429);
+    expect((await client.post('/auth/forgot-password', { email: 'nobody@example.com' })).status).toBe(200);
+  });
+
   it('three registrations an hour from one address', async () => {
     const client = from(api.anybody(), nextIp());
     const body = () => ({ email: `r${Math.random()}@example.com`, password, accountName: 'New' });

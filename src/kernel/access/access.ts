@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isObjectType,
@@ -78,7 +79,7 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        if (!isWithinRecord(document, field, node)) addTypeScope(scopes, field);
+        addTypeScope(scopes, document, field, node);
       },
     }),
   );
@@ -102,13 +103,23 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   if (mark.scope) scopes.add(mark.scope);
 }
 
-/** What is part of its parent's record (a contact's tags, their id and name) is readable with it; more of it is not. */
-function isWithinRecord(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): boolean {
-  const record = field.extensions.record as string[] | undefined;
+/** Adds the scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. */
+function addTypeScope(scopes: Set<string>, document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode) {
   const type = getNamedType(field.type);
-  if (!record || !isObjectType(type)) return false;
-  const own = record.length > 0 ? record : recordFields(type).map(({ name }) => name);
-  return namesIn(document, node.selectionSet?.selections ?? []).every((name) => own.includes(name));
+  if (!isObjectType(type) || !type.extensions.scope) return;
+  const free = alongsideOf(field, type);
+  const selected = free.length > 0 ? namesIn(document, node.selectionSet?.selections ?? []) : undefined;
+  if (!selected?.every((name) => free.includes(name))) scopes.add(String(type.extensions.scope));
+}
+
+/**
+ * The fields of a record that whoever reads its parent reads with it: those that are part of the parent's record (a contact's
+ * tags, their id and name), and those that the type shows wherever something leads to it (a user's id and name).
+ */
+function alongsideOf(field: GraphQLField<unknown, unknown>, type: GraphQLObjectType): string[] {
+  const record = field.extensions.record as string[] | undefined;
+  const ofParent = record?.length === 0 ? recordFields(type).map(({ name }) => name) : (record ?? []);
+  return [...ofParent, ...((type.extensions.alongside as string[] | undefined) ?? [])];
 }
 
 function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
@@ -118,12 +129,6 @@ function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): 
     const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === node.name.value);
     return fragment?.kind === Kind.FRAGMENT_DEFINITION ? namesIn(document, fragment.selectionSet.selections) : [];
   });
-}
-
-function addTypeScope(scopes: Set<string>, field: GraphQLField<unknown, unknown>) {
-  const type = getNamedType(field.type);
-  const scope = isObjectType(type) ? (type.extensions.scope as string | undefined) : undefined;
-  if (scope) scopes.add(scope);
 }
 
 /** Who asks: nobody, or a principal; and why the credentials that came were not taken. */

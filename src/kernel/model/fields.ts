@@ -205,11 +205,18 @@ export function oneOf<const T extends string>(name: string, members: readonly T[
   return object;
 }
 
-/** A record type of both APIs. `scope` is what a key needs to read it. */
-export function Entity(description: string, options: { scope?: string } = {}): ClassDecorator {
+interface EntityOptions {
+  /** What a key needs to read it. */
+  scope?: string;
+  /** The fields that a key without that scope reads too, wherever a record that it may read leads here. */
+  alongside?: readonly string[];
+}
+
+/** A record type of both APIs. */
+export function Entity(description: string, { scope, alongside }: EntityOptions = {}): ClassDecorator {
   return (target) => {
     ObjectType({ description })(target);
-    if (options.scope) Extensions({ scope: options.scope })(target as never);
+    if (scope) Extensions({ scope, alongside })(target as never);
   };
 }
 

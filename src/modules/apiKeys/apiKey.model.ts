@@ -2,6 +2,7 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
+  Deadline,
   Draft,
   Edit,
   Entity,
@@ -29,10 +30,10 @@ export const permissions = ['read', 'read-write', 'admin'] as const;
 @ObjectType()
 export class ApiKeyFields {
   @Text(100, 'What the key is for', { required: true }) name: string;
-  @SomeOf(scopes, 'The domains that the key may touch; none means all') scopes: string[] | null;
-  @Texts(50, 50, 'Address ranges (CIDR) that the key may call from; none means all') ipAllowlist: string[] | null;
+  @SomeOf(scopes, 'The domains that the key may touch; null means all') scopes: string[] | null;
+  @Texts(50, 50, 'Addresses and ranges (CIDR) that the key may call from; null means all') ipAllowlist: string[] | null;
   @Count('Requests per minute, at most 10,000', { min: 1, max: 10_000 }) rateLimit: number | null;
-  @Instant('When the key ends') expiresAt: Date | null;
+  @Deadline('When the key ends; a day is its last one, in the time zone of the workspace') expiresAt: Date | null;
 }
 
 @Entity('An API key, without its secret')

@@ -23,7 +23,7 @@ interface Kept {
   ipAllowlist: string[];
 }
 
-/** An empty list is kept for "all", and shown as null. */
+/** Kept as an empty list, what restricts nothing is shown as null. */
 const shown = <K extends Kept>(key: K) => ({
   ...key,
   scopes: key.scopes.length > 0 ? key.scopes : null,
@@ -43,17 +43,34 @@ export async function getKey(ctx: Context, id: string) {
   return shown(found(key, 'API key'));
 }
 
+/** A range as it is kept: a bare address is the range of this one. Undefined for what is neither, abbreviations included. */
+function asRange(text: string): string | undefined {
+  const [address = '', bits, ...more] = text.split('/');
+  const isV4 = ipaddr.IPv4.isValidFourPartDecimal(address);
+  if (more.length > 0 || address.includes('%') || (!isV4 && !ipaddr.IPv6.isValid(address))) return undefined;
+  const range = bits === undefined ? `${address}/${isV4 ? 32 : 128}` : text;
+  return ipaddr.isValidCIDR(range) ? range : undefined;
+}
+
+/** An empty list would be kept as no restriction at all, which is hardly what was meant: who wants that says null. */
+const checkNotEmpty = (field: string, list: string[] | null | undefined) =>
+  check(list?.length !== 0, () => invalidField(field, 'must not be empty; null means no restriction'));
+
 function checked(ctx: Context, input: UpdateApiKeyInput) {
   const { permission, scopes, ipAllowlist, ...rest } = input;
-  for (const [i, range] of (ipAllowlist ?? []).entries()) {
-    check(ipaddr.isValidCIDR(range), () => invalidField(`ipAllowlist.${i}`, 'must be an address range like 203.0.113.0/24'));
-  }
+  checkNotEmpty('scopes', scopes);
+  checkNotEmpty('ipAllowlist', ipAllowlist);
+  const ranges = ipAllowlist?.map((text, i) => {
+    const range = asRange(text);
+    check(range, () => invalidField(`ipAllowlist.${i}`, 'must be an address like 203.0.113.7 or a range like 203.0.113.0/24'));
+    return range;
+  });
   check(!rest.expiresAt || rest.expiresAt > ctx.now(), () => invalidField('expiresAt', 'must be in the future'));
   return {
     ...rest,
     ...(permission && { permission: permission === 'write' ? 'read-write' : permission }),
     ...(scopes !== undefined && { scopes: [...new Set(scopes ?? [])] }),
-    ...(ipAllowlist !== undefined && { ipAllowlist: ipAllowlist ?? [] }),
+    ...(ipAllowlist !== undefined && { ipAllowlist: ranges ?? [] }),
   };
 }
 

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import type { App, Principal } from '../../kernel/context/context.js';
-import { digest, isKey } from './auth.secrets.js';
+import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 
 interface Credentials {
@@ -67,43 +67,46 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
 }
 
 async function find(app: App, { authorization, cookie }: Credentials): Promise<Known> {
-  const hash = digest(authorization === undefined ? cookie! : bearer(authorization));
-  const look = (): Look => ({ known: authorization === undefined ? findSession(app, hash) : findKey(app, hash), begun: performance.now() });
+  const isKey = authorization !== undefined;
+  const hash = digest(isKey ? bearer(authorization) : cookie!);
+  const look = (): Look => ({ known: isKey ? findKey(app, hash) : findSession(app, hash), begun: performance.now() });
   const cache = cacheOf(app);
-  const last = cache.get(hash);
+  // What was found for a secret holds for the way by which it came: a key is no session, nor the other way round.
+  const name = `${isKey ? 'key' : 'session'} ${hash}`;
+  const last = cache.get(name);
   if (last) {
-    if (performance.now() - last.begun > renewedMs) renew(cache, hash, last, look);
+    if (performance.now() - last.begun > renewedMs) renew(cache, name, last, look);
     return last.known;
   }
   const first = look();
-  cache.set(hash, first);
-  first.known.catch(() => cache.peek(hash) === first && cache.delete(hash));
+  cache.set(name, first);
+  first.known.catch(() => cache.peek(name) === first && cache.delete(name));
   return first.known;
 }
 
 /** Looks again while the last look holds, and puts what is found in its place, unless it was forgotten meanwhile. */
-function renew(cache: LRUCache<string, Look>, hash: string, last: Look, look: () => Look): void {
+function renew(cache: LRUCache<string, Look>, name: string, last: Look, look: () => Look): void {
   if (last.isRenewed) return;
   last.isRenewed = true;
   const next = look();
-  const isLast = () => cache.peek(hash) === last;
+  const isLast = () => cache.peek(name) === last;
   next.known.then(
-    () => isLast() && cache.set(hash, next, { ttl: Math.max(1, heldMs - (performance.now() - next.begun)) }),
+    () => isLast() && cache.set(name, next, { ttl: Math.max(1, heldMs - (performance.now() - next.begun)) }),
     // A database that is away is met by whoever comes after the second.
-    (error) => error instanceof AppError && isLast() && cache.delete(hash),
+    (error) => error instanceof AppError && isLast() && cache.delete(name),
   );
 }
 
 function bearer(authorization: string): string {
   const key = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   if (!key) throw unauthenticated('The Authorization header must be "Bearer <API key>"');
-  if (!isKey(key)) throw unauthenticated('The API key is malformed');
+  if (!isFormedAsKey(key)) throw unauthenticated('The API key is malformed');
   return key;
 }
 
 async function memberOf(app: App, accountId: string, userId: string) {
   const member = await app.database.prisma.membership.findUnique({
-    where: { key: { accountId, userId } },
+    where: placeOf({ accountId, userId }),
     include: { account: true },
   });
   if (member?.status !== 'active') throw unauthenticated('The person is no active member of the account');
@@ -120,7 +123,7 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
   const expiresAt = slid ? new Date(now.getTime() + sessionLife) : session.expiresAt;
   if (slid) {
     await app.database.prisma.session.update({ where: { id: session.id }, data: { lastSeenAt: now, expiresAt } });
-    await touchMember(app, member, now);
+    await app.database.prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: now } });
   }
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
   if (mustHaveMfa(member)) principal.owesMfa = !(await hasMfa(app, member.userId));
@@ -132,11 +135,15 @@ async function hasMfa({ database }: App, id: string): Promise<boolean> {
   return Boolean(user?.mfaEnabledAt);
 }
 
-const touchMember = (app: App, member: { accountId: string; userId: string }, lastActiveAt: Date) =>
-  app.database.prisma.membership.update({
-    where: { key: { accountId: member.accountId, userId: member.userId } },
-    data: { lastActiveAt },
-  });
+const placeOf = ({ accountId, userId }: { accountId: string; userId: string }) => ({ key: { accountId, userId } });
+
+/** Notes that a key was used, and so its person active: in one statement, since a key in use waits for it every minute. */
+const keyUsed = ({ database }: App, { id, accountId, createdBy }: { id: string; accountId: string; createdBy: string }, now: Date) =>
+  database.execute(
+    `with used as (update api_keys set last_used_at = $1::timestamptz where id = $2::uuid)
+     update memberships set last_active_at = $1::timestamptz where account_id = $3::uuid and user_id = $4::uuid`,
+    [now.toISOString(), id, accountId, createdBy],
+  );
 
 async function findKey(app: App, hash: string): Promise<Known> {
   const now = app.clock.now();
@@ -146,9 +153,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
   if (key.kind === 'user' && now.getTime() - idleSince.getTime() > idleLife)
     throw unauthenticated('The API key lapsed after 90 days without use');
   const member = await memberOf(app, key.accountId, key.createdBy);
-  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) {
-    await app.database.prisma.apiKey.update({ where: { id: key.id }, data: { lastUsedAt: now } });
-  }
+  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) await keyUsed(app, key, now);
   const scopes = key.scopes.length > 0 ? key.scopes : null;
   const principal = principalOf('key', key.id, member, { tier: key.permission as Principal['tier'], scopes });
   return { principal: { ...principal, rateLimit: key.rateLimit ?? undefined }, ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };

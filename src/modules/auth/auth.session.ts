@@ -40,6 +40,10 @@ export async function openSession(ctx: Context, user: Entering, member: Place, a
       userAgent: ctx.request.userAgent?.slice(0, 500),
     },
   });
+  await ctx.global.membership.update({
+    where: { key: { accountId: member.account.id, userId: user.id } },
+    data: { lastActiveAt: ctx.now() },
+  });
   ctx.request.session = { token, expiresAt };
   return {
     user: { id: user.id, email: user.email, firstName: user.firstName, lastName: user.lastName },

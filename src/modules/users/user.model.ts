@@ -4,8 +4,8 @@ import { Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text }
 
 export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
 
-/** Contract "User": a person's place in the workspace. */
-@Entity('A member of the workspace')
+/** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
+@Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })
 export class User {
   @Id() id: string;
   @Text(200, 'Name', { required: true }) name: string;

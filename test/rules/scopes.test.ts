@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isObjectType, parse } from 'graphql';
+import { contract } from '../../src/app.js';
+import { markOf, needsOf } from '../../src/kernel/access/access.js';
+import { type Account, dataOf, expectGraphQLRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+beforeAll(async () => {
+  api = await server();
+});
+afterAll(() => api.close());
+
+const { schema } = contract();
+const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+const types = Object.values(schema.getTypeMap()).filter(
+  (type): type is GraphQLObjectType => isObjectType(type) && !type.name.startsWith('__') && !roots.includes(type),
+);
+const scopeOf = (type: GraphQLObjectType) => type.extensions.scope as string | undefined;
+
+/** Whether somebody who may read the parent needs more than that for one field of the record that a field of it leads to. */
+function isFree(parent: GraphQLObjectType, name: string, type: GraphQLObjectType, field: string): boolean {
+  const inner = isLeafType(getNamedType(type.getFields()[field]!.type)) ? field : `${field} { __typename }`;
+  const selection = isAbstractType(getNamedType(parent.getFields()[name]!.type)) ? `... on ${type.name} { ${inner} }` : inner;
+  const { scopes } = needsOf(schema, parse(`fragment F on ${parent.name} { ${name} { ${selection} } }`));
+  return !scopes.includes(scopeOf(type)!);
+}
+
+/** The object types that a field leads to. */
+function typesOf(parent: GraphQLObjectType, name: string): readonly GraphQLObjectType[] {
+  const type = getNamedType(parent.getFields()[name]!.type);
+  return isAbstractType(type) ? schema.getPossibleTypes(type) : isObjectType(type) ? [type] : [];
+}
+
+/** Those of them that are records of another domain. */
+const recordsOf = (parent: GraphQLObjectType, name: string) =>
+  typesOf(parent, name).filter((record) => scopeOf(record) && scopeOf(record) !== scopeOf(parent));
+
+const innerTypes = (type: GraphQLObjectType) => Object.keys(type.getFields()).flatMap((name) => typesOf(type, name));
+
+/** The domains through whose root fields and records each type without a scope is reached. */
+function domainsOfTypes(): Map<string, Set<string>> {
+  const domains = new Map<string, Set<string>>();
+  const reach = (type: GraphQLObjectType, domain: string) => {
+    if (scopeOf(type) || domains.get(type.name)?.has(domain)) return;
+    domains.set(type.name, (domains.get(type.name) ?? new Set()).add(domain));
+    for (const inner of innerTypes(type)) reach(inner, domain);
+  };
+  const rootFields = roots.flatMap((root) => Object.values(root?.getFields() ?? {}).map((field) => ({ root: root!, field })));
+  for (const { root, field } of rootFields) {
+    const { session, scope, public: open } = markOf(field);
+    for (const type of typesOf(root, field.name)) reach(type, session || open ? 'no key' : (scope ?? 'any key'));
+  }
+  for (const type of types.filter(scopeOf)) for (const inner of innerTypes(type)) reach(inner, scopeOf(type)!);
+  return domains;
+}
+
+describe('what a key reads of records outside its scopes', () => {
+  it('is no more than the names that belong to the record before them', () => {
+    const free: Record<string, string> = {};
+    for (const parent of types) {
+      for (const name of Object.keys(parent.getFields())) {
+        for (const record of recordsOf(parent, name)) {
+          const fields = Object.keys(record.getFields()).filter((field) => isFree(parent, name, record, field));
+          if (fields.length > 0) free[`${parent.name}.${name}`] = `${record.name}: ${fields.join(' ')}`;
+        }
+      }
+    }
+    // The dashboard leaves out itself what the key may not read (test/contract/dashboard.access.test.ts).
+    const ofDashboard = Object.keys(free).filter((place) => place.startsWith('Dashboard.'));
+    expect(ofDashboard.sort()).toEqual(['Dashboard.needsFollowUp', 'Dashboard.recentActivities', 'Dashboard.staleDeals']);
+    for (const place of ofDashboard) delete free[place];
+    const users = Object.entries(free).filter(([, fields]) => fields.startsWith('User:'));
+    expect(new Set(users.map(([, fields]) => fields))).toEqual(new Set(['User: id name']));
+    for (const [place] of users) delete free[place];
+    expect(free).toEqual({
+      'Contact.tags': 'Tag: name id',
+      'Invoice.contact': 'Contact: firstName lastName id',
+      'PipelineSummary.pipeline': 'Pipeline: name id',
+      // Who records a payment reads how its invoice stands: both are of the scope invoices.
+      'RecordedPayment.invoice': 'Invoice: id status total amountPaid',
+    });
+  });
+
+  it('is nothing through a type that has no scope of its own: each is part of one domain', () => {
+    const domains = domainsOfTypes();
+    const ofMany = [...domains].filter(([, found]) => found.size > 1).map(([name]) => name);
+    expect(ofMany.sort()).toEqual(['AccountName', 'BulkCounts', 'BulkOutcome', 'BulkResult', 'BulkResults', 'Deleted', 'PageInfo']);
+    const ofAnyKey = [...domains].filter(([, found]) => found.has('any key')).map(([name]) => name);
+    // Who the key is; events and smart lists, of which it gets those about the records of its scopes alone.
+    const own = ['AccountName', 'ApiKeyCheck', 'CurrentUser', 'Me', 'Workspace'];
+    const chosen = ['Event', 'EventConnection', 'EventEdge', 'SmartList', 'SmartListConnection', 'SmartListEdge'];
+    expect(ofAnyKey.sort()).toEqual([...own, ...chosen, 'Deleted', 'PageInfo'].sort());
+  });
+});
+
+describe('a key without the scope users', () => {
+  let acme: Account;
+  let key: KeyClient;
+  beforeAll(async () => {
+    acme = await api.seed.account();
+    await acme.contact({ firstName: 'Ada', assignedTo: acme.ownerId });
+    await acme.deal({ assignedTo: acme.ownerId });
+    await acme.task({ assignedTo: acme.ownerId });
+    await acme.company({ ownerId: acme.ownerId });
+    dataOf(await acme.owner.post('/notes', { body: 'Hello' }));
+    const invoice = await acme.invoice();
+    dataOf(await acme.owner.post(`/invoices/${invoice.id}/send`));
+    dataOf(await acme.owner.post(`/invoices/${invoice.id}/payments`, { amount: 5 }));
+    key = await acme.key({ scopes: ['contacts', 'deals', 'tasks', 'companies', 'notes', 'activities', 'invoices'] });
+  });
+
+  const places: [string, (of: string) => string][] = [
+    ['the author of a note', (of) => `{ list: notes { nodes { user: author { ${of} } } } }`],
+    ['who looks after a contact', (of) => `{ list: contacts { nodes { user: assignedUser { ${of} } } } }`],
+    ['who looks after a deal', (of) => `{ list: deals { nodes { user: assignedUser { ${of} } } } }`],
+    ['who has a task', (of) => `{ list: tasks { nodes { user: assignedUser { ${of} } } } }`],
+    ['the owner of a company', (of) => `{ list: companies { nodes { user: owner { ${of} } } } }`],
+    ['who did what the log tells', (of) => `{ list: activities { nodes { user { ${of} } } } }`],
+    ['who made an invoice', (of) => `{ list: invoices { nodes { user: author { ${of} } } } }`],
+  ];
+
+  it.each(places)('reads %s by id and name, and no more', async (_who, ask) => {
+    const { data, errors } = await key.gql(`${ask('id ...Name')} fragment Name on User { name __typename }`);
+    expect(errors).toBeUndefined();
+    expect(data.list.nodes[0].user).toEqual({ id: acme.ownerId, name: acme.ownerEmail, __typename: 'User' });
+    for (const more of ['email', 'role', 'status', 'lastActiveAt', 'id ... on User { email }', 'notes { id }']) {
+      expectGraphQLRefusal(await key.gql(ask(more)), 403);
+    }
+    const wide = await acme.key({ scopes: ['users', ...key.record.scopes] });
+    expect((await wide.gql(ask('email role'))).data.list.nodes[0].user).toEqual({ email: acme.ownerEmail, role: 'owner' });
+  });
+
+  it('reads who recorded a payment by id and name, and no more', async () => {
+    const ask = (of: string) => `{ invoices { nodes { payments { recorder { ${of} } } } } }`;
+    const { data } = await key.gql(ask('id name'));
+    expect(data.invoices.nodes[0].payments).toEqual([{ recorder: { id: acme.ownerId, name: acme.ownerEmail } }]);
+    expectGraphQLRefusal(await key.gql(ask('email')), 403);
+  });
+
+  it('is refused what only a fragment asks for', async () => {
+    const query = '{ notes { nodes { author { id } ...More } } } fragment More on Note { author { email } }';
+    expectGraphQLRefusal(await key.gql(query), 403);
+  });
+});
