@@ -1,33 +1,51 @@
 import { type GraphQLInputObjectType, type GraphQLInputType, getNullableType, isInputObjectType, isListType } from 'graphql';
-import { badRequest } from '../kernel/base/errors.js';
+import { badRequest, type Detail, invalid } from '../kernel/base/errors.js';
 
-/** A JSON body as an operation's input: members that the input does not know are left out and named. */
-export function adaptBody(
-  type: GraphQLInputObjectType,
-  body: unknown,
-  aliases: Record<string, string> = {},
-): { input: Record<string, unknown>; ignored: string[] } {
-  const given = body ?? {};
-  if (typeof given !== 'object' || Array.isArray(given)) throw badRequest('The body must be a JSON object');
-  const ignored: string[] = [];
-  const named = Object.entries(given).map(([name, value]) => [Object.hasOwn(aliases, name) ? aliases[name] : name, value]);
-  return { input: known(type, Object.fromEntries(named), '', ignored), ignored };
+/** A JSON body as the input of an operation, and what it has that the input does not know. */
+export interface AdaptedBody {
+  input: Record<string, unknown>;
+  /** Members that were left out, by their path. */
+  ignored: string[];
 }
 
-function known(type: GraphQLInputObjectType, given: Record<string, unknown>, prefix: string, ignored: string[]) {
+interface Notes {
+  ignored: string[];
+  faults: Detail[];
+}
+
+/**
+ * Members that the input does not know are left out and named. Throws 400 naming every list field that holds anything else:
+ * GraphQL's coercion would read a single value as a list of one, and one word for all tags of a contact.
+ */
+export function adaptBody(type: GraphQLInputObjectType, body: unknown, aliases: Record<string, string> = {}): AdaptedBody {
+  const given = body ?? {};
+  if (typeof given !== 'object' || Array.isArray(given)) throw badRequest('The body must be a JSON object');
+  const notes: Notes = { ignored: [], faults: [] };
+  const named = Object.entries(given).map(([name, value]) => [Object.hasOwn(aliases, name) ? aliases[name] : name, value]);
+  const input = known(type, Object.fromEntries(named), '', notes);
+  if (notes.faults.length > 0) throw invalid(notes.faults.slice(0, 100));
+  return { input, ignored: notes.ignored };
+}
+
+function known(type: GraphQLInputObjectType, given: Record<string, unknown>, prefix: string, notes: Notes) {
   const fields = type.getFields();
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const field = fields[name];
-    if (field) kept[name] = inside(field.type, value, `${prefix}${name}`, ignored);
-    else ignored.push(`${prefix}${name}`);
+    if (field) kept[name] = inside(field.type, value, `${prefix}${name}`, notes);
+    else notes.ignored.push(`${prefix}${name}`);
   }
   return kept;
 }
 
-function inside(declared: GraphQLInputType, value: unknown, at: string, ignored: string[]): unknown {
+function inside(declared: GraphQLInputType, value: unknown, at: string, notes: Notes): unknown {
   const type = getNullableType(declared);
-  if (isListType(type) && Array.isArray(value)) return value.map((item, i) => inside(type.ofType, item, `${at}.${i}`, ignored));
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isInputObjectType(type) && isObject ? known(type, value as Record<string, unknown>, `${at}.`, ignored) : value;
+  if (value === null) return null;
+  if (isListType(type)) {
+    if (Array.isArray(value)) return value.map((item, i) => inside(type.ofType, item, `${at}.${i}`, notes));
+    notes.faults.push({ field: at, message: 'must be a list' });
+    return value;
+  }
+  const isObject = typeof value === 'object' && !Array.isArray(value);
+  return isInputObjectType(type) && isObject ? known(type, value as Record<string, unknown>, `${at}.`, notes) : value;
 }
