@@ -6,6 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY prisma prisma
 COPY schema schema
 COPY src src
+COPY .ci/build.mjs .ci/build.mjs
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20-slim

@@ -1,0 +1,117 @@
+/**
+ * `npm run build`: makes the Prisma client and compiles into dist/, each only when what it is made from has changed. What was
+ * made from what is noted in dist/.build.json as hashes of contents, so that a checkout or a copied folder cannot look newer
+ * than it is. When nothing has changed no tool is started, and it takes less than 100 ms.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const stampFile = 'dist/.build.json';
+const clientFolder = 'src/generated/prisma';
+/** What tsconfig.build.json compiles; each file of them ends in the same place below dist/. */
+const sources = ['src', 'prisma', 'schema'];
+
+const packageOf = (name) => `node_modules/${name}/package.json`;
+
+function filesBelow(folder) {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function hashOf(files) {
+  const hash = createHash('sha256');
+  for (const file of files.sort()) {
+    const content = readFileSync(file);
+    hash.update(`${file} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+/** Runs a tool of a package; what it prints is shown when it fails. */
+function run(file, args, env = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8', env: { ...process.env, ...env } });
+  if (status === 0) return;
+  process.stderr.write(stdout + stderr);
+  process.exit(status ?? 1);
+}
+
+function generate() {
+  console.log('build: the Prisma client');
+  rmSync(clientFolder, { recursive: true, force: true });
+  // Only the engine of the migrations would be downloaded, and the server brings that one as WebAssembly.
+  run('node_modules/prisma/build/index.js', ['generate', '--schema', 'prisma/schema'], {
+    PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
+    CHECKPOINT_DISABLE: '1',
+  });
+}
+
+const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts');
+const sourceOf = (output) => output.replace(/^dist\//, '').replace(/\.js(\.map)?$/, '.ts');
+
+/** What lies in dist/ without a source: imports would still find it. */
+const leftOver = () => sources.flatMap((folder) => filesBelow(`dist/${folder}`)).filter((output) => !existsSync(sourceOf(output)));
+
+/** Whether every source has its output. The compiler does not look whether what it once wrote is still there. */
+const isComplete = () => {
+  const outputs = sources.flatMap(filesBelow).filter(isSource);
+  return outputs.every((file) => existsSync(`dist/${file.replace(/\.ts$/, '.js')}`));
+};
+
+function compile() {
+  console.log('build: dist/');
+  const compiler = ['node_modules/typescript/bin/tsc', ['-p', 'tsconfig.build.json']];
+  run(...compiler);
+  if (!isComplete()) {
+    rmSync('dist/.tsbuildinfo', { force: true });
+    run(...compiler);
+  }
+  for (const output of leftOver()) rmSync(output);
+}
+
+/** Different settings: nothing of an earlier build is kept. */
+function clean() {
+  for (const path of [...sources, '.tsbuildinfo']) rmSync(`dist/${path}`, { recursive: true, force: true });
+}
+
+function note(stamp) {
+  mkdirSync('dist', { recursive: true });
+  writeFileSync(stampFile, JSON.stringify(stamp));
+}
+
+/** What the last build was made from. */
+function noted() {
+  try {
+    return JSON.parse(readFileSync(stampFile, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+const clientFiles = () => [...filesBelow('prisma/schema'), packageOf('prisma'), packageOf('@prisma/client')];
+const settingFiles = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', packageOf('typescript'), '.ci/build.mjs'];
+const codeHash = () => hashOf(sources.flatMap(filesBelow));
+
+if (!existsSync(packageOf('typescript'))) {
+  console.error('build: packages are missing, run "npm ci" first');
+  process.exit(1);
+}
+const before = noted();
+const client = hashOf(clientFiles());
+const settings = hashOf(settingFiles);
+const hasClient = before.client === client && existsSync(`${clientFolder}/client.ts`);
+const hasCode = before.settings === settings && before.code === codeHash() && isComplete() && leftOver().length === 0;
+
+if (!hasClient || !hasCode) {
+  // Noted step by step: a build that fails or is interrupted is not taken for a finished one.
+  note({});
+  if (!hasClient) generate();
+  if (before.settings !== settings) clean();
+  note({ client, settings });
+  const code = codeHash();
+  compile();
+  // What was edited meanwhile is compiled by the next build.
+  if (codeHash() === code) note({ client, settings, code });
+}

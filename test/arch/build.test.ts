@@ -1,0 +1,124 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { jest } from '@jest/globals';
+
+jest.setTimeout(180_000);
+
+/** A small project with the settings and the packages of this one. */
+const project = mkdtempSync(join(tmpdir(), 'build-'));
+const place = (file: string) => join(project, file);
+const has = (file: string) => existsSync(place(file));
+const read = (file: string) => readFileSync(place(file), 'utf8');
+
+function write(file: string, content: string): void {
+  mkdirSync(dirname(place(file)), { recursive: true });
+  writeFileSync(place(file), content);
+}
+
+/** What the build says that it made, its exit status, and what it complained of. */
+function build() {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [resolve('.ci/build.mjs')], { cwd: project, encoding: 'utf8' });
+  return { made: [...stdout.matchAll(/^build: (.*)$/gm)].map(([, what]) => what), status, stderr };
+}
+
+const nothing = { made: [], status: 0, stderr: '' };
+const code = { made: ['dist/'], status: 0, stderr: '' };
+const everything = { made: ['the Prisma client', 'dist/'], status: 0, stderr: '' };
+
+beforeAll(() => {
+  for (const file of [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'package-lock.json',
+    'package.json',
+    '.ci/build.mjs',
+    'prisma/schema/base.prisma',
+  ]) {
+    mkdirSync(dirname(place(file)), { recursive: true });
+    cpSync(file, place(file));
+  }
+  symlinkSync(resolve('node_modules'), place('node_modules'));
+  write('prisma/schema/dog.prisma', 'model Dog {\n  id String @id\n}\n');
+  write('src/main.ts', "export { bark } from './bark.js';\n");
+  write('src/bark.ts', "export const bark = 'woof';\n");
+  write('schema/emit.ts', 'export const emitted = 1;\n');
+});
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+describe('npm run build', () => {
+  it('makes the Prisma client and dist/ in a fresh clone', () => {
+    expect(build()).toEqual(everything);
+    expect(read('dist/src/bark.js')).toContain('woof');
+    expect(has('dist/src/generated/prisma/client.js')).toBe(true);
+  });
+
+  it('does nothing when nothing has changed', () => {
+    expect(build()).toEqual(nothing);
+  });
+
+  it('does nothing when a file is only written again', () => {
+    write('src/bark.ts', read('src/bark.ts'));
+    expect(build()).toEqual(nothing);
+  });
+
+  it('compiles a changed and a new file', () => {
+    write('src/bark.ts', "export const bark = 'wuff';\n");
+    write('src/tail.ts', 'export const wags = true;\n');
+    expect(build()).toEqual(code);
+    expect(read('dist/src/bark.js')).toContain('wuff');
+    expect(has('dist/src/tail.js')).toBe(true);
+  });
+
+  it('leaves nothing of a deleted file in dist/', () => {
+    rmSync(place('src/tail.ts'));
+    expect(build()).toEqual(code);
+    expect(has('dist/src/tail.js')).toBe(false);
+    expect(has('dist/src/tail.js.map')).toBe(false);
+  });
+
+  it('removes from dist/ what has no source, and brings back what is missing', () => {
+    write('dist/src/stray.js', 'export {};\n');
+    expect(build()).toEqual(code);
+    expect(has('dist/src/stray.js')).toBe(false);
+    rmSync(place('dist/src/bark.js'));
+    expect(build()).toEqual(code);
+    expect(has('dist/src/bark.js')).toBe(true);
+  });
+});
+
+describe('npm run build, of what the code is made with', () => {
+  it('makes the client anew when the Prisma schema changes', () => {
+    write('prisma/schema/cat.prisma', 'model Cat {\n  id String @id\n}\n');
+    expect(build()).toEqual(everything);
+    expect(has('dist/src/generated/prisma/models/Cat.js')).toBe(true);
+    rmSync(place('prisma/schema/cat.prisma'));
+    expect(build()).toEqual(everything);
+    expect(has('src/generated/prisma/models/Cat.ts')).toBe(false);
+    expect(has('dist/src/generated/prisma/models/Cat.js')).toBe(false);
+  });
+
+  it('compiles anew when the settings or the packages change', () => {
+    write('tsconfig.json', read('tsconfig.json').replace('"sourceMap": true', '"sourceMap": false'));
+    expect(build()).toEqual(code);
+    expect(has('dist/src/bark.js.map')).toBe(false);
+    write('package-lock.json', `${read('package-lock.json')}\n`);
+    expect(build()).toEqual(code);
+    expect(build()).toEqual(nothing);
+  });
+
+  it('fails with the error each time until it is mended', () => {
+    write('src/bark.ts', 'export const bark: string = 1;\n');
+    const fails = { made: ['dist/'], status: 2, stderr: expect.stringContaining('src/bark.ts') };
+    expect(build()).toEqual(fails);
+    expect(build()).toEqual(fails);
+    write('src/bark.ts', "export const bark = 'wuff';\n");
+    expect(build()).toEqual(code);
+  });
+
+  it('starts from the beginning when what it noted cannot be read', () => {
+    write('dist/.build.json', '{"clie');
+    expect(build()).toEqual(everything);
+  });
+});
