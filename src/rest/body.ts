@@ -43,7 +43,7 @@ function inside(declared: GraphQLInputType, value: unknown, at: string, notes: N
   if (value === null) return null;
   if (isListType(type)) {
     if (Array.isArray(value)) return value.map((item, i) => inside(type.ofType, item, `${at}.${i}`, notes));
-    notes.faults.push({ field: at, message: 'must be a list' });
+    notes.faults.push({ field: at, code: 'invalid_type', message: 'must be a list' });
     return value;
   }
   const isObject = typeof value === 'object' && !Array.isArray(value);

@@ -8,7 +8,7 @@ function clientName(field: string, names: ReadonlyMap<string, string>): string {
 
 /** The same error with its fields under the names that the client used. */
 export function inClientNames(error: AppError, names: ReadonlyMap<string, string>): AppError {
-  const details = error.details?.map((d) => ({ field: clientName(d.field, names), message: d.message }));
+  const details = error.details?.map((d) => ({ ...d, field: clientName(d.field, names) }));
   if (!details || details.every((d, i) => d.field === error.details![i]!.field)) return error;
   const message = details.map((d) => `${d.field} ${d.message}`).join('; ');
   return new AppError(error.code, message, { details, retryAfter: error.retryAfter, more: error.more });

@@ -1,5 +1,5 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
-import { statusOf } from '../kernel/base/errors.js';
+import { faultMeanings, statusOf } from '../kernel/base/errors.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
 import type { MountedRow } from './table.js';
 
@@ -47,6 +47,24 @@ const codesOf = (status: number) =>
     .filter(([, its]) => its === status)
     .map(([code]) => code);
 
+const detailSchema: Schema = {
+  type: 'object',
+  properties: {
+    field: { type: 'string', description: 'The field, under the name that the request used' },
+    code: {
+      type: 'string',
+      enum: Object.keys(faultMeanings),
+      description: Object.entries(faultMeanings)
+        .map(([code, meaning]) => `${code}: ${meaning}`)
+        .join('; '),
+    },
+    message: { type: 'string', description: 'What is wrong, in words that follow the name of the field' },
+    options: { type: 'array', items: { type: 'string' }, description: 'What would be valid, where that is few' },
+  },
+  required: ['field', 'code', 'message'],
+  additionalProperties: false,
+};
+
 const errorSchema: Schema = {
   type: 'object',
   description: 'The body of every error. Some errors carry more members, named in their row of the contract.',
@@ -56,7 +74,7 @@ const errorSchema: Schema = {
     details: {
       type: 'array',
       description: 'Every field to blame',
-      items: exactly({ field: { type: 'string' }, message: { type: 'string' } }),
+      items: detailSchema,
     },
     requestId: { type: 'string', description: 'The X-Request-Id of the response' },
     retryAfter: { type: 'integer', minimum: 0, description: 'Seconds until a retry makes sense' },

@@ -11,7 +11,7 @@ import {
   isInputObjectType,
   isListType,
 } from 'graphql';
-import { type Detail, invalid } from '../kernel/base/errors.js';
+import { type Detail, detailOf, type Fault, invalid, notOneOf } from '../kernel/base/errors.js';
 import { maxPageSize } from '../kernel/model/connection.js';
 import type { Row } from '../kernel/module/routes.js';
 
@@ -69,7 +69,7 @@ export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<s
   const given = Object.entries(query).filter(([name, text]) => sources.has(name) && text !== '');
   const input = given.map(([name, text]) => {
     const { path, type } = sources.get(name)!;
-    return [path[1]!, fromText(text, type, (message) => details.push({ field: name, message }))];
+    return [path[1]!, fromText(text, type, (fault) => details.push(detailOf(name, fault)))];
   });
   if (details.length > 0) throw invalid(details);
   return Object.fromEntries(input) as Record<string, unknown>;
@@ -89,13 +89,16 @@ function paging(query: Record<string, unknown>, details: Detail[]) {
     const text = query[name];
     if (text === undefined || text === '') return undefined;
     const value = typeof text === 'string' && /^\d+$/.test(text) ? Math.min(Number(text), 2 ** 31 - 1) : 0;
-    if (value < 1) details.push({ field: name, message: Array.isArray(text) ? 'must be given once' : 'must be an integer of at least 1' });
+    if (value < 1)
+      details.push(
+        detailOf(name, Array.isArray(text) ? givenTwice : { code: 'out_of_range', message: 'must be an integer of at least 1' }),
+      );
     return value;
   };
   const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
   const after = typeof query.cursor === 'string' && query.cursor !== '' ? query.cursor : undefined;
-  if (after && page) details.push({ field: 'page', message: 'and cursor exclude each other' });
+  if (after && page) details.push(detailOf('page', { code: 'conflicting', message: 'and cursor exclude each other' }));
   return { page, perPage: size, after };
 }
 
@@ -127,7 +130,7 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
       bracketed[field] ??= Object.create(null) as Record<string, unknown>;
       bracketed[field][key] = text;
       target[field] = { ...bracketed[field] };
-    } else target[field] = fromText(text, source.type, (message) => details.push({ field: name, message }));
+    } else target[field] = fromText(text, source.type, (fault) => details.push(detailOf(name, fault)));
   }
   if (details.length > 0) throw invalid(details);
   const { include, ...rest } = variables;
@@ -135,7 +138,11 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
   return { variables: { ...rest, ...Object.fromEntries(included) }, names };
 }
 
-function fromText(given: unknown, declared: GraphQLInputType, report: (message: string) => void): unknown {
+const givenTwice: Fault = { code: 'invalid_type', message: 'must be given once' };
+
+type Report = (fault: Fault) => void;
+
+function fromText(given: unknown, declared: GraphQLInputType, report: Report): unknown {
   const type = getNullableType(declared);
   if (isListType(type)) {
     const parts = Array.isArray(given) ? given.map(String) : String(given).split(',');
@@ -144,23 +151,25 @@ function fromText(given: unknown, declared: GraphQLInputType, report: (message: 
       .filter((part) => part !== '')
       .map((part) => fromText(part, type.ofType, report));
   }
-  if (Array.isArray(given)) return report('must be given once');
+  if (Array.isArray(given)) return report(givenTwice);
   const text = String(given).trim();
   if (isEnumType(type)) {
     const members = type.getValues().map((v) => v.name);
-    return members.includes(text) ? text : report(`must be one of ${members.join(', ')}`);
+    return members.includes(text) ? text : report(notOneOf(members));
   }
   const parse = parsers[getNamedType(type).name];
   return parse ? parse(text, report) : text;
 }
 
-type Parse = (text: string, report: (message: string) => void) => unknown;
+type Parse = (text: string, report: Report) => unknown;
+const wrongType = (message: string): Fault => ({ code: 'invalid_type', message });
 const truths: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
 
 const parsers: Record<string, Parse> = {
-  Int: (text, report) => (/^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? Number(text) : report('must be an integer')),
-  Float: (text, report) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : report('must be a number')),
-  Boolean: (text, report) => truths[text.toLowerCase()] ?? report('must be true or false'),
+  Int: (text, report) =>
+    /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? Number(text) : report(wrongType('must be an integer')),
+  Float: (text, report) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : report(wrongType('must be a number'))),
+  Boolean: (text, report) => truths[text.toLowerCase()] ?? report(wrongType('must be true or false')),
   JSONObject: (text, report) => {
     try {
       const value: unknown = JSON.parse(text);
@@ -168,6 +177,6 @@ const parsers: Record<string, Parse> = {
     } catch {
       // answered below, with what else is no object
     }
-    return report('must be a JSON object');
+    return report(wrongType('must be a JSON object'));
   },
 };

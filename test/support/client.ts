@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { faultMeanings } from '../../src/kernel/base/errors.js';
 
 /** What came back from the server: a test reads whatever members it expects. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a reply is what the tests are there to find out
@@ -47,8 +48,20 @@ export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   const told = `${raw.method ?? 'GET'} ${raw.path} → ${reply.status} ${reply.text.slice(0, 2000)}`;
   if (reply.status === 500) throw new Error(`${told}\n${wire.logs.slice(-3).join('\n')}`);
   if (reply.status >= 400 && leaks.test(reply.text)) throw new Error(`The error tells too much: ${told}`);
+  if (!detailsOf(reply.body).every(isDetail)) throw new Error(`An error has a detail that no program can read: ${told}`);
   return reply;
 }
+
+/** The details of an error through either door. */
+function detailsOf(body: Loose): Loose[] {
+  const errors: Loose[] = Array.isArray(body?.errors) ? body.errors : [];
+  return [body?.details, ...errors.map((error) => error.extensions?.details)].flatMap((details) => (Array.isArray(details) ? details : []));
+}
+
+const isDetail = ({ field, code, message, ...rest }: Loose) =>
+  [field, message].every((text) => typeof text === 'string') &&
+  code in faultMeanings &&
+  Object.keys(rest).every((name) => name === 'options');
 
 function send({ port, agent }: Wire, { method = 'GET', path, headers = {}, payload }: Raw): Promise<Reply> {
   return new Promise((resolve, reject) => {

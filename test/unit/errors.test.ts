@@ -66,8 +66,8 @@ describe('an error of ours', () => {
   it('has the status of its code, and blames its first field', () => {
     for (const [code, status] of Object.entries(statusOf)) expect(new AppError(code as keyof typeof statusOf, 'x').status).toBe(status);
     const error = invalid([
-      { field: 'email', message: 'is bad' },
-      { field: 'phone', message: 'is worse' },
+      { field: 'email', code: 'taken', message: 'is bad' },
+      { field: 'phone', code: 'required', message: 'is worse' },
     ]);
     expect([error.field, error.message]).toEqual(['email', 'email is bad; phone is worse']);
   });
@@ -79,12 +79,14 @@ describe('an error of ours', () => {
       ['perPage', 'per_page'],
     ]);
     const error = invalid([
-      { field: 'assignedTo', message: 'a' },
-      { field: 'tags.0', message: 'b' },
-      { field: 'city', message: 'c' },
+      { field: 'assignedTo', code: 'not_found', message: 'a' },
+      { field: 'tags.0', code: 'too_long', message: 'b' },
+      { field: 'city', code: 'required', message: 'c', options: ['d'] },
     ]);
-    expect(inClientNames(error, names).message).toBe('assigned_to a; tag_names.0 b; city c');
-    const untouched = invalid([{ field: 'city', message: 'c' }]);
+    const named = inClientNames(error, names);
+    expect(named.message).toBe('assigned_to a; tag_names.0 b; city c');
+    expect(named.details![2]).toEqual({ field: 'city', code: 'required', message: 'c', options: ['d'] });
+    const untouched = invalid([{ field: 'city', code: 'required', message: 'c' }]);
     expect(inClientNames(untouched, names)).toBe(untouched);
   });
 });

@@ -26,18 +26,63 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/** One field to blame and what is wrong with it. */
-export interface Detail {
-  field: string;
+/** What may be wrong with one field, for programs that branch on it; the detail's message says it to people. */
+export const faultMeanings = {
+  required: 'missing, null or empty where a value is needed',
+  invalid_type: 'of another JSON type than the field takes',
+  invalid_format: 'not written as the field wants it: an e-mail address, a UUID, a date',
+  too_long: 'more characters than the field takes',
+  too_short: 'fewer characters than the field takes',
+  too_large: 'more bytes than the field takes',
+  too_many: 'more items than the list takes',
+  too_few: 'fewer items than the list takes',
+  out_of_range: 'a number or a moment beyond its bounds, or with more places than are kept',
+  not_allowed: 'not one of the values that are taken here; `options` lists them where there are few',
+  not_found: 'names no record of the account',
+  taken: 'another record has this value already',
+  conflicting: 'contradicts another field of the request or of the record',
+  incorrect: 'a password, a code or a token that is wrong, used or expired',
+  unknown_field: 'no field of the input',
+} as const;
+
+export type FaultCode = keyof typeof faultMeanings;
+
+/** What is wrong with one field: a code for programs, words that follow the field's name. */
+export interface Fault {
+  code: FaultCode;
   message: string;
+  /** What would be valid, where that is few. */
+  options?: readonly string[];
 }
+
+/** One field to blame and what is wrong with it. */
+export interface Detail extends Fault {
+  field: string;
+}
+
+/** More valid values than these are no help to anybody. */
+const mostOptions = 50;
+
+/** One field to blame; a long list of options is left out. */
+export const detailOf = (field: string, { code, message, options }: Fault): Detail =>
+  options && options.length <= mostOptions ? { field, code, message, options } : { field, code, message };
+
+/** A value that is none of these. */
+export const notOneOf = (options: readonly string[]): Fault => ({
+  code: 'not_allowed',
+  message: `must be one of ${options.join(', ')}`,
+  options,
+});
+
+/** More members of an error's body; `options` are what would have been valid. */
+type More = Record<string, unknown> & { options?: readonly string[] };
 
 interface Extras {
   details?: Detail[];
   /** Seconds until a retry makes sense. */
   retryAfter?: number;
   /** More members of the body, where the contract shows some (a template's uses, an impact's counts). */
-  more?: Record<string, unknown>;
+  more?: More;
 }
 
 /** An error that carries its own code and status; both doors print it, nothing else decides a status. */
@@ -45,7 +90,7 @@ export class AppError extends Error {
   readonly status: number;
   readonly details?: Detail[];
   readonly retryAfter?: number;
-  readonly more?: Record<string, unknown>;
+  readonly more?: More;
 
   constructor(
     readonly code: ErrorCode,
@@ -68,20 +113,26 @@ const blame = (details: Detail[]) => details.map((d) => `${d.field} ${d.message}
 /** 400: the shape, type or value of one or more fields is wrong. */
 export const invalid = (details: Detail[]) => new AppError('invalid_request', blame(details), { details });
 /** 400 for one field: the message follows the field's name ("email must be an e-mail address"). */
-export const invalidField = (field: string, message: string) => invalid([{ field, message }]);
+export const invalidField = (field: string, code: FaultCode, message: string, options?: readonly string[]) =>
+  invalid([detailOf(field, { code, message, options })]);
+/** 400 for a field whose value is none of these. */
+export const invalidChoice = (field: string, options: readonly string[]) => invalid([detailOf(field, notOneOf(options))]);
 /** 400 with no field to blame. */
 export const badRequest = (message: string) => new AppError('invalid_request', message);
 /** 422: a rule across fields or records is broken. */
-export const unprocessable = (field: string, message: string, more?: Record<string, unknown>) =>
-  new AppError('validation_failed', `${field} ${message}`, { details: [{ field, message }], more });
+export const unprocessable = (field: string, code: FaultCode, message: string, more?: More) =>
+  new AppError('validation_failed', `${field} ${message}`, { details: [detailOf(field, { code, message, options: more?.options })], more });
 export const unauthenticated = (message = 'Authentication is required') => new AppError('unauthenticated', message);
 export const denied = (message: string) => new AppError('permission_denied', message);
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`);
-export const conflict = (message: string, field?: string) =>
-  new AppError('conflict', message, field ? { details: [{ field, message }] } : {});
+/** 409: the state of the record, or another record, stands against it. */
+export const conflict = (message: string) => new AppError('conflict', message);
+/** 409: another record has the value of the field already; the message follows the field's name. */
+export const taken = (field: string, message = 'is taken already') =>
+  new AppError('conflict', `${field} ${message}`, { details: [{ field, code: 'taken', message }] });
 export const paymentRequired = (message: string) => new AppError('payment_required', message);
 export const tooLarge = (field: string, message: string) =>
-  new AppError('payload_too_large', `${field} ${message}`, { details: [{ field, message }] });
+  new AppError('payload_too_large', `${field} ${message}`, { details: [{ field, code: 'too_large', message }] });
 export const unavailable = (message = 'The service is temporarily unavailable', retryAfter = 1) =>
   new AppError('unavailable', message, { retryAfter });
 

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { Prisma } from '../../generated/prisma/client.js';
-import { AppError, badRequest, conflict, invalidField, notFound, unavailable } from '../base/errors.js';
+import { AppError, badRequest, conflict, invalidField, notFound, taken, unavailable } from '../base/errors.js';
 
 interface DriverFault {
   originalCode?: string;
@@ -78,11 +78,8 @@ export function fromDatabase(error: unknown): AppError | undefined {
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (isTaken(error)) {
-    const field = fieldAtFault(fault);
-    return conflict(`${field} is taken already`, field);
-  }
-  if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'names no record of this account');
+  if (isTaken(error)) return taken(fieldAtFault(fault));
+  if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'not_found', 'names no record of this account');
   if (code === 'P2025') return notFound('Record');
   if (state === '23P01') return conflict('It overlaps another record');
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');

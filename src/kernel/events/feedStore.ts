@@ -70,7 +70,7 @@ const position = /^\d{1,18}$/;
 
 /** A position as a caller gave it. Throws 400 when it is none. */
 export function positionOf(after: string): bigint {
-  check(position.test(after), () => invalidField('after', 'must be a position of the feed: a decimal number'));
+  check(position.test(after), () => invalidField('after', 'invalid_format', 'must be a position of the feed: a decimal number'));
   return BigInt(after);
 }
 
@@ -79,7 +79,7 @@ export function positionOf(after: string): bigint {
  * successors are no longer all kept.
  */
 export function startAfter(after: bigint, { floor, head }: Extent): bigint {
-  check(after <= head, () => invalidField('after', 'is beyond the end of the feed'));
+  check(after <= head, () => invalidField('after', 'out_of_range', 'is beyond the end of the feed'));
   check(after === 0n || after >= floor, () => new AppError('gone', `after is older than the ${keptDays} days that are kept; start again`));
   return after > floor ? after : floor;
 }

@@ -46,9 +46,9 @@ export function visibleNames(ctx: Context, asked: readonly string[] | null | und
   const { scopes } = ctx.caller;
   const may = (name: string) => !scopes || scopes.includes(events.get(name) ?? '');
   if (!asked) return scopes ? [...events.keys()].filter(may) : null;
-  check(asked.length > 0, () => invalidField('names', 'must name at least one event'));
+  check(asked.length > 0, () => invalidField('names', 'too_few', 'must name at least one event'));
   for (const name of asked) {
-    check(events.has(name), () => invalidField('names', `names no event: ${name.slice(0, 100)}`));
+    check(events.has(name), () => invalidField('names', 'not_allowed', `names no event: ${name.slice(0, 100)}`));
     check(may(name), () => denied(`This API key lacks the scope ${events.get(name)} for ${name}`));
   }
   return [...new Set(asked)];
@@ -64,7 +64,7 @@ export function about(entityType: string, keys: Record<string, string> = {}): Ch
     const given = Object.entries(keys).filter(([argument]) => args[argument] !== undefined && args[argument] !== null);
     const wanted = given.map(([argument, field]) => {
       const id = String(args[argument]);
-      check(isUuid(id), () => invalidField(argument, 'must be a UUID'));
+      check(isUuid(id), () => invalidField(argument, 'invalid_format', 'must be a UUID'));
       return { field, id: id.toLowerCase() };
     });
     // Who watches a column is told of what leaves it as well.

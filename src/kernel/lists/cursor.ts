@@ -37,5 +37,5 @@ export function decodeCursor(text: string, sort: string, order: string, { type, 
   } catch {
     // falls through to the one answer for every cursor that is not ours
   }
-  throw invalidField('after', 'is not a cursor of this list in this order');
+  throw invalidField('after', 'invalid_format', 'is not a cursor of this list in this order');
 }

@@ -1,4 +1,4 @@
-import { invalidField } from '../base/errors.js';
+import { invalidChoice, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, moment } from '../model/checks.js';
@@ -16,8 +16,9 @@ const most = 200;
 export function filterSql(ctx: Context, fields: Record<string, FilterField>, tree: unknown): Sql {
   let seen = 0;
   const walk = (node: unknown, at: string, depth: number): Sql => {
-    if (++seen > most || depth > 16) throw invalidField(at, `is too large; at most ${most} conditions, 16 levels`);
-    if (typeof node !== 'object' || node === null || Array.isArray(node)) throw invalidField(at, 'must be a condition object');
+    if (++seen > most || depth > 16) throw invalidField(at, 'too_large', `is too large; at most ${most} conditions, 16 levels`);
+    if (typeof node !== 'object' || node === null || Array.isArray(node))
+      throw invalidField(at, 'invalid_type', 'must be a condition object');
     checkMembers(node, at);
     const { and, or, not, field, op = 'eq', value } = node as Record<string, unknown>;
     if (and !== undefined) return group(and, ' and ', `${at}.and`, depth);
@@ -26,7 +27,7 @@ export function filterSql(ctx: Context, fields: Record<string, FilterField>, tre
     return leaf(ctx, fields, { field, op, value }, at);
   };
   const group = (nodes: unknown, word: string, at: string, depth: number): Sql => {
-    if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(at, 'must be a list of conditions');
+    if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(at, 'invalid_type', 'must be a list of conditions');
     const parts = nodes.map((n, i) => walk(n, `${at}.${i}`, depth + 1));
     return sql`(${joinSql(parts, word)})`;
   };
@@ -37,9 +38,9 @@ export function filterSql(ctx: Context, fields: Record<string, FilterField>, tre
 function checkMembers(node: object, at: string): void {
   const given = Object.keys(node);
   const unknown = given.find((name) => !['and', 'or', 'not', 'field', 'op', 'value'].includes(name));
-  if (unknown) throw invalidField(`${at}.${unknown}`, 'is no part of a condition');
+  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is no part of a condition');
   const group = given.find((name) => ['and', 'or', 'not'].includes(name));
-  if (group && given.length > 1) throw invalidField(at, `must be one condition: ${group}, or another`);
+  if (group && given.length > 1) throw invalidField(at, 'conflicting', `must be one condition: ${group}, or another`);
 }
 
 /** Dates compare as in the date ranges of lists: a day is the whole of it, in the workspace's time zone. */
@@ -56,7 +57,7 @@ type Leaf = Record<'field' | 'op' | 'value', unknown>;
 
 function leaf(ctx: Context, fields: Record<string, FilterField>, node: Leaf, at: string): Sql {
   const { field, op, value } = node;
-  if (typeof op !== 'string' || !ops.includes(op)) throw invalidField(`${at}.op`, `must be one of ${ops.join(', ')}`);
+  if (typeof op !== 'string' || !ops.includes(op)) throw invalidChoice(`${at}.op`, ops);
   const [column, type] = columnOf(fields, node, at);
   if (op === 'is_null') return sql`${column} is null`;
   if (op === 'is_not_null') return sql`${column} is not null`;
@@ -69,27 +70,31 @@ function leaf(ctx: Context, fields: Record<string, FilterField>, node: Leaf, at:
 }
 
 function inText(column: Sql, op: string, value: unknown, at: string): Sql {
-  if (typeof value !== 'string') throw invalidField(`${at}.value`, 'must be a string');
+  if (typeof value !== 'string') throw invalidField(`${at}.value`, 'invalid_type', 'must be a string');
   const place = sql`strpos(lower(${column}::text), ${value.toLowerCase()})`;
   return op === 'contains' ? sql`${place} > 0` : sql`${place} = 1`;
 }
 
 function among(column: Sql, type: FilterField[1], op: string, value: unknown, at: string): Sql {
-  if (!Array.isArray(value) || value.length > most) throw invalidField(`${at}.value`, `must be a list of at most ${most} values`);
+  if (!Array.isArray(value) || value.length > most)
+    throw invalidField(`${at}.value`, Array.isArray(value) ? 'too_many' : 'invalid_type', `must be a list of at most ${most} values`);
   const values = value.map((item, i) => literal(item, type, `${at}.value.${i}`));
   const list = sql`${column} = any(${values}::${rawSql(type)}[])`;
   return op === 'in' ? list : sql`not coalesce(${list}, false)`;
 }
 
 function columnOf(fields: Record<string, FilterField>, { field, value }: Leaf, at: string): [Sql, FilterField[1]] {
-  if (typeof field !== 'string') throw invalidField(`${at}.field`, 'must name a field');
+  if (typeof field !== 'string') throw invalidField(`${at}.field`, 'invalid_type', 'must name a field');
   if (field.startsWith('customFields.')) {
     const text = sql`(t.custom_fields ->> ${field.slice('customFields.'.length)})`;
     if (typeof value !== 'number') return [text, 'text'];
     return [sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`, 'numeric'];
   }
   const known = Object.hasOwn(fields, field) ? fields[field] : undefined;
-  if (!known) throw invalidField(`${at}.field`, `must be one of ${Object.keys(fields).join(', ')} or customFields.<key>`);
+  if (!known) {
+    const names = Object.keys(fields);
+    throw invalidField(`${at}.field`, 'not_allowed', `must be one of ${names.join(', ')} or customFields.<key>`, names);
+  }
   return [rawSql(`t.${known[0]}`), known[1]];
 }
 
@@ -99,7 +104,7 @@ const tests: Record<FilterField[1], (text: string, report: () => void) => unknow
   integer: (text, report) => (/^-?\d{1,9}$/.test(text) ? undefined : report()),
   numeric: (text, report) => (/^-?\d{1,15}(\.\d{1,6})?$/.test(text) ? undefined : report()),
   boolean: (text, report) => (/^(true|false)$/.test(text) ? undefined : report()),
-  timestamptz: (text, report) => moment(text, '', report, undefined as never) ?? report(),
+  timestamptz: (text, report) => moment(text, '', () => report(), undefined as never) ?? report(),
 };
 
 const words: Record<FilterField[1], string> = {
@@ -114,7 +119,7 @@ const words: Record<FilterField[1], string> = {
 /** A scalar as text that PostgreSQL can read as the column's type. */
 function literal(value: unknown, type: FilterField[1], at: string): string {
   const refuse = () => {
-    throw invalidField(at, `must be ${words[type]}`);
+    throw invalidField(at, 'invalid_format', `must be ${words[type]}`);
   };
   if (!['string', 'number', 'boolean'].includes(typeof value)) refuse();
   const text = String(value);

@@ -85,7 +85,7 @@ function plan<S extends string>(ctx: Context, spec: ListSpec<S>, args: ListArgs<
   const size = pageSize(args);
   const after = args.after ? decodeCursor(args.after, sort, order, key) : undefined;
   const offset = ((args.page ?? 1) - 1) * size;
-  if (offset > 1e9) throw invalidField('page', 'is too far');
+  if (offset > 1e9) throw invalidField('page', 'out_of_range', 'is too far');
   const account = ctx.caller.account.id;
   const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
   const window: Window = { sort, order, size, offset, after, where, account };

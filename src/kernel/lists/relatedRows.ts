@@ -10,7 +10,7 @@ export const First = () => Arg('first', () => Int, { defaultValue: 50, descripti
 
 /** The key under which a loader of `relatedRows` knows the first records of a parent. */
 export function firstOf(parent: string, first: number): string {
-  if (first < 1) throw invalidField('first', 'must be at least 1');
+  if (first < 1) throw invalidField('first', 'out_of_range', 'must be at least 1');
   return `${parent}/${Math.min(first, maxPageSize)}`;
 }
 

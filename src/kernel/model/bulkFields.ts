@@ -11,8 +11,8 @@ const some =
   (max: number): Check =>
   (value, at, report) => {
     const items = value as unknown[];
-    if (items.length > max) throw unprocessable(at, `must have at most ${max} items`);
-    if (items.length === 0) report(at, 'must have at least one item');
+    if (items.length > max) throw unprocessable(at, 'too_many', `must have at most ${max} items`);
+    if (items.length === 0) report(at, 'too_few', 'must have at least one item');
     return items;
   };
 

@@ -1,10 +1,10 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { tooLarge } from '../base/errors.js';
+import { type Fault, type FaultCode, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay } from '../base/timeZones.js';
 
-/** Tells that the field at `at` is wrong, in words that follow its name. */
-export type Report = (at: string, message: string) => void;
+/** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
+export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
 /** What a check knows of the account whose input it looks at; nobody's before login. */
 export interface CheckScope {
   readonly account?: { timezone: string; defaultCountry: string };
@@ -12,15 +12,18 @@ export interface CheckScope {
 /** Returns the cleaned value, null for "nothing", and reports what is wrong. */
 export type Check = (value: unknown, at: string, report: Report, scope: CheckScope) => unknown;
 
+const tell = (report: Report, at: string, { code, message, options }: Fault) => report(at, code, message, options);
+
 export const any: Check = (value) => value;
 
 const unstorable = /\p{Surrogate}|\0/u;
+const storableText = 'must be valid Unicode text without NUL';
 
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = String(value).trim();
   if (text === '') return null;
-  if (unstorable.test(text)) report(at, 'must be valid Unicode text without NUL');
-  else if (text.length > max && [...text].length > max) report(at, `must be at most ${max} characters`);
+  if (unstorable.test(text)) report(at, 'invalid_format', storableText);
+  else if (text.length > max && [...text].length > max) report(at, 'too_long', `must be at most ${max} characters`);
   return text;
 }
 
@@ -43,9 +46,9 @@ export const secret =
   (value, at, report) => {
     const given = String(value);
     const length = [...given].length;
-    if (length < min) report(at, `must be at least ${min} characters`);
-    else if (length > 256) report(at, 'must be at most 256 characters');
-    else if (unstorable.test(given)) report(at, 'must be valid Unicode text without NUL');
+    if (length < min) report(at, 'too_short', `must be at least ${min} characters`);
+    else if (length > 256) report(at, 'too_long', 'must be at most 256 characters');
+    else if (unstorable.test(given)) report(at, 'invalid_format', storableText);
     return given;
   };
 
@@ -57,7 +60,7 @@ export const isEmail = (value: string) => value.length <= 254 && address.test(va
 
 export const email: Check = (value, at, report) => {
   const cleaned = cleanText(value, 254, at, report);
-  if (cleaned !== null && !isEmail(cleaned)) report(at, 'must be an e-mail address');
+  if (cleaned !== null && !isEmail(cleaned)) report(at, 'invalid_format', 'must be an e-mail address');
   return cleaned;
 };
 
@@ -71,7 +74,7 @@ export const phone: Check = (value, at, report, scope) => {
   const cleaned = cleanText(value, 30, at, report);
   if (cleaned === null || cleaned.length > 60) return cleaned;
   const number = toE164(cleaned, scope.account?.defaultCountry ?? 'US');
-  if (!number) report(at, 'must be a phone number, best in E.164 form (+15551234567)');
+  if (!number) report(at, 'invalid_format', 'must be a phone number, best in E.164 form (+15551234567)');
   return number ?? cleaned;
 };
 
@@ -81,20 +84,20 @@ export const url =
     const cleaned = cleanText(value, max, at, report);
     if (cleaned === null) return null;
     const parsed = URL.canParse(cleaned) ? new URL(cleaned) : undefined;
-    if (!parsed || !/^https?:$/.test(parsed.protocol)) report(at, 'must be an http(s) URL');
+    if (!parsed || !/^https?:$/.test(parsed.protocol)) report(at, 'invalid_format', 'must be an http(s) URL');
     return cleaned;
   };
 
 export const color: Check = (value, at, report) => {
   const cleaned = cleanText(value, 20, at, report);
-  if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'must be a hex colour like #6B7280');
+  if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
   return cleaned;
 };
 
 /** Kept in capitals, as ISO 4217 writes it. */
 export const currency: Check = (value, at, report) => {
   const code = cleanText(value, 10, at, report)?.toUpperCase() ?? null;
-  if (code !== null && !/^[A-Z]{3}$/.test(code)) report(at, 'must be an ISO 4217 code of three letters');
+  if (code !== null && !/^[A-Z]{3}$/.test(code)) report(at, 'invalid_format', 'must be an ISO 4217 code of three letters');
   return code;
 };
 
@@ -103,7 +106,7 @@ export const isUuid = (value: unknown): value is string => typeof value === 'str
 
 export const uuid: Check = (value, at, report) => {
   if (value === '') return null;
-  if (!isUuid(value)) report(at, 'must be a UUID');
+  if (!isUuid(value)) report(at, 'invalid_format', 'must be a UUID');
   return String(value).toLowerCase();
 };
 
@@ -112,12 +115,12 @@ export const list =
   (value, at, report, scope) => {
     const items = value as unknown[];
     if (items.length > max) {
-      report(at, `must have at most ${max} items`);
+      report(at, 'too_many', `must have at most ${max} items`);
       return items;
     }
     return items.map((item, i) => {
       const cleaned = item === null ? null : each(item, `${at}.${i}`, report, scope);
-      if (cleaned === null) report(`${at}.${i}`, 'must not be empty');
+      if (cleaned === null) report(`${at}.${i}`, 'required', 'must not be empty');
       return cleaned;
     });
   };
@@ -126,15 +129,15 @@ export const oneOf =
   (members: readonly string[]): Check =>
   (value, at, report) => {
     if (value === '') return null;
-    if (!members.includes(String(value))) report(at, `must be one of ${members.join(', ')}`);
+    if (!members.includes(String(value))) tell(report, at, notOneOf(members));
     return value;
   };
 
 export const between =
   (min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER): Check =>
   (value, at, report) => {
-    if ((value as number) < min) report(at, `must be at least ${min}`);
-    else if ((value as number) > max) report(at, `must be at most ${max}`);
+    if ((value as number) < min) report(at, 'out_of_range', `must be at least ${min}`);
+    else if ((value as number) > max) report(at, 'out_of_range', `must be at most ${max}`);
     return value;
   };
 
@@ -153,10 +156,10 @@ export const decimal =
     const value = rounded ? exact(String(given)).toFixed(scale) : given;
     const [whole = '', fraction = ''] = String(value).replace('-', '').split('.');
     const [digits, places] = [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')];
-    if (places.length > scale) report(at, `must have at most ${scale} decimal places`);
-    else if (digits.length > 18 - scale) report(at, `must have at most ${18 - scale} digits before the point`);
-    else if (min !== undefined && Number(given) < min) report(at, `must be at least ${min}`);
-    else if (max !== undefined && Number(given) > max) report(at, `must be at most ${max}`);
+    if (places.length > scale) report(at, 'out_of_range', `must have at most ${scale} decimal places`);
+    else if (digits.length > 18 - scale) report(at, 'out_of_range', `must have at most ${18 - scale} digits before the point`);
+    else if (min !== undefined && Number(given) < min) report(at, 'out_of_range', `must be at least ${min}`);
+    else if (max !== undefined && Number(given) > max) report(at, 'out_of_range', `must be at most ${max}`);
     const text = scale > 0 ? `${digits}.${places.padEnd(scale, '0')}` : digits;
     return String(value).startsWith('-') && /[1-9]/.test(text) ? `-${text}` : text;
   };
@@ -164,7 +167,7 @@ export const decimal =
 /** An instant that PostgreSQL and JavaScript both can hold. */
 export const instant: Check = (value, at, report) => {
   const year = (value as Date).getUTCFullYear();
-  if (Number.isNaN(year) || year < 1 || year > 9999) report(at, 'must be a date-time between the years 1 and 9999');
+  if (Number.isNaN(year) || year < 1 || year > 9999) report(at, 'out_of_range', 'must be a date-time between the years 1 and 9999');
   return value;
 };
 
@@ -185,14 +188,14 @@ export const moment: Check = (value, at, report) => {
   const given = String(value).trim().replace(spacedOffset, '$1+');
   if (given === '') return null;
   const good = isDay(given) || (dateTime.test(given) && isDay(given.slice(0, 10)) && !Number.isNaN(Date.parse(given.replace(' ', 'T'))));
-  if (!good) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
+  if (!good) report(at, 'invalid_format', 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
   return given;
 };
 
 /** What is wrong with a JSON value that PostgreSQL could not hold or a reader could not bear, if anything. */
-export function jsonFault(value: unknown, depth = 0): string | undefined {
-  if (depth > 32) return 'must not be nested deeper than 32 levels';
-  if (typeof value === 'string') return unstorable.test(value) ? 'must be valid Unicode text without NUL' : undefined;
+export function jsonFault(value: unknown, depth = 0): Fault | undefined {
+  if (depth > 32) return { code: 'too_large', message: 'must not be nested deeper than 32 levels' };
+  if (typeof value === 'string') return unstorable.test(value) ? { code: 'invalid_format', message: storableText } : undefined;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     const fault = jsonFault(key, depth) ?? jsonFault(member, depth + 1);
@@ -208,7 +211,8 @@ export const deadline: Check = (value, at, report, scope) => {
   const [, offset] = /([Z]|[+-]\d{2}:?\d{2})$/.exec(given) ?? [];
   const good = isDay(given) || (offset && dateTime.test(given) && isDay(given.slice(0, 10)));
   const end = isDay(given) ? endOfDay(given, scope.account?.timezone ?? 'UTC') : new Date(given);
-  if (!good || Number.isNaN(end.getTime())) report(at, 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset');
+  if (!good || Number.isNaN(end.getTime()))
+    report(at, 'invalid_format', 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset');
   else instant(end, at, report, scope);
   return end;
 };
@@ -217,7 +221,7 @@ export const jsonObject =
   (maxBytes: number): Check =>
   (value, at, report) => {
     const fault = jsonFault(value);
-    if (fault) report(at, fault);
+    if (fault) tell(report, at, fault);
     else if (Buffer.byteLength(JSON.stringify(value)) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB of JSON`);
     return value;
   };

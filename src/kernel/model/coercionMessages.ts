@@ -1,40 +1,58 @@
 import { type GraphQLInputType, type GraphQLSchema, getNullableType, isEnumType, isInputObjectType, isListType } from 'graphql';
+import { type Detail, detailOf, type Fault, notOneOf } from '../base/errors.js';
 
-const byType: Record<string, string> = {
-  String: 'must be a string',
-  ID: 'must be a string',
-  Int: 'must be an integer',
-  Float: 'must be a number',
-  Boolean: 'must be true or false',
-  DateTime: 'must be an ISO 8601 date-time with an offset',
-  LocalDate: 'must be a date, YYYY-MM-DD',
-  Decimal: 'must be a decimal number',
-  JSONObject: 'must be a JSON object',
+const wrongType = (message: string): Fault => ({ code: 'invalid_type', message });
+const malformed = (message: string): Fault => ({ code: 'invalid_format', message });
+
+const byType: Record<string, Fault> = {
+  String: wrongType('must be a string'),
+  ID: wrongType('must be a string'),
+  Int: wrongType('must be an integer'),
+  Float: wrongType('must be a number'),
+  Boolean: wrongType('must be true or false'),
+  DateTime: malformed('must be an ISO 8601 date-time with an offset'),
+  LocalDate: malformed('must be a date, YYYY-MM-DD'),
+  Decimal: malformed('must be a decimal number'),
+  JSONObject: wrongType('must be a JSON object'),
 };
 
-/** graphql-js's words for a value of the wrong type, in ours: they follow the field's name. */
-export function coercionMessage(schema: GraphQLSchema, message: string, value: unknown): string {
-  if (value === null || /Expected non-nullable type/.test(message)) return 'must not be null';
-  if (/^Field "[^"]+" of required type/.test(message)) return message;
-  const own = /^must be /.exec(message);
-  if (own) return message;
-  const unknown = /^Field "([^"]+)" is not defined/.exec(message);
-  if (unknown) return `has no field ${unknown[1]}`;
+/** What a value is told that stands where a list belongs. */
+const notList = wrongType('must be a list');
+
+/** A type fault of a variable as graphql-js tells it: where, of what value, in its own words. */
+interface Told {
+  path: readonly (string | number)[];
+  value: unknown;
+  message: string;
+}
+
+/**
+ * The same as a detail of ours. A member that is missing, or that is no field, is reported on its object: the member itself is blamed.
+ * `name` is the variable's, for a fault of the whole.
+ */
+export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: Told): Detail {
+  if (wantsList(type, path)) return detailOf(path.join('.') || name, notList);
+  const [, missing] = /^Field "([^"]+)" of required type/.exec(message) ?? [];
+  if (missing) return detailOf([...path, missing].join('.'), { code: 'required', message: 'is required' });
+  const [, unknown] = /^Field "([^"]+)" is not defined/.exec(message) ?? [];
+  if (unknown) return detailOf([...path, unknown].join('.'), { code: 'unknown_field', message: 'is not a field' });
+  return detailOf(path.join('.') || name, valueFault(schema, message, value));
+}
+
+/** What is wrong with a value of the wrong type, in words that follow the field's name. */
+function valueFault(schema: GraphQLSchema, message: string, value: unknown): Fault {
+  if (value === null || /Expected non-nullable type/.test(message)) return { code: 'required', message: 'must not be null' };
+  if (/^must be /.test(message)) return malformed(message);
   const scalar = /^(?:Expected type "([\w]+)"|(String|ID|Int|Float|Boolean|JSONObject) |.* valid (LocalDate)\b|(DateTime) )/.exec(message);
-  const words = byType[scalar?.slice(1).find(Boolean) ?? ''];
-  if (words) return words;
+  const known = byType[scalar?.slice(1).find(Boolean) ?? ''];
+  if (known) return known;
   const enumeration = schema.getType(/(?:in|Enum) "(\w+)"/.exec(message)?.[1] ?? '');
-  if (isEnumType(enumeration)) {
-    return `must be one of ${enumeration
-      .getValues()
-      .map((v) => v.name)
-      .join(', ')}`;
-  }
-  return /Expected type "\w+" to be an object/.test(message) ? 'must be an object' : 'is malformed';
+  if (isEnumType(enumeration)) return notOneOf(enumeration.getValues().map(({ name }) => name));
+  return wrongType(/Expected type "\w+" to be an object/.test(message) ? 'must be an object' : 'is malformed');
 }
 
 /** Whether a list belongs at the path. A value in its place is read as its only item, and faulted as such. */
-export function wantsList(type: GraphQLInputType, path: readonly (string | number)[]): boolean {
+function wantsList(type: GraphQLInputType, path: readonly (string | number)[]): boolean {
   let at = getNullableType(type);
   for (const step of path) {
     if (isListType(at) && typeof step === 'string') at = getNullableType(at.ofType as GraphQLInputType);

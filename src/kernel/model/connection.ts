@@ -8,7 +8,7 @@ import {
   type SelectionNode,
 } from 'graphql';
 import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
-import { badRequest, invalidField } from '../base/errors.js';
+import { invalidField } from '../base/errors.js';
 import type { CheckScope } from './checks.js';
 import { clean, Entity, Flag, Id, oneOf } from './fields.js';
 
@@ -67,9 +67,9 @@ export const IdArg = (name = 'id') => Arg(name, () => ID, { description: 'The id
 function checkPaging(args: ListArgs<object, string>) {
   for (const name of ['first', 'perPage', 'page'] as const) {
     const value = args[name];
-    if (value !== undefined && value !== null && value < 1) throw invalidField(name, 'must be at least 1');
+    if (value !== undefined && value !== null && value < 1) throw invalidField(name, 'out_of_range', 'must be at least 1');
   }
-  if (args.page && args.after) throw badRequest('page and after exclude each other');
+  if (args.page && args.after) throw invalidField('page', 'conflicting', 'and after exclude each other');
 }
 
 /** How many rows a request is for: perPage before first, cut to 200. */

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { GraphQLScalarType } from 'graphql';
 import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { type Detail, invalid } from '../base/errors.js';
+import { type Detail, detailOf, invalid } from '../base/errors.js';
 import * as values from './checks.js';
 import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
 
@@ -262,7 +262,13 @@ export const In = (name = 'input', options: { nullable?: boolean } = {}): Parame
 export function clean(type: Class, value: unknown, scope: values.CheckScope): void {
   if (value === null || value === undefined) return;
   const details: Detail[] = [];
-  cleanObject(type, value as Record<string, unknown>, '', (field, message) => details.push({ field, message }), scope);
+  cleanObject(
+    type,
+    value as Record<string, unknown>,
+    '',
+    (at, code, message, options) => details.push(detailOf(at, { code, message, options })),
+    scope,
+  );
   if (details.length > 0) throw invalid(details.slice(0, 100));
 }
 
@@ -272,7 +278,7 @@ function cleanObject(type: Class, value: Record<string, unknown>, prefix: string
     if (given === undefined) continue;
     const at = `${prefix}${rule.name}`;
     const cleaned = given === null ? null : rule.check(given, at, report, scope);
-    if (cleaned === null && rule.required) report(at, given === null ? 'must not be null' : 'must not be empty');
+    if (cleaned === null && rule.required) report(at, 'required', given === null ? 'must not be null' : 'must not be empty');
     value[rule.name] = cleaned;
   }
   return value;

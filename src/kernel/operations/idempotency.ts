@@ -20,7 +20,9 @@ export interface Claim {
 export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
   const key = ctx.request.idempotencyKey;
   if (key === undefined || !ctx.principal) return undefined;
-  check(key.length >= 8 && key.length <= 200, () => invalidField('Idempotency-Key', 'must have 8 to 200 characters'));
+  check(key.length >= 8 && key.length <= 200, () =>
+    invalidField('Idempotency-Key', key.length < 8 ? 'too_short' : 'too_long', 'must have 8 to 200 characters'),
+  );
   const { kind, id, userId } = ctx.principal;
   const requestHash = createHash('sha256').update(operationId).update(JSON.stringify(variables)).digest('hex');
   return { principal: kind === 'key' ? `key:${id}` : `user:${userId}`, key, requestHash };

@@ -22,7 +22,7 @@ import { allow, type Needs, needsOf } from '../access/access.js';
 import { badRequest, type Detail, invalid } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
-import { coercionMessage, wantsList } from '../model/coercionMessages.js';
+import { coercionDetail } from '../model/coercionMessages.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
@@ -123,27 +123,16 @@ function coerce(
   for (const { name, type, required, fallback } of types) {
     if (variables[name] === undefined) {
       coerced[name] = fallback;
-      if (required) details.push({ field: name, message: 'is required' });
+      if (required) details.push({ field: name, code: 'required', message: 'is required' });
       continue;
     }
-    coerced[name] = coerceInputValue(variables[name], type, (path, value, error) => {
-      const message = wantsList(type, path) ? 'must be a list' : coercionMessage(schema, error.message, value);
-      details.push({ field: path.join('.') || name, message });
-    });
+    coerced[name] = coerceInputValue(variables[name], type, (path, value, { message }) =>
+      details.push(coercionDetail(schema, type, name, { path, value, message })),
+    );
   }
-  if (details.length === 0) return coerced;
   // Enough to tell what is wrong: a long list of one mistake would be answered by a longer one.
-  details.splice(most);
-  const names = new Set(types.map((t) => t.name));
-  throw invalid(details.map((d) => missingField(d, names)));
-}
-
-/** "Field x of required type …" and an unknown one are reported on the object: blame the field itself. */
-function missingField(detail: Detail, variables: ReadonlySet<string>): Detail {
-  const [, missing, unknown] = /^Field "([^"]+)" of required type|^has no field (.+)$/.exec(detail.message) ?? [];
-  if (!missing && !unknown) return detail;
-  const inside = variables.has(detail.field) ? '' : `${detail.field}.`;
-  return { field: `${inside}${missing ?? unknown}`, message: missing ? 'is required' : 'is not a field' };
+  if (details.length > 0) throw invalid(details.slice(0, most));
+  return coerced;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { invalid } from '../base/errors.js';
+import { type Fault, invalid } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { Loader } from '../context/loaders.js';
 import { joinSql, type Sql, sql, statement } from '../database/sql.js';
@@ -45,7 +45,7 @@ function existing(ctx: Context): Loader<boolean> {
 }
 
 /** What is wrong with a field that names nobody. */
-export const nobody = 'names no record of this account';
+export const nobody: Fault = { code: 'not_found', message: 'names no record of this account' };
 
 type Body<F extends string> = Partial<Record<F, string | null>>;
 
@@ -65,7 +65,7 @@ export const changedReferences = <F extends string>(of: ReferenceKinds<F>, chang
 
 /** Throws 400 naming every one of them. */
 export function refuseMissing(fields: string[]): void {
-  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: nobody })));
+  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, ...nobody })));
 }
 
 /** Throws 400 naming every given field whose id no live record of the account has. */

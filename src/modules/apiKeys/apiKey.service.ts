@@ -54,7 +54,7 @@ function asRange(text: string): string | undefined {
 
 /** An empty list would be kept as no restriction at all, which is hardly what was meant: who wants that says null. */
 const checkNotEmpty = (field: string, list: string[] | null | undefined) =>
-  check(list?.length !== 0, () => invalidField(field, 'must not be empty; null means no restriction'));
+  check(list?.length !== 0, () => invalidField(field, 'too_few', 'must not be empty; null means no restriction'));
 
 function checked(ctx: Context, input: UpdateApiKeyInput) {
   const { permission, scopes, ipAllowlist, ...rest } = input;
@@ -62,10 +62,12 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
   checkNotEmpty('ipAllowlist', ipAllowlist);
   const ranges = ipAllowlist?.map((text, i) => {
     const range = asRange(text);
-    check(range, () => invalidField(`ipAllowlist.${i}`, 'must be an address like 203.0.113.7 or a range like 203.0.113.0/24'));
+    check(range, () =>
+      invalidField(`ipAllowlist.${i}`, 'invalid_format', 'must be an address like 203.0.113.7 or a range like 203.0.113.0/24'),
+    );
     return range;
   });
-  check(!rest.expiresAt || rest.expiresAt > ctx.now(), () => invalidField('expiresAt', 'must be in the future'));
+  check(!rest.expiresAt || rest.expiresAt > ctx.now(), () => invalidField('expiresAt', 'out_of_range', 'must be in the future'));
   return {
     ...rest,
     ...(permission && { permission: permission === 'write' ? 'read-write' : permission }),

@@ -77,7 +77,7 @@ async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: st
 export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise<RecoveryCodes> {
   const user = await callingUser(ctx);
   check(user.mfaSecret && !user.mfaEnabledAt, () => badRequest('Set a second factor up first'));
-  check(await takeCode(ctx, user, code), () => invalidField('code', 'is wrong'));
+  check(await takeCode(ctx, user, code), () => invalidField('code', 'incorrect', 'is wrong'));
   const codes = Array.from({ length: 10 }, () =>
     ctx.app.clock
       .bytes(8)
@@ -93,7 +93,7 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
 /** POST /auth/mfa/disable: with the password. */
 export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
   const user = await callingUser(ctx);
-  check(await verifyPassword(user.passwordHash, password), () => invalidField('password', 'is wrong'));
+  check(await verifyPassword(user.passwordHash, password), () => invalidField('password', 'incorrect', 'is wrong'));
   const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
   await ctx.global.user.update({ where: { id: user.id }, data });
   forgetCallers(ctx.app);

@@ -1,4 +1,4 @@
-import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { forgetCallers } from './auth.identify.js';
 import { mailInBackground } from './auth.mail.js';
@@ -12,13 +12,13 @@ import {
 } from './auth.model.js';
 import { hashPassword, verifyPassword } from './auth.secrets.js';
 import { displayName, enter, findUser, placesOf, revokeSessions } from './auth.session.js';
-import { findToken, issueToken, useToken } from './auth.tokens.js';
+import { findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
 
 /** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
 export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
   const { userId, id } = ctx.caller;
   const user = found(await ctx.global.user.findUnique({ where: { id: userId } }), 'User');
-  check(await verifyPassword(user.passwordHash, currentPassword), () => invalidField('currentPassword', 'is wrong'));
+  check(await verifyPassword(user.passwordHash, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
   const passwordHash = await hashPassword(newPassword);
   await ctx.transaction(async (inside) => {
     await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
@@ -43,7 +43,7 @@ export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInpu
 
 /** Contract POST /auth/reset-password: the token works once; every session of the person ends. */
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
-  check(await findToken(ctx, 'reset', token), () => badRequest('token is wrong, used or expired'));
+  check(await findToken(ctx, 'reset', token), wrongToken);
   const passwordHash = await hashPassword(password);
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
@@ -56,13 +56,14 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
 
 /** Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then as login. */
 export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Promise<AuthResult> {
-  const wrong = () => badRequest('token is wrong, used or expired');
   const invite = await findToken(ctx, 'invite', input.token);
-  check(invite?.accountId, wrong);
+  check(invite?.accountId, wrongToken);
   const user = found(await ctx.global.user.findUnique({ where: { id: invite.userId } }), 'User');
   const isNew = user.passwordHash === null;
   if (!isNew)
-    check(await verifyPassword(user.passwordHash, input.password), () => invalidField('password', 'is not your current password'));
+    check(await verifyPassword(user.passwordHash, input.password), () =>
+      invalidField('password', 'incorrect', 'is not your current password'),
+    );
   const passwordHash = isNew ? await hashPassword(input.password) : user.passwordHash;
   const key = { accountId: invite.accountId, userId: user.id };
   return ctx.transaction(async (inside) => {
@@ -73,7 +74,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
       where: { ...key, status: 'invited' },
       data: { status: 'active', name: displayName(saved), lastActiveAt: ctx.now() },
     });
-    check(place.count === 1, wrong);
+    check(place.count === 1, wrongToken);
     const places = await placesOf(inside, user.id);
     const joined = found(
       places.find(({ account }) => account.id === key.accountId),

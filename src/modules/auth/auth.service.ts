@@ -11,9 +11,9 @@ const dayLength = 24 * 60 * 60 * 1000;
 
 /** Contract POST /auth/register: a new account, its owner, and a session. */
 export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
-  check([...input.accountName].length >= 2, () => invalidField('accountName', 'must be at least 2 characters'));
+  check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
   const passwordHash = await hashPassword(input.password);
-  check(!(await findUser(ctx, input.email)), () => invalidField('email', 'is registered already'));
+  check(!(await findUser(ctx, input.email)), () => invalidField('email', 'taken', 'is registered already'));
   const { email, firstName, lastName } = input;
   const plan = ctx.app.config.defaultPlan;
   const days = plans[plan]?.days;

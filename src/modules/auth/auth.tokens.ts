@@ -1,4 +1,4 @@
-import { badRequest, check } from '../../kernel/base/errors.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { digest, randomSecret } from './auth.secrets.js';
 
@@ -22,12 +22,14 @@ export async function findToken(ctx: Context, kind: Kind, token: string) {
   return found && found.kind === kind && !found.usedAt && found.expiresAt > ctx.now() ? found : null;
 }
 
+/** 400 for a token that is not, or no longer, good. */
+export const wrongToken = () => invalidField('token', 'incorrect', 'is wrong, used or expired');
+
 /** Uses a token up: of fifty at once one succeeds. 400 when it is wrong, used or over. */
 export async function useToken(ctx: Context, kind: Kind, token: string) {
   const found = await findToken(ctx, kind, token);
-  const wrong = () => badRequest('token is wrong, used or expired');
-  check(found, wrong);
+  check(found, wrongToken);
   const { count } = await ctx.global.token.updateMany({ where: { id: found.id, usedAt: null }, data: { usedAt: ctx.now() } });
-  check(count === 1, wrong);
+  check(count === 1, wrongToken);
   return found;
 }

@@ -42,7 +42,7 @@ export async function deleteContacts(ctx: Context, { ids }: BulkDeleteContactsIn
 }
 
 async function checkTag(ctx: Context, tagId: string): Promise<void> {
-  check(await ctx.db.tag.findUnique({ where: ctx.at(tagId) }), () => invalidField('tagId', 'names no tag of this workspace'));
+  check(await ctx.db.tag.findUnique({ where: ctx.at(tagId) }), () => invalidField('tagId', 'not_found', 'names no tag of this workspace'));
 }
 
 /** Contract POST /bulk/contacts/tag: who carries the tag already stays as they are. */

@@ -22,6 +22,6 @@ export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, fi
   if (ids) return distinct(ids);
   const { table, fields } = ctx.app.registry.filterable.get(entity)!;
   const rows = await ctx.query(matching, table, filterSql(ctx, fields, filters));
-  check(rows.length <= sizes.edit, () => unprocessable('filters', `must match at most ${sizes.edit} ${entity}s`));
+  check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);
 }

@@ -118,7 +118,7 @@ async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void>
   if (!id || !body.parentCompanyId) return;
   const ancestors = await ctx.query(above, body.parentCompanyId);
   check(!ancestors.some((ancestor) => ancestor.id === id), () =>
-    unprocessable('parentCompanyId', 'must not be the company itself or one below it'),
+    unprocessable('parentCompanyId', 'conflicting', 'must not be the company itself or one below it'),
   );
 }
 

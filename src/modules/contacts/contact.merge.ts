@@ -32,7 +32,7 @@ function united(primary: ContactRow, secondary: ContactRow) {
 
 /** Contract POST /contacts/merge: the secondary's fields, tags and history go to the primary; the secondary is deleted. */
 export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: MergeContactsInput) {
-  check(primaryId !== secondaryId, () => invalidField('secondaryId', 'must differ from primaryId'));
+  check(primaryId !== secondaryId, () => invalidField('secondaryId', 'conflicting', 'must differ from primaryId'));
   ctx.lockRows();
   // In one order, so that two merges of the same pair wait for each other instead of for ever.
   for (const id of [primaryId, secondaryId].sort()) await contactToChange(ctx, id);

@@ -1,4 +1,4 @@
-import { badRequest, check, found } from '../../kernel/base/errors.js';
+import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
@@ -9,11 +9,11 @@ import { pair, withTags } from './contact.tagging.js';
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
 export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<Tag[]> {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
-  check(wanted.length > 0, () => badRequest('tagIds must name at least one tag'));
+  check(wanted.length > 0, () => invalidField('tagIds', 'too_few', 'must name at least one tag'));
   ctx.lockRows();
   const before = await contactToChange(ctx, id);
   const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
-  check(known.length === wanted.length, () => badRequest('tagIds names a tag that does not exist in this workspace'));
+  check(known.length === wanted.length, () => invalidField('tagIds', 'not_found', 'names a tag that does not exist in this workspace'));
   return putOn(ctx, before, wanted);
 }
 

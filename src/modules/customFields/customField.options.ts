@@ -1,4 +1,4 @@
-import { check, unprocessable } from '../../kernel/base/errors.js';
+import { check, type Fault, type FaultCode, unprocessable } from '../../kernel/base/errors.js';
 import type { CustomField } from './customField.model.js';
 
 type FieldType = CustomField['fieldType'];
@@ -34,31 +34,40 @@ export const choicesOf = (options: object | null): unknown[] => ((options as { c
 export const domainsOf = (options: object | null, member: 'allowedDomains' | 'blockedDomains'): string[] =>
   ((options as Record<string, string[]> | null)?.[member] ?? []).map((name) => name.toLowerCase());
 
-const faults: Record<string, (value: unknown) => string | undefined> = {
+const unless = (good: boolean, code: FaultCode, message: string): Fault | undefined => (good ? undefined : { code, message });
+
+const faults: Record<string, (value: unknown) => Fault | undefined> = {
   choices: (value) => {
-    if (!Array.isArray(value) || value.length === 0 || value.length > mostChoices) return `must be a list of 1 to ${mostChoices} choices`;
+    const list = `must be a list of 1 to ${mostChoices} choices`;
+    if (!Array.isArray(value)) return { code: 'invalid_type', message: list };
+    if (value.length === 0 || value.length > mostChoices) return { code: value.length === 0 ? 'too_few' : 'too_many', message: list };
     const values = value.map(keptAs);
-    if (!values.every((choice) => isText(choice, 200))) return 'must hold texts of at most 200 characters, or objects with such a value';
-    return new Set(values).size < values.length ? 'must differ from each other' : undefined;
+    const texts = 'must hold texts of at most 200 characters, or objects with such a value';
+    if (!values.every((choice) => isText(choice, 200))) return { code: 'invalid_format', message: texts };
+    return unless(new Set(values).size === values.length, 'conflicting', 'must differ from each other');
   },
-  numberFormat: (value) => (isText(value, 50) ? undefined : 'must be a text of at most 50 characters'),
-  currencyCode: (value) => (typeof value === 'string' && /^[A-Z]{3}$/.test(value) ? undefined : 'must be an ISO 4217 code'),
+  numberFormat: (value) => unless(isText(value, 50), 'invalid_format', 'must be a text of at most 50 characters'),
+  currencyCode: (value) => unless(typeof value === 'string' && /^[A-Z]{3}$/.test(value), 'invalid_format', 'must be an ISO 4217 code'),
   allowedDomains: domainFault,
   blockedDomains: domainFault,
 };
 
-function domainFault(value: unknown): string | undefined {
+function domainFault(value: unknown): Fault | undefined {
   const good = Array.isArray(value) && value.length <= mostDomains && value.every((name) => typeof name === 'string' && domain.test(name));
-  return good ? undefined : `must be a list of at most ${mostDomains} domain names`;
+  return unless(good, 'invalid_format', `must be a list of at most ${mostDomains} domain names`);
 }
 
 /** Contract "options": what each type of field takes, and nothing that belongs to another type. Else 422 naming the member. */
 export function checkOptions(type: FieldType, options: object | null): void {
   const own = membersOf[type] ?? [];
   for (const [name, value] of Object.entries(options ?? {})) {
-    check(own.includes(name) || !allMembers.has(name), () => unprocessable(`options.${name}`, `is no option of a ${type} field`));
+    check(own.includes(name) || !allMembers.has(name), () =>
+      unprocessable(`options.${name}`, 'not_allowed', `is no option of a ${type} field`),
+    );
     const fault = value === null ? undefined : faults[name]?.(value);
-    check(!fault, () => unprocessable(`options.${name}`, fault!));
+    if (fault) throw unprocessable(`options.${name}`, fault.code, fault.message);
   }
-  check(!hasChoices(type) || choicesOf(options).length > 0, () => unprocessable('options.choices', `is required for a ${type} field`));
+  check(!hasChoices(type) || choicesOf(options).length > 0, () =>
+    unprocessable('options.choices', 'required', `is required for a ${type} field`),
+  );
 }

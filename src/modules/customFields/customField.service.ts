@@ -61,11 +61,11 @@ const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
 /** A key is free when no field of the same records has it, and no values of a deleted one are still being removed. */
 async function checkKey(ctx: Context, { entityType, fieldKey }: Pick<CustomField, 'entityType' | 'fieldKey'>): Promise<void> {
-  check(keyGrammar.test(fieldKey), () => unprocessable('fieldKey', 'must be a letter, then letters, digits, _ and -'));
+  check(keyGrammar.test(fieldKey), () => unprocessable('fieldKey', 'invalid_format', 'must be a letter, then letters, digits, _ and -'));
   const taken = await ctx.db.customField.findFirst({ where: { entityType, fieldKey } });
-  check(!taken, () => unprocessable('fieldKey', 'is taken by another field of these records'));
+  check(!taken, () => unprocessable('fieldKey', 'taken', 'is taken by another field of these records'));
   const cleanup = await ctx.db.customFieldCleanup.findFirst({ where: { entityType, fieldKey, status: { in: ['queued', 'running'] } } });
-  check(!cleanup, () => unprocessable('fieldKey', 'belonged to a deleted field whose values are still being removed'));
+  check(!cleanup, () => unprocessable('fieldKey', 'taken', 'belonged to a deleted field whose values are still being removed'));
 }
 
 /** The column holds four places. */
@@ -99,7 +99,9 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   const fixed = (['fieldType', 'fieldKey', 'entityType'] as const).find((name) => changes[name]);
   if (fixed) {
     const values = await countValues(ctx, before);
-    check(values === 0, () => unprocessable(fixed, `cannot be changed while ${values} records have a value`, { valueCount: values }));
+    check(values === 0, () =>
+      unprocessable(fixed, 'conflicting', `cannot be changed while ${values} records have a value`, { valueCount: values }),
+    );
   }
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);

@@ -1,4 +1,4 @@
-import { type Detail, invalid, unprocessable } from '../../kernel/base/errors.js';
+import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { grouped, type Loader } from '../../kernel/context/loaders.js';
 import { sql, statement } from '../../kernel/database/sql.js';
@@ -8,25 +8,25 @@ import { choicesOf, domainsOf } from './customField.options.js';
 
 type Definition = Pick<CustomField, 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'>;
 
-/** What is wrong with a value, in words that follow its name; undefined for nothing. */
-type Judge = (value: unknown, definition: Definition, ctx: Context) => string | undefined;
+/** What is wrong with a value; undefined for nothing. */
+type Judge = (value: unknown, definition: Definition, ctx: Context) => Fault | undefined;
 
-const unless = (good: unknown, words: string) => (good ? undefined : words);
+const unless = (good: unknown, code: FaultCode, message: string): Fault | undefined => (good ? undefined : { code, message });
 const isString = (value: unknown): value is string => typeof value === 'string';
 
 /** The host of an address, with the domains that a definition allows and blocks. */
-function domainFault(host: string, { options }: Definition): string | undefined {
+function domainFault(host: string, { options }: Definition): Fault | undefined {
   const within = (names: string[]) => names.some((name) => host === name || host.endsWith(`.${name}`));
   const allowed = domainsOf(options, 'allowedDomains');
-  if (allowed.length > 0 && !within(allowed)) return `must be of ${allowed.join(', ')}`;
-  return unless(!within(domainsOf(options, 'blockedDomains')), `must not be of ${host}`);
+  if (allowed.length > 0 && !within(allowed)) return { code: 'not_allowed', message: `must be of ${allowed.join(', ')}`, options: allowed };
+  return unless(!within(domainsOf(options, 'blockedDomains')), 'not_allowed', `must not be of ${host}`);
 }
 
-const text: Judge = (value) => unless(isString(value), 'must be a string');
+const text: Judge = (value) => unless(isString(value), 'invalid_type', 'must be a string');
 
 const choice: Judge = (value, { options }) => {
   const choices = choicesOf(options);
-  return unless(choices.includes(value), `must be one of ${choices.join(', ')}`);
+  return choices.includes(value) ? undefined : notOneOf(choices.map(String));
 };
 
 function momentFault(value: string): boolean {
@@ -35,30 +35,38 @@ function momentFault(value: string): boolean {
   return wrong;
 }
 
+const noUrl: Fault = { code: 'invalid_format', message: 'must be an http(s) URL' };
+const noEmail: Fault = { code: 'invalid_format', message: 'must be an e-mail address' };
+
 const judges: Record<CustomField['fieldType'], Judge> = {
   text,
   textarea: text,
-  number: (value) => unless(Number.isFinite(value) || (isString(value) && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)), 'must be a number'),
-  boolean: (value) => unless(typeof value === 'boolean', 'must be true or false'),
-  date: (value) => unless(isString(value) && isDay(value), 'must be a date, YYYY-MM-DD'),
+  number: (value) =>
+    unless(Number.isFinite(value) || (isString(value) && /^-?\d{1,30}(\.\d{1,30})?$/.test(value)), 'invalid_type', 'must be a number'),
+  boolean: (value) => unless(typeof value === 'boolean', 'invalid_type', 'must be true or false'),
+  date: (value) => unless(isString(value) && isDay(value), 'invalid_format', 'must be a date, YYYY-MM-DD'),
   datetime: (value) =>
     unless(
       isString(value) && /[Tt ].*([Zz]|[+-]\d{2}:?\d{2})$/.test(value) && !momentFault(value),
+      'invalid_format',
       'must be an ISO 8601 date-time with an offset',
     ),
   url: (value, definition) => {
     const url = isString(value) && URL.canParse(value) ? new URL(value) : undefined;
-    return url && /^https?:$/.test(url.protocol) ? domainFault(url.hostname.toLowerCase(), definition) : 'must be an http(s) URL';
+    return url && /^https?:$/.test(url.protocol) ? domainFault(url.hostname.toLowerCase(), definition) : noUrl;
   },
-  email: (value, definition) =>
-    isString(value) && isEmail(value) ? domainFault(value.split('@')[1]!.toLowerCase(), definition) : 'must be an e-mail address',
+  email: (value, definition) => (isString(value) && isEmail(value) ? domainFault(value.split('@')[1]!.toLowerCase(), definition) : noEmail),
   phone: (value, _definition, ctx) =>
-    unless(isString(value) && value.length <= 30 && toE164(value, ctx.caller.account.defaultCountry), 'must be a phone number'),
+    unless(
+      isString(value) && value.length <= 30 && toE164(value, ctx.caller.account.defaultCountry),
+      'invalid_format',
+      'must be a phone number',
+    ),
   select: choice,
   radio: choice,
   multiselect: (value, definition, ctx) => {
-    if (!Array.isArray(value)) return 'must be a list of choices';
-    if (new Set(value).size < value.length) return 'must not hold a choice twice';
+    if (!Array.isArray(value)) return { code: 'invalid_type', message: 'must be a list of choices' };
+    if (new Set(value).size < value.length) return { code: 'conflicting', message: 'must not hold a choice twice' };
     return value.map((item) => choice(item, definition, ctx)).find((fault) => fault);
   },
 };
@@ -85,12 +93,12 @@ export async function checkCustomFields<T extends object | undefined>(
   const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
   const details = concerned.flatMap((definition): Detail[] => {
     if (emptied.includes(definition)) return [];
-    const message = judges[definition.fieldType](values[definition.fieldKey], definition, ctx);
-    return message ? [{ field: `customFields.${definition.fieldKey}`, message }] : [];
+    const fault = judges[definition.fieldType](values[definition.fieldKey], definition, ctx);
+    return fault ? [detailOf(`customFields.${definition.fieldKey}`, fault)] : [];
   });
   if (details.length > 0) throw invalid(details);
   const missing = emptied.find(({ isRequired }) => isRequired);
-  if (missing) throw unprocessable(`customFields.${missing.fieldKey}`, 'is required');
+  if (missing) throw unprocessable(`customFields.${missing.fieldKey}`, 'required', 'is required');
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
   return values as T;
 }

@@ -54,6 +54,6 @@ export async function placeBehind(ctx: Context, stage: string, deal: string, aft
   await checkReferences(ctx, { afterDealId: 'deal' }, { afterDealId: after });
   if (gap) await ctx.query(spread, stage);
   const [wider] = await ctx.query(behind, stage, deal, after);
-  check(wider, () => unprocessable('afterDealId', 'must be another deal of the stage'));
+  check(wider, () => unprocessable('afterDealId', 'not_allowed', 'must be another deal of the stage'));
   return wider.place;
 }

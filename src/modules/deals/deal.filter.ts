@@ -63,7 +63,8 @@ const day = 24 * 60 * 60 * 1000;
 function staleDays(given: string): number | undefined {
   if (given === 'false') return undefined;
   const days = given === 'true' ? 14 : Number(given);
-  if (!Number.isInteger(days) || days < 1 || days > 3650) throw invalidField('stale', 'must be true, false or a number of days');
+  if (!Number.isInteger(days) || days < 1 || days > 3650)
+    throw invalidField('stale', 'invalid_format', 'must be true, false or a number of days');
   return days;
 }
 

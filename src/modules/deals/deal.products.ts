@@ -13,7 +13,7 @@ export function linesOf(ctx: Context, given: readonly DealProductInput[]): DealP
   }));
   const ids = lines.map(({ id }) => id);
   const twice = ids.findIndex((id, i) => ids.indexOf(id) < i);
-  check(twice < 0, () => invalidField(`products.${twice}.id`, 'stands for another line already'));
+  check(twice < 0, () => invalidField(`products.${twice}.id`, 'taken', 'stands for another line already'));
   return lines.sort((a, b) => exact(a.sortOrder).cmp(exact(b.sortOrder)) || (a.id < b.id ? -1 : 1));
 }
 
@@ -29,7 +29,7 @@ const amountOf = ({ quantity, unitPrice, discount, tax }: DealProduct) =>
 export function sumOf(lines: readonly DealProduct[]): string | null {
   if (lines.length === 0) return null;
   const sum = lines.map(amountOf).reduce((a, b) => a.plus(b));
-  check(sum.abs().lte(most), () => invalidField('products', `must not come to more than ${most}`));
+  check(sum.abs().lte(most), () => invalidField('products', 'out_of_range', `must not come to more than ${most}`));
   return sum.toFixed(2);
 }
 

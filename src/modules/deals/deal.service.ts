@@ -198,7 +198,7 @@ async function destination(ctx: Context, before: DealRow, { stageId, pipelineId 
   if (!pipelineId || pipelineId === before.pipelineId) return undefined;
   const stage = await placeAt(ctx, before.stageId, false);
   await checkPlace(ctx, stage, pipelineId);
-  throw unprocessable('stageId', 'must be given with another pipeline');
+  throw unprocessable('stageId', 'required', 'must be given with another pipeline');
 }
 
 /** The new values of a deal, undefined for those that stay. */

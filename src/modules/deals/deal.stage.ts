@@ -60,7 +60,7 @@ const pipeline = statement<{ id: string }, [string]>(
 export async function checkPlace(ctx: Context, place: Place | undefined, pipelineId: string): Promise<Place> {
   if (place?.pipelineId !== pipelineId) found((await ctx.query(pipeline, pipelineId))[0], 'Pipeline');
   const stage = found(place, 'Stage');
-  check(stage.pipelineId === pipelineId, () => unprocessable('stageId', 'must be a stage of the pipeline'));
+  check(stage.pipelineId === pipelineId, () => unprocessable('stageId', 'conflicting', 'must be a stage of the pipeline'));
   return stage;
 }
 
@@ -81,9 +81,9 @@ export function checkLostReason(place: Place, { status, lostReason, enters }: Cl
   const options = place.lostReasons.length > 0 || !isLost ? place.lostReasons : place.workspace.lostReasons;
   const list = options.join(', ');
   check(lostReason || !isRequired, () =>
-    unprocessable('lostReason', options.length > 0 ? `is required: one of ${list}` : 'is required', { options }),
+    unprocessable('lostReason', 'required', options.length > 0 ? `is required: one of ${list}` : 'is required', { options }),
   );
   check(!lostReason || options.length === 0 || options.includes(lostReason), () =>
-    unprocessable('lostReason', `must be one of ${list}`, { options }),
+    unprocessable('lostReason', 'not_allowed', `must be one of ${list}`, { options }),
   );
 }

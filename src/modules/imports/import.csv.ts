@@ -43,7 +43,7 @@ function cellsOf(csv: string): string[][] {
   } catch (error) {
     const { code, lines } = error as CsvError;
     const what = faults[code] ?? 'is not valid CSV';
-    throw invalidField('csv', typeof lines === 'number' ? `${what}, in line ${lines}` : what);
+    throw invalidField('csv', 'invalid_format', typeof lines === 'number' ? `${what}, in line ${lines}` : what);
   }
 }
 
@@ -64,9 +64,11 @@ const unescaped = (cell: string) => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) 
 /** The rows of a CSV file; one that has more cells than there are columns cannot be told apart. */
 export function readCsv(csv: string): { columns: string[]; rows: SourceRow[] } {
   const [header, ...records] = cellsOf(csv);
-  check(header && records.length > 0, () => invalidField('csv', 'must have a line with the names of the columns and at least one row'));
-  check(header.length <= mostColumns, () => invalidField('csv', `must have at most ${mostColumns} columns`));
-  check(records.length <= mostRows, () => invalidField('csv', `must have at most ${mostRows} rows`));
+  check(header && records.length > 0, () =>
+    invalidField('csv', 'too_few', 'must have a line with the names of the columns and at least one row'),
+  );
+  check(header.length <= mostColumns, () => invalidField('csv', 'too_many', `must have at most ${mostColumns} columns`));
+  check(records.length <= mostRows, () => invalidField('csv', 'too_many', `must have at most ${mostRows} rows`));
   const columns = columnsOf(header);
   const rows = records.map((cells): SourceRow => {
     const data = Object.fromEntries(columns.map((name, i) => [name, unescaped(cells[i] ?? '')]));
@@ -79,7 +81,7 @@ export function readCsv(csv: string): { columns: string[]; rows: SourceRow[] } {
 /** The same of rows that came as objects. */
 export function readRows(given: Record<string, unknown>[]): { columns: string[]; rows: SourceRow[] } {
   const columns = [...new Set(given.flatMap((row) => Object.keys(row)))];
-  check(given.length > 0, () => invalidField('rows', 'must have at least one row'));
-  check(columns.length <= mostColumns, () => invalidField('rows', `must have at most ${mostColumns} columns`));
+  check(given.length > 0, () => invalidField('rows', 'too_few', 'must have at least one row'));
+  check(columns.length <= mostColumns, () => invalidField('rows', 'too_many', `must have at most ${mostColumns} columns`));
   return { columns, rows: given.map((data) => ({ data })) };
 }

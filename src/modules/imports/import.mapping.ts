@@ -1,4 +1,4 @@
-import { check, invalid, invalidField } from '../../kernel/base/errors.js';
+import { check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/fields.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
@@ -72,18 +72,21 @@ function guessed(columns: string[], definitions: Definition[]): Mapping {
 export async function mappingOf(ctx: Context, columns: string[], given: Record<string, unknown> | null | undefined): Promise<Mapping> {
   if (!given) {
     const mapping = guessed(columns, await ctx.load.customFieldsOf.load('contact'));
-    check(Object.keys(mapping).length > 0, () => invalidField('mapping', 'must be told: no column is called like a field of a contact'));
+    check(Object.keys(mapping).length > 0, () =>
+      invalidField('mapping', 'required', 'must be told: no column is called like a field of a contact'),
+    );
     return mapping;
   }
   const entries = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== '');
   const faults = entries.flatMap(([column, field], i) => {
-    const fault = (message: string) => [{ field: `mapping.${column}`, message }];
-    if (!columns.includes(column)) return fault('is no column of the rows');
-    if (typeof field !== 'string' || !isField(field)) return fault('must name a field of a contact, tags or customFields.<key>');
-    return entries.findIndex(([, other]) => other === field) < i ? fault(`leads to ${field}, as another column does`) : [];
+    const fault = (code: FaultCode, message: string): Detail[] => [{ field: `mapping.${column}`, code, message }];
+    if (!columns.includes(column)) return fault('not_allowed', 'is no column of the rows');
+    if (typeof field !== 'string' || !isField(field))
+      return fault('not_allowed', 'must name a field of a contact, tags or customFields.<key>');
+    return entries.findIndex(([, other]) => other === field) < i ? fault('taken', `leads to ${field}, as another column does`) : [];
   });
   if (faults.length > 0) throw invalid(faults.slice(0, 100));
-  check(entries.length > 0, () => invalidField('mapping', 'must name at least one column'));
+  check(entries.length > 0, () => invalidField('mapping', 'too_few', 'must name at least one column'));
   return Object.fromEntries(entries);
 }
 
@@ -92,7 +95,7 @@ const truths: Record<string, boolean> = {
   ...{ false: false, no: false, n: false, '0': false },
 };
 
-type Report = (message: string) => undefined;
+type Report = (code: FaultCode, message: string) => undefined;
 
 const split = (value: string) =>
   value
@@ -117,19 +120,20 @@ function customValue(value: unknown, definition: Definition | undefined): unknow
 }
 
 function objectIn(value: unknown, report: Report): unknown {
-  if (typeof value !== 'string') return typeof value === 'object' && !Array.isArray(value) ? value : report('must be a JSON object');
+  if (typeof value !== 'string')
+    return typeof value === 'object' && !Array.isArray(value) ? value : report('invalid_type', 'must be a JSON object');
   try {
     const parsed: unknown = JSON.parse(value);
     if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
   } catch {
     // answered below, with what else is no object
   }
-  return report('must be a JSON object');
+  return report('invalid_type', 'must be a JSON object');
 }
 
 function tagsIn(value: unknown, report: Report): unknown {
   if (typeof value === 'string') return split(value);
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : report('must be names of tags');
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : report('invalid_type', 'must be names of tags');
 }
 
 function readValue(field: string, value: unknown, report: Report): unknown {
@@ -138,9 +142,9 @@ function readValue(field: string, value: unknown, report: Report): unknown {
   if (field === 'customFields') return objectIn(value, report);
   if (flags.includes(field)) {
     if (typeof value === 'boolean') return value;
-    return truths[String(value).trim().toLowerCase()] ?? report('must be true or false');
+    return truths[String(value).trim().toLowerCase()] ?? report('invalid_type', 'must be true or false');
   }
-  return typeof value === 'object' ? report('must be text') : String(value);
+  return typeof value === 'object' ? report('invalid_type', 'must be text') : String(value);
 }
 
 const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');
@@ -150,13 +154,13 @@ export async function importedFrom(ctx: Context, mapping: Mapping, data: Record<
   const definitions = new Map((await ctx.load.customFieldsOf.load('contact')).map((one) => [one.fieldKey, one]));
   const input: Record<string, unknown> = {};
   const values: Record<string, unknown> = {};
-  const details: { field: string; message: string }[] = [];
+  const details: Detail[] = [];
   for (const [column, field] of Object.entries(mapping)) {
     const value = Object.hasOwn(data, column) ? data[column] : undefined;
     if (isNothing(value)) continue;
     const key = field.startsWith(custom) ? field.slice(custom.length) : undefined;
     if (key !== undefined) values[key] = customValue(value, definitions.get(key));
-    else input[field] = readValue(field, value, (message) => void details.push({ field, message }));
+    else input[field] = readValue(field, value, (code, message) => void details.push({ field, code, message }));
   }
   if (details.length > 0) throw invalid(details);
   if (Object.keys(values).length > 0) input.customFields = { ...(input.customFields as object | undefined), ...values };

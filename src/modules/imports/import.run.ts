@@ -76,7 +76,7 @@ async function contactOf(inside: Context, { matchOn }: Run, address: string): Pr
 async function importOne(inside: Context, run: Run, row: Row): Promise<'created' | 'updated'> {
   const { id: _id, ...input } = row.input;
   const address = run.mode === 'create' ? undefined : addressOf(run, row);
-  if (run.mode === 'update' && !address) throw invalidField(run.matchOn!, 'is required to find the contact');
+  if (run.mode === 'update' && !address) throw invalidField(run.matchOn!, 'required', 'is required to find the contact');
   const known = address ? await contactOf(inside, run, address) : null;
   if (run.mode === 'update' && !known) throw notFound(`Contact with this ${run.matchOn}`);
   const { id: contactId } = known

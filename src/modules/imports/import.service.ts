@@ -87,7 +87,7 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   const mode = input.mode ?? 'create';
   const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
   const fields = Object.values(mapping);
-  check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', `needs a column that leads to ${matchOn}`));
+  check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
   const unreadable = rows.filter(({ error }) => error).length;
   const counts = { totalRows: rows.length, processedRows: unreadable, createdCount: 0, updatedCount: 0, errorCount: unreadable };
   const given = { name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };

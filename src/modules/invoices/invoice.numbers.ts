@@ -28,5 +28,5 @@ export async function nextNumber(ctx: Context): Promise<string> {
 /** Throws 400 when another invoice has the number. */
 export async function checkNumber(ctx: Context, number: string): Promise<void> {
   await ctx.query(hold, 0);
-  check(!(await isTaken(ctx, number)), () => invalidField('invoiceNumber', 'is taken by another invoice'));
+  check(!(await isTaken(ctx, number)), () => invalidField('invoiceNumber', 'taken', 'is taken by another invoice'));
 }

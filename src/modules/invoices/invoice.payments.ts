@@ -18,7 +18,9 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
   checkTrial(ctx);
   const balance = exact(before.total).minus(exact(before.amountPaid));
-  check(exact(input.amount).lte(balance), () => invalidField('amount', `must be at most ${balance.toFixed(2)}, the balance`));
+  check(exact(input.amount).lte(balance), () =>
+    invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),
+  );
   const { method = 'other', reference = null, notes = null, amount } = input;
   const { timezone } = ctx.caller.account;
   const payment = ctx.insert('Payment', {

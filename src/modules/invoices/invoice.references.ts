@@ -20,5 +20,5 @@ export async function checkLinks(ctx: Context, body: Links, items: readonly Invo
   const unknown = new Set(products.length > 0 ? (await ctx.query(unknownProducts, products)).map(({ id }) => id) : []);
   const lines = items.flatMap(({ productId }, i) => (productId && unknown.has(productId) ? [`items.${i}.productId`] : []));
   const fields = [...(await missingReferences(ctx, links, body)), ...lines];
-  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, message: nobody })));
+  if (fields.length > 0) throw invalid(fields.map((field) => ({ field, ...nobody })));
 }

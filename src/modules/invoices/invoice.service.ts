@@ -108,7 +108,7 @@ export async function createInvoice(ctx: Context, { items, ...input }: CreateInv
 }
 
 function checkItems(items: readonly unknown[]) {
-  check(items.length > 0, () => invalidField('items', 'must have at least one item'));
+  check(items.length > 0, () => invalidField('items', 'too_few', 'must have at least one item'));
 }
 
 const insertItems = (ctx: Context, invoiceId: string, items: InvoiceItemFields[], amounts: string[]): InvoiceItem[] =>
@@ -143,7 +143,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   check(before.status === 'draft', () => conflict(`Only a draft can be changed; this invoice is ${before.status}`));
   const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
   check(exact(totals.total).gte(exact(before.amountPaid)), () =>
-    invalidField('items', `must not come to less than the ${before.amountPaid} paid`),
+    invalidField('items', 'out_of_range', `must not come to less than the ${before.amountPaid} paid`),
   );
   const given = defined(input);
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };

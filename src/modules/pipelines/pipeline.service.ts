@@ -160,7 +160,7 @@ export async function createPipeline(ctx: Context, { stages, isDefault, ...input
 
 /** A stage cannot be won and lost at once. */
 export const checkFlags = (stage: { isWon?: boolean | null; isLost?: boolean | null }, at = '') =>
-  check(!(stage.isWon && stage.isLost), () => unprocessable(`${at}isLost`, 'must not be set together with isWon'));
+  check(!(stage.isWon && stage.isLost), () => unprocessable(`${at}isLost`, 'conflicting', 'must not be set together with isWon'));
 
 /** A new stage as it is kept. `place` is where it stands unless told. */
 export function stageOf({ order, sortOrder, ...input }: CreateStageInput, pipelineId: string, place: number) {
@@ -174,7 +174,9 @@ export const inTheirOrder = (stages: Stage[]): Stage[] => stages.sort((a, b) => 
 export async function updatePipeline(ctx: Context, id: string, input: UpdatePipelineInput): Promise<PipelineRow> {
   if (input.isDefault) await ctx.query(oneAtATime);
   const before = await lockPipeline(ctx, id);
-  check(!(before.isDefault && input.isDefault === false), () => unprocessable('isDefault', 'passes on when another pipeline gets it'));
+  check(!(before.isDefault && input.isDefault === false), () =>
+    unprocessable('isDefault', 'not_allowed', 'passes on when another pipeline gets it'),
+  );
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
   if (changes.isDefault) await passDefault(ctx, unsetDefault, false);

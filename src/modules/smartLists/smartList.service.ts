@@ -1,4 +1,4 @@
-import { check, denied, found, invalidField } from '../../kernel/base/errors.js';
+import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
@@ -83,10 +83,10 @@ async function lockSmartList(ctx: Context, id: string): Promise<SmartList> {
 function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>): Filterable {
   const { filterable } = ctx.app.registry;
   const records = filterable.get(entity);
-  check(records, () => invalidField('entity', `must be one of ${[...filterable.keys()].join(', ')}`));
+  check(records, () => invalidChoice('entity', [...filterable.keys()]));
   filterSql(ctx, records.fields, filters);
-  check(!sort || records.sorts.includes(sort), () => invalidField('sort', `must be one of ${records.sorts.join(', ')}`));
-  check(sort || !order, () => invalidField('order', 'needs a sort'));
+  check(!sort || records.sorts.includes(sort), () => invalidChoice('sort', records.sorts));
+  check(sort || !order, () => invalidField('order', 'conflicting', 'needs a sort'));
   return records;
 }
 

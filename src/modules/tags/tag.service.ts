@@ -28,7 +28,7 @@ export function listTags(ctx: Context, args: TagList) {
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
 
-const nameTaken = () => invalidField('name', 'is taken by another tag');
+const nameTaken = () => invalidField('name', 'taken', 'is taken by another tag');
 
 /** A tag's name is taken without regard to case: 400 naming `name`. */
 async function checkName(ctx: Context, name: string, except?: string) {
@@ -78,7 +78,7 @@ const moveTag = statement<{ contactId: string }, [string, string]>(
 
 /** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
 export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
-  check(sourceId !== targetId, () => invalidField('sourceId', 'must differ from targetId'));
+  check(sourceId !== targetId, () => invalidField('sourceId', 'conflicting', 'must differ from targetId'));
   const target = await getTag(ctx, targetId);
   await getTag(ctx, sourceId);
   await ctx.query(moveTag, sourceId, targetId);

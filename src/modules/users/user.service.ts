@@ -1,4 +1,4 @@
-import { check, conflict, denied, found, unprocessable } from '../../kernel/base/errors.js';
+import { check, denied, found, taken, unprocessable } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
@@ -51,7 +51,9 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
 }
 
 function checkRole(role: string): asserts role is 'member' | 'admin' {
-  check(role === 'member' || role === 'admin', () => unprocessable('role', 'must be member or admin'));
+  check(role === 'member' || role === 'admin', () =>
+    unprocessable('role', 'not_allowed', 'must be member or admin', { options: ['member', 'admin'] }),
+  );
 }
 
 /** Contract POST /users/invite: 201 with the user, status invited, and a mail whose link accepts. Inviting again sends a new link. */
@@ -62,7 +64,7 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   const token = await ctx.transaction(async (inside) => {
     const person = (await findUser(inside, email)) ?? (await inside.global.user.create({ data: { email, firstName, lastName } }));
     const place = await inside.db.membership.findFirst({ where: { userId: person.id } });
-    check(!place || ['invited', 'removed'].includes(place.status), () => conflict('email belongs to a member already', 'email'));
+    check(!place || ['invited', 'removed'].includes(place.status), () => taken('email', 'belongs to a member already'));
     if (place?.status !== 'invited') await checkPlan(inside, 'users');
     const permissions = (input.permissions ?? {}) as never;
     const data = { role, phone, extension, permissions, status: 'invited', invitedBy: inside.caller.userId, invitedAt: inside.now() };
