@@ -1,4 +1,4 @@
-import { column } from './ceiling.sql.js';
+import { column, totalOf } from './ceiling.sql.js';
 
 /** The record of a deal, field by field, as the contract shows it. */
 export const dealFields = [
@@ -18,13 +18,17 @@ export const carried = {
 
 const object = (alias: string, fields: string[]) => `json_build_object(${fields.map((f) => `'${f}', ${alias}.${column(f)}`).join(', ')})`;
 
-const record = [
+export const record = [
   ...dealFields.map((name) => `t.${column(name)} as "${name}"`),
   ...dealTimes.map((name) => `to_char(t.${column(name)}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "${name}"`),
   `coalesce(t.status = 'open' and t.appointment_at < now() - interval '1 hour', false) as "appointmentMissed"`,
 ].join(', ');
 
-export const listDeals = `
+/** The lines of the record. */
+export const products = `coalesce((select json_agg(${object('i', lineFields)} order by i.sort_order, i.id) from deal_products i
+  where i.account_id = $1 and i.deal_id = t.id), '[]') as products`;
+
+export const listDeals = (isKept: boolean) => `
 with p as materialized (
   select t.id, t.created_at from deals t where t.account_id = $1 and t.deleted_at is null order by t.created_at desc, t.id desc limit $2 offset $3),
 lines as (
@@ -43,7 +47,7 @@ select coalesce((select json_agg(r)::text from (
     left join companies o on o.account_id = $1 and o.id = t.company_id and o.deleted_at is null
     left join memberships m on m.account_id = $1 and m.user_id = t.assigned_to left join users u on u.id = m.user_id
     order by p.created_at desc, p.id desc) r), '[]') as json,
-  (select count(*) from deals t where t.account_id = $1 and t.deleted_at is null)::text as total,
+  (${totalOf('deals', isKept)})::text as total,
   (select json_build_array('createdAt', 'desc', created_at::text, id)::text from p order by created_at, id limit 1) as last`;
 
 /** $1 account, $2 stage, $3 company, $4 user: the stage as a new deal needs it, and whether the others are there. */
@@ -66,3 +70,23 @@ o as (
   insert into outbox_events (account_id, id, name, entity_type, entity_id, data, actor_id, actor_name, request_id, created_at)
   select $1, $4, 'deal.created', 'deal', $2, json, $6, $16, $15, $5 from r)
 select json::text from r`;
+
+export const cardFields = ['id', 'title', 'value', 'status', 'expectedCloseDate'];
+export const cardContact = ['id', 'firstName', 'lastName', 'email'];
+
+const stageTotal = (isKept: boolean) =>
+  isKept
+    ? `select sum(n) from counts where account_id = $1 and kind = 'bench-stage:' || s.id`
+    : 'select count(*) from deals d where d.account_id = $1 and d.stage_id = s.id and d.deleted_at is null';
+
+/** $1 account, $2 pipeline: its stages, each with its total and the first 50 of its deals with their contacts. */
+export const board = (isKept: boolean) => `
+select json_build_object('id', p.id, 'name', p.name, 'stages', (
+  select json_agg(json_build_object('id', s.id, 'name', s.name, 'total', (${stageTotal(isKept)}), 'deals', (
+    select coalesce(json_agg(r), '[]') from (
+      select ${cardFields.map((name) => `t.${column(name)} as "${name}"`).join(', ')},
+        case when c.id is not null then ${object('c', cardContact)} end as contact
+      from deals t left join contacts c on c.account_id = $1 and c.id = t.contact_id and c.deleted_at is null
+      where t.account_id = $1 and t.stage_id = s.id and t.deleted_at is null order by t.position, t.id limit 50) r)) order by s.sort_order, s.id)
+  from stages s where s.account_id = $1 and s.pipeline_id = p.id and s.deleted_at is null))::text as json
+from pipelines p where p.account_id = $1 and p.id = $2 and p.deleted_at is null`;

@@ -18,13 +18,16 @@ export const column = (field: string) => field.replace(/[A-Z]/g, (letter) => `_$
 const attribution = attributionFields.map((name) => `'${name}', t.attribution->'${name}'`).join(', ');
 
 /** The record's columns over the alias `t`, its tags aside, so that row_to_json prints what the contract shows. */
-const record = [
+export const record = [
   ...plainFields.map((name) => `t.${column(name)} as "${name}"`),
   `case when t.attribution is not null then json_build_object(${attribution}) end as attribution`,
   ...timeFields.map((name) => `to_char(t.${column(name)}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "${name}"`),
 ].join(', ');
 
 const tagJson = `json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)`;
+
+/** The tags of the record. */
+export const tags = `coalesce((select ${tagJson} from tags g where g.account_id = $1 and g.id = any(t.tag_ids)), '[]') as tags`;
 
 /*
  * Of what was tried (json_build_object, row_to_json, text put together, rows turned into JSON by JavaScript; tags by a
@@ -33,8 +36,7 @@ const tagJson = `json_agg(json_build_object('id', g.id, 'name', g.name) order by
 
 export const readOne = `
 select row_to_json(r)::text as json from (
-  select ${record}, coalesce((select ${tagJson} from tags g where g.account_id = $1 and g.id = any(t.tag_ids)), '[]') as tags
-  from contacts t where t.account_id = $1 and t.id = $2 and t.deleted_at is null) r`;
+  select ${record}, ${tags} from contacts t where t.account_id = $1 and t.id = $2 and t.deleted_at is null) r`;
 
 /** Rows, total, and the place of the last row, from the ids of `p`. */
 const pageOf = (total: string) => `
@@ -47,11 +49,17 @@ select coalesce((select json_agg(r)::text from (
   (${total})::text as total,
   (select json_build_array('createdAt', 'desc', created_at::text, id)::text from p order by created_at, id limit 1) as last`;
 
-export const list = `
+/** How many live records of a table the account has: counted, or as it is kept. */
+export const totalOf = (table: string, isKept: boolean) =>
+  isKept
+    ? `select sum(n) from counts where account_id = $1 and kind = '${table}'`
+    : `select count(*) from ${table} where account_id = $1 and deleted_at is null`;
+
+export const list = (isKept: boolean) => `
 with p as materialized (
   select t.id, t.created_at from contacts t where t.account_id = $1 and t.deleted_at is null
   order by t.created_at desc, t.id desc limit $2 offset $3),
-${pageOf('select count(*) from contacts t where t.account_id = $1 and t.deleted_at is null')}`;
+${pageOf(totalOf('contacts', isKept))}`;
 
 export const search = `
 with m as materialized (
@@ -77,11 +85,3 @@ o as (
   insert into outbox_events (account_id, id, name, entity_type, entity_id, data, actor_id, actor_name, request_id, created_at)
   select $1, $4, 'contact.created', 'contact', $2, json, $6, $${written.length + 9}, $${written.length + 8}, $5 from r)
 select json::text from r`;
-
-export const findKey = `
-select k.id, k.account_id, k.expires_at, k.last_used_at, k.permission, m.user_id, m.name as user_name, m.role
-from api_keys k join memberships m on m.account_id = k.account_id and m.user_id = k.created_by
-join accounts a on a.id = k.account_id
-where k.hash = $1 and k.revoked_at is null and m.status = 'active' and a.suspended_at is null`;
-
-export const touchKey = 'update api_keys set last_used_at = $2 where id = $1';

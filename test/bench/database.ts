@@ -5,15 +5,16 @@ import pg from 'pg';
 import { openDatabase } from '../../src/kernel/database/index.js';
 import { type Filled, fill, type Size, size } from './fill.js';
 
-const { BENCH_DATABASE_URL, DATABASE_URL, BENCH_DATABASE = 'crm_bench', BENCH_KEEP } = process.env;
+const { BENCH_DATABASE_URL, DATABASE_URL } = process.env;
 const adminUrl = BENCH_DATABASE_URL ?? DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres';
-const keep = BENCH_KEEP === '1';
-const template = `${BENCH_DATABASE}_template`;
+const prefix = 'crm_bench';
 
-/** The account, and a database of its own for each server. */
+/** Whose databases there are: this server's, the two ceilings' and that of the server which this one is compared with. */
+export type SideName = 'server' | 'ceiling' | 'kept' | 'other';
+
+/** The account, and a database of its own for each side. */
 export interface Place extends Filled {
-  serverUrl: string;
-  ceilingUrl: string;
+  urls: Record<SideName, string>;
   version: string;
   drop(): Promise<void>;
 }
@@ -36,37 +37,36 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
 
 const remove = (client: pg.Client, name: string) => client.query(`drop database if exists ${name} with (force)`);
 
-/** What a kept template must have been made from to be used again. */
+/** What a template is made from. */
 function stamp(): string {
   const hash = createHash('sha256').update(JSON.stringify(size));
   const folder = resolve('prisma/migrations');
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     if (name.endsWith('.sql')) hash.update(readFileSync(join(folder, name)));
   }
-  for (const name of ['fill.ts', 'fill.deals.ts', 'fill.work.ts', 'words.ts'])
+  for (const name of ['fill.ts', 'fill.deals.ts', 'fill.work.ts', 'fill.accounts.ts', 'words.ts'])
     hash.update(readFileSync(join(dirname(folder), '../test/bench', name)));
-  return hash.digest('hex');
+  return hash.digest('hex').slice(0, 12);
 }
 
-/** The filled account of a kept template; undefined when there is none, or it was made from something else. */
-async function kept(client: pg.Client): Promise<Filled | undefined> {
+/** The filled account of a template that was kept; undefined when there is none. */
+async function kept(client: pg.Client, template: string): Promise<Filled | undefined> {
   const { rows } = await client.query<{ note: string | null }>(
     `select shobj_description(oid, 'pg_database') as note from pg_database where datname = $1`,
     [template],
   );
   const note = rows[0]?.note;
-  const known = note ? (JSON.parse(note) as Filled & { stamp: string }) : undefined;
-  return known?.stamp === stamp() ? known : undefined;
+  return note ? (JSON.parse(note) as Filled) : undefined;
 }
 
-async function makeTemplate(client: pg.Client): Promise<Filled> {
+async function makeTemplate(client: pg.Client, template: string): Promise<Filled> {
   await remove(client, template);
   await client.query(`create database ${template}`);
   const database = await openDatabase({ url: urlOf(template), dataDir: ':memory:' });
   await database.close();
   const filled = await connected(urlOf(template), fill);
-  const note = JSON.stringify({ ...filled, stamp: stamp() });
-  await client.query(`comment on database ${template} is '${note}'`);
+  // Last of all: a template without it was never finished.
+  await client.query(`comment on database ${template} is '${JSON.stringify(filled)}'`);
   return filled;
 }
 
@@ -96,24 +96,54 @@ do $$ declare t record; begin
   end loop;
 end $$`;
 
-/** Makes (or takes again, after BENCH_KEEP=1) the filled template, and two copies of it. */
-export function prepareDatabases(): Promise<Place> {
+/** The ceiling with kept totals has one a stage too, for the board. */
+const stageTotals = `
+insert into counts (account_id, kind, slot, n)
+select account_id, 'bench-stage:' || stage_id, 0, count(*) from deals where deleted_at is null group by account_id, stage_id`;
+
+const changes: Partial<Record<SideName, string>> = { ceiling: dropCounters, kept: stageTotals };
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** Removes what a bench that was killed left behind. */
+async function removeOrphans(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ datname: string }>('select datname from pg_database');
+  for (const { datname } of rows) {
+    const pid = new RegExp(`^${prefix}_(\\d{1,7})_`).exec(datname)?.[1];
+    if (pid && !isRunning(Number(pid))) await remove(client, datname);
+  }
+}
+
+/** Makes (or takes again, where it was kept) the filled template, and a copy of it for each side. A kept one is named after what it is made from. */
+export function prepareDatabases(sides: readonly SideName[], keep: boolean): Promise<Place> {
   return connected(adminUrl, async (client) => {
     const began = Date.now();
-    const filled = (await kept(client)) ?? (await makeTemplate(client));
-    const [server, ceiling] = [`${BENCH_DATABASE}_server`, `${BENCH_DATABASE}_ceiling`];
-    for (const name of [server, ceiling]) {
-      await remove(client, name);
+    await removeOrphans(client);
+    const template = `${prefix}_${keep ? stamp() : process.pid}_template`;
+    // Of several that start at once, one fills.
+    await client.query('select pg_advisory_lock(hashtext($1))', [template]);
+    const filled = (await kept(client, template)) ?? (await makeTemplate(client, template));
+    const names = new Map(sides.map((side) => [side, `${prefix}_${process.pid}_${side}`]));
+    for (const [side, name] of names) {
       await client.query(`create database ${name} template ${template}`);
+      const change = changes[side];
+      if (change) await connected(urlOf(name), (inside) => inside.query(change));
     }
-    await connected(urlOf(ceiling), (inside) => inside.query(dropCounters));
+    await client.query('select pg_advisory_unlock(hashtext($1))', [template]);
     await client.query('checkpoint');
     const { rows } = await client.query<{ server_version: string }>('show server_version');
     console.error(`databases ready after ${((Date.now() - began) / 1000).toFixed(1)} s`);
     const drop = () =>
       connected(adminUrl, async (last) => {
-        for (const name of [server, ceiling, ...(keep ? [] : [template])]) await remove(last, name);
+        for (const name of [...names.values(), ...(keep ? [] : [template])]) await remove(last, name);
       });
-    return { ...filled, serverUrl: urlOf(server), ceilingUrl: urlOf(ceiling), version: rows[0]!.server_version, drop };
+    const urls = Object.fromEntries([...names].map(([side, name]) => [side, urlOf(name)])) as Record<SideName, string>;
+    return { ...filled, urls, version: rows[0]!.server_version, drop };
   });
 }

@@ -192,8 +192,8 @@ async function profile(mine: Side): Promise<void> {
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'fanout-'));
   await emptyDatabase('crm_fanout', async (url) => {
-    const server = ourServer(port, url, folder, profiling ? port + 2 : undefined);
-    const least = started('the bare server', port + 1, 'dist/test/bench/fanout.bare.js');
+    const server = ourServer({ port, databaseUrl: url, dataDir: folder, inspected: profiling ? port + 2 : undefined });
+    const least = started({ name: 'the bare server', port: port + 1, script: 'dist/test/bench/fanout.bare.js' });
     const sides: Side[] = [];
     try {
       await Promise.all([server.ready(), least.ready()]);

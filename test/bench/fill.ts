@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { systemClock } from '../../src/kernel/base/clock.js';
-import { digest, newKey } from '../../src/modules/auth/auth.secrets.js';
+import { type FilledAccount, fillAccount } from './fill.accounts.js';
 import { fillDeals } from './fill.deals.js';
 import { fillWork } from './fill.work.js';
 import { companyHeads, companyTails, firstNames, jobTitles, lastNames, places, sources, streets, tagNames } from './words.js';
@@ -14,11 +13,9 @@ export interface Size {
 export const size: Size = { contacts: 100_000, companies: 5_000, deals: 20_000 };
 const tagsPerContact = 2;
 
-/** What a client needs to know of the filled account. */
-export interface Filled {
-  accountId: string;
-  /** The owner's API key. */
-  key: string;
+/** What a client needs to know of the filled account, and the keys of the empty ones beside it. */
+export interface Filled extends FilledAccount {
+  otherKeys: string[];
 }
 
 /** Everything is a function of the row's number, so that two fills hold the same people. */
@@ -33,38 +30,21 @@ create function pg_temp.id7(made timestamptz, seed text) returns uuid immutable 
   $$ select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '7' || substr(md5(seed), 1, 3)
     || '8' || substr(md5(seed), 4, 15))::uuid $$`;
 
-const owner = ['Robin', 'Castellanos'] as const;
-const colleagues = [owner, ['Sam', 'Whitfield'], ['Noor', 'Haddad'], ['Jules', 'Moreau'], ['Kim', 'Sandoval']] as const;
+const colleagues = [
+  ['Robin', 'Castellanos'],
+  ['Sam', 'Whitfield'],
+  ['Noor', 'Haddad'],
+  ['Jules', 'Moreau'],
+  ['Kim', 'Sandoval'],
+] as const;
 
-async function people(client: pg.Client): Promise<Filled & { members: string[] }> {
-  const key = newKey(systemClock);
-  const accountId = systemClock.id();
-  await client.query(
-    `insert into accounts (id, name, plan, billing_status, updated_at) values ($1, 'Bench', 'enterprise', 'active', now())`,
-    [accountId],
-  );
-  const members: string[] = [];
-  for (const [first, last] of colleagues) {
-    const id = systemClock.id();
-    members.push(id);
-    const email = `${first}.${last}@example.com`.toLowerCase();
-    await client.query('insert into users (id, email, first_name, last_name, updated_at) values ($1, $2, $3, $4, now())', [
-      id,
-      email,
-      first,
-      last,
-    ]);
-    await client.query(
-      'insert into memberships (account_id, user_id, role, status, name, created_at, updated_at) values ($1, $2, $3, $4, $5, now(), now())',
-      [accountId, id, first === owner[0] ? 'owner' : 'member', 'active', `${first} ${last}`],
-    );
-  }
-  await client.query(
-    `insert into api_keys (id, account_id, name, prefix, last4, hash, permission, rate_limit, created_by, updated_at)
-     values ($1, $2, 'bench', $3, $4, $5, 'admin', 10000, $6, now())`,
-    [systemClock.id(), accountId, key.slice(0, 12), key.slice(-4), digest(key), members[0]],
-  );
-  return { accountId, key, members };
+/** How many empty accounts there are besides. */
+const otherAccounts = 100;
+
+async function fillOthers(client: pg.Client): Promise<string[]> {
+  const keys: string[] = [];
+  for (let i = 0; i < otherAccounts; i++) keys.push((await fillAccount(client, `Other${i}`, [['Alex', 'Rowe']])).key);
+  return keys;
 }
 
 const companies = `
@@ -141,7 +121,7 @@ const ascii = (names: string[]) => names.map((name) => name.normalize('NFD').rep
 export async function fill(client: pg.Client, wanted: Size = size): Promise<Filled> {
   await client.query(helpers);
   await client.query('begin');
-  const { accountId, key, members } = await people(client);
+  const { accountId, key, members } = await fillAccount(client, 'Bench', colleagues);
   const placeTexts = places.map((place) => place.join('|'));
   await client.query(companies, [accountId, companyHeads, companyTails, placeTexts, members, wanted.companies]);
   const { rows } = await client.query<{ id: string }>(tags, [accountId, tagNames]);
@@ -155,10 +135,11 @@ export async function fill(client: pg.Client, wanted: Size = size): Promise<Fill
   await client.query(tagCounts, [accountId]);
   await fillDeals(client, { accountId, members, ...wanted });
   await fillWork(client, { accountId, members, ...wanted });
+  const otherKeys = await fillOthers(client);
   await client.query('commit');
   await client.query('vacuum (analyze)');
   await checkFill(client, accountId, wanted);
-  return { accountId, key };
+  return { accountId, key, otherKeys };
 }
 
 /** What was promised is there, and the counters agree with it. */

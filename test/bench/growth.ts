@@ -65,7 +65,7 @@ async function compare(path: string, sides: [Side, Side]): Promise<[number, numb
 function serving<T>(name: string, contacts: string, port: number, work: (side: Side) => Promise<T>): Promise<T> {
   return filledDatabase(name, sizeOf(Number(contacts)), async (url, { key }) => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-data-'));
-    const server = ourServer(port, url, folder);
+    const server = ourServer({ port, databaseUrl: url, dataDir: folder });
     try {
       await server.ready();
       return await work({ base: `${server.url}/api/v1`, key });

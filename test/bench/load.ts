@@ -8,9 +8,11 @@ const run = promisify(execFile);
 
 /** One request of a workload, below the server's address. */
 export interface Call {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH';
   path: string;
   body?: object;
+  /** The API key, where it is another than the filled account's. */
+  key?: string;
 }
 
 export interface Load {
@@ -49,11 +51,14 @@ function succeeded({ refused, broken, ...load }: Outcome): Load {
 
 const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
+const lineOf = ({ method, path, body, key }: Call) =>
+  `${[method, path, key ? `Bearer ${key}` : '', body ? JSON.stringify(body) : ''].join('\t')}\n`;
+
 const wrk: Generator = async ({ url, key, calls, from, seconds, connections }) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
   try {
     const file = join(folder, 'calls');
-    writeFileSync(file, calls.map(({ method, path, body }) => `${method}\t${path}\t${body ? JSON.stringify(body) : ''}\n`).join(''));
+    writeFileSync(file, calls.map(lineOf).join(''));
     const headers = Object.entries(headersOf(key)).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
     const shape = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '30s', '-s', resolve('test/bench/wrk.lua')];
     const { stdout } = await run('wrk', [...shape, ...headers, url, '--', file, String(from % calls.length)]);
@@ -68,7 +73,12 @@ const wrk: Generator = async ({ url, key, calls, from, seconds, connections }) =
 const autocannon: Generator = async ({ url, key, calls, from, seconds, connections }) => {
   const { default: cannon } = await import('autocannon');
   // Each connection sends its own list in turn, so each begins elsewhere.
-  const lists = calls.map(({ method, path, body }) => ({ method, path, body: body && JSON.stringify(body) }));
+  const lists = calls.map(({ method, path, body, key: own }) => ({
+    method,
+    path,
+    body: body && JSON.stringify(body),
+    ...(own && { headers: headersOf(own) }),
+  }));
   let nth = 0;
   const result = await cannon({
     url,

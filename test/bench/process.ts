@@ -1,42 +1,78 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { resolve } from 'node:path';
 import { startedWith } from '../support/started.js';
 
 const tick = 10;
 const startSeconds = 60;
 
-/** A program of the bench as a process, with what `npm start` gives a server, or the flags that are to be tried. */
-export function started(name: string, port: number, script: string, env: Record<string, string> = {}): Running {
-  const { flags, settings } = startedWith();
-  const tried = process.env.BENCH_FLAGS?.split(' ').filter(Boolean) ?? flags;
-  return new Running(name, port, [...tried, resolve(script)], { ...settings, ...env });
+interface Program {
+  name: string;
+  port: number;
+  /** The compiled program, below the checkout's folder. */
+  script: string;
+  env?: Record<string, string>;
+  /** Node's flags, instead of those of npm start. */
+  flags?: string[];
+  /** The checkout, instead of this one. */
+  folder?: string;
 }
 
-/** Our server over a database, without limits; `inspected` is the port of its inspector. */
-export function ourServer(port: number, databaseUrl: string, dataDir: string, inspected?: number): Running {
-  const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0' };
+/** A program of the bench as a process, with what `npm start` gives a server, or the flags that are to be tried. */
+export function started({ env, flags, ...program }: Program): Running {
+  const { flags: usual, settings } = startedWith();
+  return new Running({ ...program, flags: flags ?? usual, env: { ...settings, ...env } });
+}
+
+interface OurServer extends Partial<Program> {
+  port: number;
+  databaseUrl: string;
+  dataDir: string;
+  /** The port of its inspector. */
+  inspected?: number;
+}
+
+/** Our server over a database, without limits. */
+export function ourServer({ databaseUrl, dataDir, inspected, env, ...program }: OurServer): Running {
+  const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0', SECRET_KEY: 'b'.repeat(64) };
   const inspector: Record<string, string> = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspected}` } : {};
-  const env = { DATABASE_URL: databaseUrl, SECRET_KEY: 'b'.repeat(64), DATA_DIR: dataDir, ...quiet, ...inspector };
-  return started('the server', port, 'dist/src/main.js', env);
+  const whole = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...quiet, ...inspector, ...env };
+  return started({ name: 'the server', script: 'dist/src/main.js', ...program, env: whole });
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const holder = createServer().listen(0, '127.0.0.1');
+  await once(holder, 'listening');
+  const { port } = holder.address() as { port: number };
+  holder.close();
+  await once(holder, 'close');
+  return port;
+}
+
+/** Milliseconds of processor time that a process has taken, all its threads together. */
+export function cpuOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * tick;
 }
 
 /** A server under test, as a process of its own. */
 export class Running {
+  readonly name: string;
   readonly url: string;
   readonly #child: ChildProcess;
   #output = '';
 
-  constructor(
-    readonly name: string,
-    readonly port: number,
-    args: string[],
-    env: Record<string, string>,
-  ) {
+  constructor({ name, port, script, flags = [], env, folder = '.' }: Program) {
+    this.name = name;
     this.url = `http://127.0.0.1:${port}`;
     const { PATH = '' } = process.env;
-    this.#child = spawn(process.execPath, ['--no-warnings', ...args], {
+    this.#child = spawn(process.execPath, ['--no-warnings', ...flags, resolve(folder, script)], {
+      cwd: resolve(folder),
       env: { PATH, NODE_ENV: 'production', PORT: String(port), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -59,21 +95,15 @@ export class Running {
     throw new Error(`${this.name} did not start: ${this.#output}`);
   }
 
-  /** Milliseconds of processor time that the process has taken, all its threads together. */
+  /** Milliseconds of processor time so far. */
   cpu(): number {
-    const fields = this.#proc('stat')
-      .replace(/^.*\) /, '')
-      .split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * tick;
+    return cpuOf(this.#child.pid!);
   }
 
   /** Resident memory in MiB. */
   memory(): number {
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(this.#proc('status'))![1]) / 1024;
-  }
-
-  #proc(name: string): string {
-    return readFileSync(`/proc/${this.#child.pid}/${name}`, 'utf8');
+    const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   }
 
   /** SQL statements sent so far. */

@@ -1,21 +1,23 @@
 import { cpus, totalmem } from 'node:os';
 import type { Place } from './database.js';
 import type { Load } from './load.js';
-import type { Workload } from './workloads.js';
+import type { Workload, Yardstick } from './workloads.js';
 
 /** One round of one server. */
 export interface Round extends Load {
   /** Milliseconds of processor time of the server, a request. */
   cpu: number;
+  /** The same of PostgreSQL's processes; NaN where they cannot be seen. */
+  database: number;
 }
 
-/** A workload's rounds in pairs: the two of a pair ran next to each other. */
+/** A workload's rounds, and those of one of its yardsticks: the nth of both ran next to each other. */
 export interface Measured {
-  workload: Pick<Workload, 'key' | 'title' | 'target'>;
+  workload: Pick<Workload, 'key' | 'title'> & { statements?: number };
   server: Round[];
-  ceiling: Round[];
-  statements: { server: number; ceiling: number };
+  statements: number;
   bytes: number;
+  rival?: { yardstick: Pick<Yardstick, 'name' | 'target'>; rounds: Round[]; statements: number };
 }
 
 export const median = (values: number[]): number => {
@@ -25,57 +27,68 @@ export const median = (values: number[]): number => {
 };
 
 const perSecond = ({ requests, seconds }: Round) => requests / seconds;
-const over = (rounds: Round[], value: (round: Round) => number) => median(rounds.map(value));
 
-function side(rounds: Round[]) {
-  const [p50, p99, cpu] = [over(rounds, (r) => r.p50), over(rounds, (r) => r.p99), over(rounds, (r) => r.cpu)];
-  return { perSecond: over(rounds, perSecond), p50, p99, cpu };
+function side(rounds: Round[], statements: number) {
+  const over = (value: (round: Round) => number) => median(rounds.map(value));
+  const times = { p50: over((r) => r.p50), p99: over((r) => r.p99), cpu: over((r) => r.cpu), database: over((r) => r.database) };
+  return { perSecond: over(perSecond), ...times, statements };
 }
 
-/** The figures of a workload; the ratio is the median over the pairs, so that a slow minute of the machine hits both sides. */
-export function figures({ workload: { key, title, target }, server, ceiling, statements, bytes }: Measured) {
-  const ratios = ceiling.map((round, i) => perSecond(server[i]!) / perSecond(round));
-  const { ratio: least = 0, statements: most } = target;
-  const ratio = ratios.length > 0 ? median(ratios) : Number.NaN;
-  const reached = !(ratio < least) && (most === undefined || statements.server <= most);
-  const spread = [Math.min(...ratios), Math.max(...ratios)];
-  return {
-    key,
-    title,
-    target,
-    server: side(server),
-    ceiling: ratios.length > 0 ? side(ceiling) : undefined,
-    statements,
-    bytes,
-    ratio,
-    spread,
-    reached,
-  };
+/** A value of ours as a share of theirs: the median over the pairs, so that a slow minute of the machine hits both sides. */
+function shares(ours: Round[], theirs: Round[], value: (round: Round) => number) {
+  const all = theirs.map((round, i) => value(ours[i]!) / value(round));
+  return { median: median(all), spread: [Math.min(...all), Math.max(...all)] as const };
+}
+
+/** The figures of a workload against one of its yardsticks. */
+export function figures({ workload, server, statements, bytes, rival }: Measured) {
+  const { key, title, statements: most } = workload;
+  const isLean = most === undefined || statements <= most;
+  const ours = side(server, statements);
+  if (!rival) return { key, title, bytes, server: ours, target: { statements: most }, reached: isLean };
+  const { yardstick, rounds } = rival;
+  const target = { ...yardstick.target, statements: most };
+  const [ratio, cpu] = [shares(server, rounds, perSecond), shares(server, rounds, (round) => round.cpu)];
+  const reached = ratio.median >= (target.ratio ?? 0) && !(cpu.median > (target.cpu ?? Number.POSITIVE_INFINITY)) && isLean;
+  const theirs = { name: yardstick.name, ...side(rounds, rival.statements) };
+  return { key, title, bytes, server: ours, rival: theirs, ratio: ratio.median, spread: ratio.spread, cpu: cpu.median, target, reached };
 }
 
 export type Figures = ReturnType<typeof figures>;
 
-const n = (value: number, digits = 0) => value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const n = (value: number, digits = 0) =>
+  Number.isNaN(value) ? '–' : value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
 const pair = (a: number, b: number | undefined, digits = 0) => (b === undefined ? n(a, digits) : `${n(a, digits)} / ${n(b, digits)}`);
 
-/** A Markdown table: this server / ceiling in each cell. */
+function targetText({ target, reached }: Figures): string {
+  const { ratio, cpu, statements } = { ratio: undefined, cpu: undefined, ...target };
+  const parts = [ratio && `≥ ${ratio}`, cpu && `CPU ≤ ${cpu} ×`, statements && `≤ ${statements} SQL`].filter(Boolean);
+  return parts.length > 0 ? `${parts.join(', ')} ${reached ? 'reached' : 'missed'}` : '';
+}
+
+/** A Markdown table: this server / what it is compared with in each cell, columns of one width. */
 export function table(rows: Figures[]): string {
-  const head = ['Workload (server / ceiling)', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms a request', 'SQL', 'ratio', 'target'];
-  const lines = rows.map(({ title, server: s, ceiling: c, statements, ratio, spread, target, reached }) => {
-    const wanted = [target.ratio && `≥ ${target.ratio}`, target.statements && `≤ ${target.statements} SQL`].filter(Boolean).join(', ');
+  const head = ['Workload', 'against', 'ratio', 'target', 'req/s', 'p50 ms', 'p99 ms', 'CPU ms', 'CPU ×', 'PostgreSQL ms', 'SQL'];
+  const lines = rows.map((row) => {
+    const { title, server: s, rival: r } = row;
     return [
       title,
-      pair(s.perSecond, c?.perSecond),
-      pair(s.p50, c?.p50, 1),
-      pair(s.p99, c?.p99, 1),
-      pair(s.cpu, c?.cpu, 2),
-      pair(statements.server, c && statements.ceiling),
-      c ? `**${n(ratio, 2)}** (${n(spread[0]!, 2)}–${n(spread[1]!, 2)})` : '',
-      `${wanted} ${reached ? 'reached' : 'missed'}`,
+      r?.name ?? '',
+      row.spread ? `**${n(row.ratio, 2)}** (${n(row.spread[0], 2)}–${n(row.spread[1], 2)})` : '',
+      targetText(row),
+      pair(s.perSecond, r?.perSecond),
+      pair(s.p50, r?.p50, 1),
+      pair(s.p99, r?.p99, 1),
+      pair(s.cpu, r?.cpu, 2),
+      row.cpu === undefined ? '' : n(row.cpu, 2),
+      pair(s.database, r?.database, 2),
+      pair(s.statements, r?.statements),
     ];
   });
-  const rule = head.map((_, i) => (i === 0 ? '---' : '---:'));
-  return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const widths = head.map((name, i) => Math.max(name.length, ...lines.map((cells) => cells[i]!.length)));
+  const padded = (cells: string[]) => cells.map((cell, i) => (i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!)));
+  const rule = widths.map((width, i) => (i < 2 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [padded(head), rule, ...lines.map(padded)].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** What the figures were measured on. */

@@ -1,137 +1,88 @@
 import type pg from 'pg';
-import { carried, dealFields, dealTimes, lineFields } from './ceiling.deals.sql.js';
-import { attributionFields, plainFields, timeFields } from './ceiling.sql.js';
+import type { SideName } from './database.js';
+import type { Filled } from './fill.js';
 import type { Call } from './load.js';
-import { lastNames, tagNames } from './words.js';
+import type { Shape } from './shape.js';
+import { contactWorkloads } from './workloads.contacts.js';
+import { dealWorkloads } from './workloads.deals.js';
+
+/** What a workload is compared with. */
+export interface Yardstick {
+  /** What it is called in the report. */
+  name: 'ceiling' | 'kept total' | 'bare inserts' | 'other';
+  /** Whose server it is that answers. */
+  side: SideName;
+  /** Its requests, where they differ from ours. */
+  calls?: Call[];
+  /** Whether only the rows that are left behind are the same, and the answers are not. */
+  hasOtherAnswers?: boolean;
+  /** The least share of its requests per second, and at most how many times its processor time a request. */
+  target: { ratio?: number; cpu?: number };
+}
 
 /** What is measured, and what it is to reach. */
 export interface Workload {
   key: string;
   title: string;
-  /** Requests of the ceiling, and of the server where they differ. */
   calls: Call[];
-  serverCalls?: Call[];
-  /** The server's answer in the form of the ceiling's. */
+  yardsticks: Yardstick[];
+  /** Our answer in the form of the yardsticks'. */
   comparable?: (body: never) => unknown;
+  /** Whether each request changes something: none is sent a second time before all others were. */
+  isWriting?: boolean;
   /** Fields that differ from request to request. */
   differing?: string[];
-  /** The least share of the ceiling's requests per second, none where it has no such request; the most statements besides the key check. */
-  target: { ratio?: number; statements?: number };
+  /** The most statements besides the key check. */
+  statements?: number;
 }
 
-const get = (path: string): Call => ({ method: 'GET', path: `/api/v1${path}` });
-
-const record = [...plainFields, ...timeFields, `attribution { ${attributionFields.join(' ')} }`, 'tags { id name }'].join(' ');
-const document = `query { contacts { nodes { ${record} } totalCount pageInfo { hasNextPage endCursor } } }`;
-
-interface Connection {
-  data: Record<string, { nodes: object[]; totalCount: number; pageInfo: { hasNextPage: boolean; endCursor: string } }>;
+/** What workloads are made from. */
+export interface Ground {
+  client: pg.Client;
+  filled: Filled;
+  shape: Shape;
 }
 
-const asRestPage = ({ data }: Connection) => {
-  const { nodes, totalCount: total, pageInfo } = Object.values(data)[0]!;
-  const next_cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
-  return { data: { data: nodes, meta: { page: 1, per_page: 50, total, totalPages: Math.ceil(total / 50), next_cursor } } };
-};
+export const get = (path: string): Call => ({ method: 'GET', path: `/api/v1${path}` });
 
-const dealRecord = [...dealFields, ...dealTimes, 'appointmentMissed', `products { ${lineFields.join(' ')} }`];
-const relations = Object.entries(carried).map(([name, fields]) => `${name} { ${fields.join(' ')} }`);
-const dealsDocument = `query { deals { nodes { ${[...dealRecord, ...relations].join(' ')} } totalCount pageInfo { hasNextPage endCursor } } }`;
+/** A GraphQL document over HTTP. */
+export const graphql = (query: string, variables?: object): Call => ({ method: 'POST', path: '/graphql', body: { query, variables } });
 
-/** The 50 newest deals with what they lead to, through both doors; a new deal for each company; the dashboard. */
-async function dealWorkloads(client: pg.Client): Promise<Workload[]> {
-  const rows = async (sql: string) => (await client.query<{ id: string; pipeline: string }>(sql)).rows;
-  const [companies, users] = [
-    await rows('select id from companies order by md5(id::text)'),
-    await rows('select user_id as id from memberships'),
-  ];
-  const stages = await rows('select id, pipeline_id as pipeline from stages where not is_won and not is_lost order by id');
-  const newDeal = (i: number): Call => {
-    const stage = stages[i % stages.length]!;
-    const links = { companyId: companies[i % companies.length]!.id, assignedTo: users[i % users.length]!.id };
-    const body = { title: `Licences ${i}`, pipelineId: stage.pipeline, stageId: stage.id, value: 1000 + (i % 500), ...links };
-    return { method: 'POST', path: '/api/v1/deals', body };
+interface Page {
+  nodes: object[];
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+}
+
+/** A connection of 50 as REST shows the page. */
+export const asRestPage =
+  (page = 1) =>
+  ({ data }: { data: Record<string, Page> }) => {
+    const { nodes, totalCount: total, pageInfo } = Object.values(data)[0]!;
+    const meta = { page, per_page: 50, total, totalPages: Math.ceil(total / 50) };
+    return { data: { data: nodes, meta: { ...meta, next_cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null } } };
   };
-  const list = [get(`/deals?include=${Object.keys(carried).join(',')}`)];
-  return [
-    // Before deals are made, which would be counted.
-    { key: 'dashboard', title: 'dashboard on 20,000 deals', calls: [get('/dashboard')], target: { statements: 8 } },
-    { key: 'deals', title: '50 deals with stage, contact, company, user', calls: list, target: { ratio: 0.8, statements: 2 } },
-    {
-      key: 'dealsGraphql',
-      title: 'the same through GraphQL over HTTP',
-      calls: list,
-      serverCalls: [{ method: 'POST', path: '/graphql', body: { query: dealsDocument } }],
-      comparable: asRestPage,
-      target: { ratio: 0.6, statements: 2 },
-    },
-    {
-      key: 'createDeal',
-      title: 'create a deal with audit and outbox rows',
-      calls: Array.from({ length: 5000 }, (_, i) => newDeal(i)),
-      differing: ['id', 'position', 'stageEnteredAt', 'createdAt', 'updatedAt'],
-      target: { ratio: 0.5 },
-    },
-  ];
+
+/** Compared with the ceiling that counts, and with the one whose totals are kept, which need not be given as a gift. */
+export const bothCeilings = (counted: number, kept: number, calls?: Call[]): Yardstick[] => [
+  { name: 'ceiling', side: 'ceiling', calls, target: { ratio: counted } },
+  { name: 'kept total', side: 'kept', calls, target: { ratio: kept } },
+];
+
+/** Those that only read come first: what others write would be counted. */
+export async function workloads(ground: Ground): Promise<Workload[]> {
+  const all = [...(await contactWorkloads(ground)), ...(await dealWorkloads(ground))];
+  return [...all.filter(({ isWriting }) => !isWriting), ...all.filter(({ isWriting }) => isWriting)];
 }
 
-/** A new contact, as a form or an import sends it. */
-const newContact = (i: number): Call => ({
-  method: 'POST',
-  path: '/api/v1/contacts',
-  body: {
-    firstName: `Ada ${i}`,
-    lastName: lastNames[i % lastNames.length],
-    email: `ada.${i}@bench.example`,
-    phone: `+1202555${String(1000 + (i % 9000))}`,
-    company: 'Analytical Engines',
-    jobTitle: 'Engineer',
-    source: 'website',
-    city: 'London',
-    country: 'GB',
-    customFields: { seats: i, plan: 'team' },
-  },
-});
-
-/** Searches for a family name among the contacts of a tag, every name with every tag in a fixed shuffled order. */
-function searches(): Call[] {
-  const pairs = lastNames.flatMap((name) => tagNames.map((tag) => ({ name, tag })));
-  const order = (i: number) => (i * 7919) % pairs.length;
-  return pairs.slice(0, 3000).map((_, i) => {
-    const { name, tag } = pairs[order(i)]!;
-    return get(`/contacts?search=${encodeURIComponent(name.toLowerCase())}&tag=${encodeURIComponent(tag)}`);
+/** Those of the keys that are named; where none has exactly that key, those whose key begins so. */
+export function chosen(all: Workload[], names: string[] | undefined): Workload[] {
+  if (!names) return all;
+  const found = names.flatMap((name) => {
+    const exact = all.filter(({ key }) => key === name);
+    const those = exact.length > 0 ? exact : all.filter(({ key }) => key.startsWith(name));
+    if (those.length === 0) throw new Error(`There is no workload ${name}, only ${all.map(({ key }) => key).join(', ')}`);
+    return those;
   });
-}
-
-/** The workloads over the contacts that are there. */
-export async function workloads(client: pg.Client): Promise<Workload[]> {
-  const { rows } = await client.query<{ id: string }>('select id from contacts order by md5(id::text) limit 20000');
-  const list = [get('/contacts')];
-  return [
-    {
-      key: 'read',
-      title: 'read one contact with tags',
-      calls: rows.map(({ id }) => get(`/contacts/${id}`)),
-      target: { ratio: 0.5, statements: 1 },
-    },
-    { key: 'list', title: 'list 50 newest, tags, exact total', calls: list, target: { ratio: 3, statements: 2 } },
-    { key: 'search', title: 'search term + tag', calls: searches(), target: { ratio: 0.8 } },
-    {
-      key: 'graphql',
-      title: 'the list through GraphQL over HTTP',
-      calls: list,
-      serverCalls: [{ method: 'POST', path: '/graphql', body: { query: document } }],
-      comparable: asRestPage,
-      target: { ratio: 1.5 },
-    },
-    { key: 'deep', title: 'page 1,000 of the list', calls: [get('/contacts?page=1000')], target: { ratio: 1.5, statements: 2 } },
-    {
-      key: 'create',
-      title: 'create with audit and outbox rows',
-      calls: Array.from({ length: 5000 }, (_, i) => newContact(i)),
-      differing: ['id', 'createdAt', 'updatedAt'],
-      target: { ratio: 0.6, statements: 3 },
-    },
-    ...(await dealWorkloads(client)),
-  ];
+  return all.filter((workload) => found.includes(workload));
 }

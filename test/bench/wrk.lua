@@ -1,11 +1,20 @@
--- Sends the requests of a file in turn, one a line: method, path and body, parted by tabs; begins at the line that it is told.
+-- Sends the requests of a file in turn, one a line: method, path, authorization (empty for the usual one) and body, parted by
+-- tabs; begins at the line that it is told.
 local requests = {}
 local at = 0
 
+local function headers(authorization)
+  if authorization == '' then return nil end
+  local own = {}
+  for name, value in pairs(wrk.headers) do own[name] = value end
+  own.authorization = authorization
+  return own
+end
+
 function init(args)
   for line in io.lines(args[1]) do
-    local method, path, body = line:match('^(%S+)\t(%S+)\t(.*)$')
-    requests[#requests + 1] = wrk.format(method, path, nil, body ~= '' and body or nil)
+    local method, path, authorization, body = line:match('^(%S+)\t(%S+)\t([^\t]*)\t(.*)$')
+    requests[#requests + 1] = wrk.format(method, path, headers(authorization), body ~= '' and body or nil)
   end
   at = tonumber(args[2])
 end

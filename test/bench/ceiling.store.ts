@@ -1,0 +1,28 @@
+import pg from 'pg';
+
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10, options: '-c TimeZone=UTC -c jit=off' });
+let sent = 0;
+
+/** SQL statements sent so far. */
+export const statements = () => sent;
+
+/** Runs a statement that is prepared under its name. */
+export async function query<Row extends pg.QueryResultRow>(name: string, text: string, values: unknown[]): Promise<Row[]> {
+  sent++;
+  return (await pool.query<Row>({ name, text, values })).rows;
+}
+
+/** Runs prepared statements one after the other in a transaction. */
+export async function inTransaction(inserts: { name: string; text: string; values: unknown[] }[]): Promise<void> {
+  sent += inserts.length + 2;
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    for (const insert of inserts) await client.query(insert);
+    await client.query('commit');
+    client.release();
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
+}
