@@ -1,23 +1,18 @@
-import { notFound } from '../base/errors.js';
+import { found, notFound } from '../base/errors.js';
 import type { Printed } from '../base/jsonText.js';
 import type { AccountInfo, Principal } from '../base/principal.js';
-import {
-  globalModels,
-  isStamped,
-  type Models,
-  newRow,
-  type ScopedModels,
-  scopedModels,
-  type Transaction,
-} from '../database/accountScope.js';
-import { rawSql, type Sql, type Statement, sql, tableName } from '../database/sql.js';
+import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
+import type { RowOf, Shape } from '../database/kinds.js';
+import type { ModelName, Only, Stamps, Values } from '../database/models.js';
+import { type Statement as OldStatement, rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import { listedSql, type Statement } from '../database/statement.js';
 import { entryOf, eventOf, type Fact, printRecord } from '../events/facts.js';
 import { isUuid } from '../model/checks.js';
-import { TickBatcher } from '../reads/tickBatcher.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import type { JobOptions } from './jobQueue.js';
-import { type Loaders, loadersFor } from './loaders.js';
+import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
+import { Reader } from './reader.js';
 import type { BatchOf, JobHandlerOf, ReactionOf } from './registry.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
@@ -30,6 +25,22 @@ export type Batch<V = unknown> = BatchOf<Context, V>;
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
 export type JobHandler<Data = any> = JobHandlerOf<Context, Data>;
 
+/** How rows of a table are read by their ids to be changed. */
+export interface ToChange<Row extends object> {
+  table: string;
+  key: string;
+  /** Reads them, with the version that they are of. */
+  look: Statement<Row & { id: string; xmin: string }, { ids: readonly string[] }>;
+  /** Locks them, before they are read: what belongs to them is then not of before. */
+  lock: Statement<{ id: string }, { ids: readonly string[] }>;
+}
+
+/** The members that are given, as they will be kept. */
+type Given<C> = { [N in keyof C as undefined extends C[N] ? never : N]: C[N] };
+
+/** The parameters of a statement, left out where it takes none. */
+type Params<P> = keyof P extends never ? [] : [params: P];
+
 /** The first argument of everything: who calls, on which account, in which transaction. */
 export class Context {
   #db?: ScopedModels;
@@ -40,8 +51,8 @@ export class Context {
   readonly #told = new Map<string, Printed>();
   /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
   takesPrint = false;
-  /** What is asked for at this moment. */
-  readonly #tick = new TickBatcher(async (query) => this.#text(await this.unit?.begun(), query, this.app.reads));
+  readonly #reader: Reader;
+  readonly #changes = new Map<object, Loader<unknown>>();
   /** The queues that this unit of work put jobs into. */
   readonly #queues = new Set<string>();
 
@@ -51,7 +62,9 @@ export class Context {
     readonly principal: Principal | null,
     /** The operation's unit of work; none where nothing is changed. */
     private readonly unit?: UnitOfWork,
-  ) {}
+  ) {
+    this.#reader = new Reader(app, unit);
+  }
 
   readonly #connect = () => this.unit?.connection() ?? this.app.database.prisma;
 
@@ -91,36 +104,28 @@ export class Context {
     return { key: { accountId: this.caller.account.id, id: validId(id, what) } };
   }
 
-  /** Runs a hand-written statement on the caller's account. */
-  async query<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
+  /** The rows that a statement answers for the caller's account. */
+  rows<Row extends object, P>(statement: Statement<Row, P>, ...[params]: Params<P>): Promise<Row[]> {
+    return this.#reader.rows(statement, this.caller.account.id, (params ?? {}) as P);
+  }
+
+  async query<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
     const client = await this.#connect();
     return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
   }
 
-  /**
-   * The same for records found by their keys, on their way out: as one text of JSON, which costs a fraction of rows that Prisma
-   * takes in hand. Instants are text then.
-   */
-  async read<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const rows = statement(this.caller.account.id, ...args);
-    return JSON.parse(await this.planned(sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`)) as Row[];
+  async read<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
+    return JSON.parse(await this.planned(listedSql(statement(this.caller.account.id, ...args)))) as Row[];
   }
 
-  /**
-   * As `read`, for what needs no transaction: it sees what this unit of work began, and begins none. What is asked for at the
-   * same moment is one statement.
-   */
-  glance<Row, Args extends unknown[]>(statement: Statement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return this.#tick.at(statement(this.caller.account.id, ...args)) as Promise<Row[]>;
+  glance<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
+    const part = statement(this.caller.account.id, ...args);
+    return this.#reader.together({ listed: () => listedSql(part), part: () => part }) as Promise<Row[]>;
   }
 
-  /**
-   * Rows that are to be changed, by their ids; the statement selects their `xmin` too, and locks them when told to. An optimistic
-   * unit of work only looks at them, and has its write make sure that they are as they were seen: so it needs no transaction.
-   */
-  async toChange<Row extends { id: string; xmin?: string }>(
+  async toChangeOld<Row extends { id: string; xmin?: string }>(
     table: string,
-    rows: Statement<Row, [ids: readonly string[], locked: boolean]>,
+    rows: OldStatement<Row, [ids: readonly string[], locked: boolean]>,
     ids: readonly string[],
   ): Promise<Row[]> {
     if (!this.unit?.isOptimistic || this.unit.hasBegun) return this.query(rows, ids, true);
@@ -131,6 +136,36 @@ export class Context {
       this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
     }
     return seen;
+  }
+
+  /** The rows of a select that was composed of conditions; `row` says what its columns are. */
+  select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
+    return this.#reader.select(row, rows);
+  }
+
+  /**
+   * Rows that are to be changed, by their ids. They are locked, or in an optimistic unit of work only looked at: then its write
+   * makes sure that they are as they were seen, so that it needs no transaction.
+   */
+  async toChange<Row extends object>({ table, key, look, lock }: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
+    if (!this.unit?.isOptimistic || this.unit.hasBegun) {
+      const held = await this.rows(lock, { ids });
+      return held.length > 0 ? this.rows(look, { ids: held.map(({ id }) => id) }) : [];
+    }
+    const account = this.caller.account.id;
+    const seen = await this.rows(look, { ids });
+    for (const { id, xmin } of seen) {
+      const same = sql`account_id = ${account}::uuid and ${rawSql(key)} = ${id}::uuid and xmin::text = ${xmin}`;
+      this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
+    }
+    return seen;
+  }
+
+  /** One row that is to be changed, or 404; those asked for at the same moment are read together. */
+  async forChange<Row extends object>(rows: ToChange<Row>, id: string, what: string): Promise<Row> {
+    const loader = this.#changes.get(rows) ?? new Loader((ids) => this.toChange(rows, ids).then((found) => inOrder(ids, found, idOf)));
+    this.#changes.set(rows, loader);
+    return found((await loader.fresh(validId(id, what))) as Row | null, what);
   }
 
   /** From here on rows that are to be changed are locked as they are read: for what does many things with them. */
@@ -151,50 +186,43 @@ export class Context {
     this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
   }
 
-  /** The one text that a statement answers. */
-  async text(query: Sql): Promise<string> {
-    return this.#text(await this.unit?.connection(), query);
+  /** The one text that a composed statement answers. */
+  text(query: Sql): Promise<string> {
+    return this.#reader.text(query);
   }
 
-  /** The same of a statement that reads few rows from an index whatever its values are: it is planned once. */
-  async planned(query: Sql): Promise<string> {
-    const { database } = this.app;
-    return this.#text(await this.unit?.connection(), query, { text: async (asked) => (await database.planned(asked))[0]! });
+  /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
+  planned(query: Sql): Promise<string> {
+    return this.#reader.planned(query);
   }
 
   /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
-  async lookup(query: Sql): Promise<string> {
-    return this.#text(await this.unit?.connection(), query, this.app.reads);
-  }
-
-  async #text(
-    tx: Transaction | undefined,
-    query: Sql,
-    outside: { text(query: Sql): Promise<string> } = this.app.database,
-  ): Promise<string> {
-    if (!tx) return outside.text(query);
-    const [row] = await tx.$queryRaw<Record<string, string>[]>(query);
-    return Object.values(row!)[0]!;
+  lookup(query: Sql): Promise<string> {
+    return this.#reader.lookup(query);
   }
 
   /**
    * Adds a row to what this unit of work writes, and answers it as it will be kept: whole, so that nothing has to be read
    * back. It is in the database before the next read, or at the end.
    */
-  insert<Row extends object>(model: Capitalize<string>, row: Row): Row & { id: string; createdAt: Date; updatedAt: Date } {
+  insert<M extends ModelName, Row extends Values<M>>(model: M, row: Row & Only<M, Row>): Row & Stamps {
     const name = model.charAt(0).toLowerCase() + model.slice(1);
     const whole = newRow(name, row as Record<string, unknown>, this.caller.account.id, this.app.clock);
     this.#changing.insert(tableName(model), whole);
-    return whole as Row & { id: string; createdAt: Date; updatedAt: Date };
+    return whole as Row & Stamps;
   }
 
   /** Changes a row that this unit of work has read, and answers it as it will be kept. `undefined` leaves a field as it is. */
-  update<Row extends { id: string }>(model: Capitalize<string>, row: Row, changes: Partial<Record<string, unknown>>): Row {
+  update<M extends ModelName, Row extends { id: string }, C extends Values<M>>(
+    model: M,
+    row: Row,
+    changes: C & Only<M, C>,
+  ): Row & Given<C> {
     const { id } = row;
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
     const values = { ...(isStamped(model.charAt(0).toLowerCase() + model.slice(1)) && { updatedAt: this.now() }), ...given };
     this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
-    return { ...row, ...values };
+    return { ...row, ...values } as Row & Given<C>;
   }
 
   get #changing(): UnitOfWork {
@@ -267,6 +295,8 @@ export class Context {
     }
   }
 }
+
+const idOf = (row: object) => (row as { id: string }).id;
 
 /** The id, or 404 when it cannot be one. */
 export function validId(id: string, what: string): string {

@@ -1,6 +1,7 @@
 import { invalidField } from '../base/errors.js';
 import { Printed } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
+import { readerOf } from '../database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, Page, pageSize } from '../model/connection.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
@@ -17,7 +18,7 @@ interface Listed {
 
 /**
  * One page of a table in one statement: the ids over the sort's index, the rows joined onto them, and the exact total
- * where it is asked for. The rows are as JSON tells them: instants and decimals are text and numbers. Every sort ends in the
+ * where it is asked for. The rows are what their definition says. Every sort ends in the
  * id; nulls are last both ways; a cursor goes on exactly after its row.
  */
 export async function listRows<Row extends { id: string }, S extends string>(
@@ -31,6 +32,7 @@ export async function listRows<Row extends { id: string }, S extends string>(
     join ${rawSql(spec.table)} t on t.account_id = ${window.account}::uuid and ${idOf(spec)} = p.id`;
   const json = sql`json_build_object('total', (${total}), 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
   const found = JSON.parse(await ask(sql`with ${tables} select ${json}::text`)) as { rows: (Row & Listed)[]; total: number | null };
+  found.rows.forEach(readerOf(spec.row ?? {}));
   const cursorOf = (row: Row) => encodeCursor(window.sort, window.order, { key: (row as Row & Listed)._key, id: row.id });
   return new Page<Row>(
     found.rows.slice(0, window.size),
@@ -65,7 +67,7 @@ export async function showRows<Row extends { id: string }, S extends string>(
 /** One live row by its id, as it is shown: printed where the door takes print, else read; null when there is none. */
 export async function showRow<Row extends { id: string }>(
   ctx: Context,
-  spec: Pick<ListSpec<string>, 'table' | 'key' | 'live' | 'columns'> & { record: Sql },
+  spec: Pick<ListSpec<string>, 'table' | 'key' | 'live' | 'columns' | 'row'> & { record: Sql },
   id: string,
 ): Promise<Row | Printed | null> {
   const columns = ctx.takesPrint ? spec.record : spec.columns;
@@ -73,7 +75,7 @@ export async function showRow<Row extends { id: string }>(
     where t.account_id = ${ctx.caller.account.id}::uuid and ${idOf(spec)} = ${id}::uuid and ${spec.live ?? sql`t.deleted_at is null`}`;
   const text = await ctx.lookup(sql`select coalesce((select row_to_json(r)::text from (${row}) r), '')`);
   if (text === '') return null;
-  return ctx.takesPrint ? new Printed(text) : (JSON.parse(text) as Row);
+  return ctx.takesPrint ? new Printed(text) : readerOf<Row>(spec.row ?? {})(JSON.parse(text) as object);
 }
 
 const isLater = ({ offset, after }: Window) => offset > 0 || after !== undefined;

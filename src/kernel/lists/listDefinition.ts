@@ -1,3 +1,4 @@
+import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { SortOrder } from '../model/connection.js';
 
@@ -34,8 +35,9 @@ export interface ListSpec<S extends string> {
   table: string;
   /** The column that is a row's id within its account; `id` unless told. */
   key?: string;
-  /** The columns of a row, over the alias `t`. */
+  /** The columns of a row, over the alias `t`, and what they are. */
   columns: Sql;
+  row?: Shape;
   /** The same as the columns of the REST record, by `printed`: then PostgreSQL writes the record and nobody here reads it. */
   record?: Sql;
   /** Which rows count as live; "not deleted" unless told. */

@@ -2,6 +2,7 @@ import { Arg, Int } from 'type-graphql';
 import { invalidField } from '../base/errors.js';
 import type { Batch, Context } from '../context/context.js';
 import { grouped } from '../context/loaders.js';
+import { type Shape, text } from '../database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize } from '../model/connection.js';
 
@@ -35,6 +36,7 @@ export interface Relation {
   table: string;
   /** The columns of a row, over the alias `t`. */
   columns: Sql;
+  row?: Shape;
   /** The column that holds the parent's id, or the table between that holds both ids. */
   parent: string | Between;
   /** The order, over the alias `t`; newest first unless told. An index on account and parent should hold it. */
@@ -45,19 +47,20 @@ export interface Relation {
 
 /** The first records of each of many parents in one statement. */
 export const relatedRows =
-  <Row extends object>({ table, columns, parent, order = newestFirst, live }: Relation): Batch<Row[]> =>
+  <Row extends object>({ table, columns, parent, order = newestFirst, live, row = {} }: Relation): Batch<Row[]> =>
   async (ctx, keys) => {
     const wanted = keys.map((key) => key.split('/'));
     const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
     const which = typeof live === 'function' ? live(ctx) : (live ?? sql`true`);
-    const own = (account: string) => allOf([sql`t.account_id = ${account}::uuid`, belongs(parent), which]);
-    const rows = await ctx.query<Row & { _parent: string }, []>(
-      (account) => sql`
+    const own = allOf([sql`t.account_id = ${ctx.caller.account.id}::uuid`, belongs(parent), which]);
+    const rows = await ctx.select(
+      { ...row, _parent: text },
+      sql`
       select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)
       cross join lateral (
         select ${columns}, row_number() over (order by ${rawSql(order)}) as _nth from ${rawSql(table)} t
-        where ${own(account)} order by ${rawSql(order)} limit p.size) r
+        where ${own} order by ${rawSql(order)} limit p.size) r
       order by _parent, r._nth`,
     );
-    return grouped(keys, rows, (row) => row._parent);
+    return grouped(keys, rows as (Row & { _parent: string })[], (found) => found._parent);
   };

@@ -29,6 +29,9 @@ type Options = { required?: boolean; optional?: boolean };
 
 const rulesByClass = new Map<object, FieldRule[]>();
 
+/** The names of the fields that a class has a line for. */
+export const namesOf = (target: object): string[] => rulesOf(target).map(({ name }) => name);
+
 /** The rules of a class, its ancestors' first. */
 export function rulesOf(target: object): FieldRule[] {
   const parent = Object.getPrototypeOf(target);

@@ -1,53 +1,63 @@
+import { LRUCache } from 'lru-cache';
 import { BatchQueue } from '../base/batchQueue.js';
 import { wasRefused } from '../database/errors.js';
 import type { Database } from '../database/index.js';
-import { joinSql, type Sql, sql } from '../database/sql.js';
+import type { Bound } from '../database/statement.js';
 
-interface Asking {
-  statement: Sql;
+interface Waiting {
+  query: Bound;
   answered(text: string): void;
   failed(error: unknown): void;
 }
 
-/** Powers of two, so that a kind of lookup has a handful of prepared statements. */
+/** Powers of two, so that a kind of look-up has a handful of prepared statements. */
 const mostTogether = 8;
 
 /**
- * Lookups outside of a transaction, asked together: while two statements of a kind are under way, those that come wait, and
- * then go as one. Each answer is of a moment after its question. For what finds few rows by their keys, whoever asks: a
- * lookup waits for those beside it.
+ * Look-ups outside of a transaction, by whoever: while two statements of one text are under way, later ones are queued, and
+ * then go as one. Each answer is of a moment after its question. Only for what finds few rows by their keys: a look-up waits
+ * for those beside it.
  */
 export class LookupBatcher {
-  readonly #lines: BatchQueue<Asking>;
+  readonly #queue: BatchQueue<Waiting>;
+  readonly #texts = new LRUCache<string, string[]>({ max: 500 });
 
   constructor(
     private readonly database: Pick<Database, 'planned'>,
     mostUnderWay?: number,
   ) {
-    this.#lines = new BatchQueue(party, (asking) => this.#ask(asking), mostUnderWay);
+    this.#queue = new BatchQueue(party, (waiting) => this.#ask(waiting), mostUnderWay);
   }
 
   /** The one text that the statement answers. */
-  text(statement: Sql): Promise<string> {
-    return new Promise((answered, failed) => this.#lines.join(statement.text, { statement, answered, failed }));
+  text(query: Bound): Promise<string> {
+    return new Promise((answered, failed) => this.#queue.join(query.text, { query, answered, failed }));
   }
 
-  async #ask(party: Asking[]): Promise<void> {
+  async #ask(party: Waiting[]): Promise<void> {
     try {
-      const texts = await this.database.planned(together(party.map(({ statement }) => statement)));
+      const texts = await this.database.planned(this.#together(party.map(({ query }) => query)));
       for (const [i, { answered }] of party.entries()) answered(texts[i]!);
     } catch (error) {
       if (party.length > 1 && wasRefused(error)) await Promise.all(party.map((one) => this.#ask([one])));
       else for (const { failed } of party) failed(error);
     }
   }
+
+  /** A column for each of some statements of one text. */
+  #together(queries: Bound[]): { text: string; values: unknown[] } {
+    const [first] = queries;
+    if (queries.length === 1) return first!;
+    const { text, values } = first!;
+    const known = this.#texts.get(text) ?? [];
+    known[queries.length] ??= `select ${queries.map((_, i) => `(${shifted(text, i * values.length)})`).join(', ')}`;
+    this.#texts.set(text, known);
+    return { text: known[queries.length]!, values: queries.flatMap((query) => query.values) };
+  }
 }
 
 /** As many as a prepared statement is for. */
-const party = (waiting: Asking[]): Asking[] => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether))));
+const party = (waiting: Waiting[]): Waiting[] => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether))));
 
-/** A column for each statement. */
-function together(statements: Sql[]): Sql {
-  const columns = statements.map((statement) => sql`(${statement})`);
-  return statements.length === 1 ? statements[0]! : sql`select ${joinSql(columns, ', ')}`;
-}
+/** A text whose parameters begin later by so many. */
+const shifted = (text: string, by: number) => text.replace(/\$(\d+)/g, (_, n: string) => `$${Number(n) + by}`);

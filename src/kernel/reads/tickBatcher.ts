@@ -1,35 +1,44 @@
 import { joinSql, type Sql, sql } from '../database/sql.js';
+import type { Bound } from '../database/statement.js';
 
-interface Glance {
-  rows: Sql;
-  answered(rows: unknown[]): void;
+/** A select whose rows are asked for as one JSON list: by itself, or as a part of a larger statement. */
+export interface Asked {
+  listed(): Bound;
+  part(): Sql;
+}
+
+interface Waiting {
+  asked: Asked;
+  answered(rows: object[]): void;
   failed(error: unknown): void;
 }
 
-/** Selects that are asked for at the same moment, answered by one statement. */
+/** Selects that one context asks for at the same moment, answered by one statement. */
 export class TickBatcher {
-  #waiting: Glance[] = [];
+  #waiting: Waiting[] = [];
 
   constructor(
     /** Runs a statement that answers one text. */
-    private readonly ask: (query: Sql) => Promise<string>,
+    private readonly ask: (query: Bound) => Promise<string>,
   ) {}
 
   /** The rows of a select. */
-  at(rows: Sql): Promise<unknown[]> {
+  rows(asked: Asked): Promise<object[]> {
     return new Promise((answered, failed) => {
-      if (this.#waiting.length === 0) queueMicrotask(() => this.#look(this.#waiting.splice(0)));
-      this.#waiting.push({ rows, answered, failed });
+      if (this.#waiting.length === 0) queueMicrotask(() => this.#send(this.#waiting.splice(0)));
+      this.#waiting.push({ asked, answered, failed });
     });
   }
 
-  async #look(glances: Glance[]): Promise<void> {
+  async #send(waiting: Waiting[]): Promise<void> {
     try {
-      const lists = glances.map(({ rows }) => sql`(select coalesce(json_agg(r), '[]') from (${rows}) r)`);
-      const answers = JSON.parse(await this.ask(sql`select json_build_array(${joinSql(lists, ', ')})::text`)) as unknown[][];
-      for (const [i, { answered }] of glances.entries()) answered(answers[i]!);
+      const [first] = waiting;
+      if (waiting.length === 1) return first!.answered(JSON.parse(await this.ask(first!.asked.listed())) as object[]);
+      const lists = waiting.map(({ asked }) => sql`(select coalesce(json_agg(r), '[]') from (${asked.part()}) r)`);
+      const answers = JSON.parse(await this.ask(sql`select json_build_array(${joinSql(lists, ', ')})::text`)) as object[][];
+      for (const [i, { answered }] of waiting.entries()) answered(answers[i]!);
     } catch (error) {
-      for (const { failed } of glances) failed(error);
+      for (const { failed } of waiting) failed(error);
     }
   }
 }

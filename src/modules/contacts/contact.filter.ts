@@ -1,29 +1,43 @@
 import type { Context } from '../../kernel/context/context.js';
-import { allOf, joinSql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { instant, nullable, records, uuid } from '../../kernel/database/kinds.js';
+import { allOf, joinSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { printed } from '../../kernel/lists/recordSql.js';
 import { searchPattern } from '../../kernel/lists/searchPatterns.js';
 import type { Filterable, FilterField } from '../../kernel/model/filterable.js';
+import { tagRow } from '../tags/tag.rows.js';
 import { Contact, type ContactFilter, type ContactSort, type Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
 
 /** Columns of the table that no record shows. */
 export const hiddenFields = ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt'];
 
-/** The columns of a contact's record, over the alias `t`. */
-export const contactColumns = selectList('Contact', 't', hiddenFields);
+/** A contact as it is kept. */
+export const contactRow = modelRow('Contact', Contact, {
+  scoredAt: nullable(instant),
+  deletedAt: nullable(instant),
+  importId: nullable(uuid),
+  mergedIntoId: nullable(uuid),
+});
 
-/** The same with the contact's tags, by name. */
+/** The columns of a contact, over the alias `t`. */
+export const contactColumns = contactRow.columns();
+
+/** A contact with its tags. */
+export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) };
+
+/** The columns of a contact and its tags, by name, over the alias `t`. */
 export const contactWithTags = sql`${contactColumns}, coalesce((
-  select json_agg(json_build_object('id', g.id, 'name', g.name, 'color', g.color, 'createdAt', g.created_at, 'updatedAt', g.updated_at)
-    order by g.name, g.id)
-  from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]') as tags`;
+  select json_agg(g order by g.name, g.id) from (
+    select ${tagRow.columns('g')} from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)) g), '[]') as tags`;
 
 export const contactListing = {
   table: 'contacts',
   columns: contactColumns,
+  row: contactRow.shape,
   record: printed(Contact, {
     tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
       from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,

@@ -1,32 +1,39 @@
 import type { Context } from '../../kernel/context/context.js';
-import { rawSql, sql, statement } from '../../kernel/database/sql.js';
+import { instant, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
-import { contactColumns, contactWithTags } from './contact.filter.js';
+import { contactColumns, contactRow, contactWithTags, taggedContact } from './contact.filter.js';
 import { type ContactRow, emitContact } from './contact.service.js';
 
 /** The newest contacts of another record's. */
 export const contactsBy = (parent: Relation['parent']) =>
-  relatedRows<ContactRow>({ table: 'contacts', columns: contactColumns, parent, live: sql`t.deleted_at is null` });
+  relatedRows<ContactRow>({ table: 'contacts', columns: contactColumns, row: contactRow.shape, parent, live: sql`t.deleted_at is null` });
 
 /** The newest contacts that users look after. */
 export const contactsOfUsers = contactsBy('assigned_to');
 /** The newest contacts that carry tags. */
 export const contactsOfTags = contactsBy({ table: 'contact_tags', record: 'contact_id', parent: 'tag_id' });
 
-/** The links of a contact that another record's end takes off, by their columns. */
-const columnOf = { assignedTo: 'assigned_to', companyId: 'company_id' } as const;
+const unlinking = (link: string, column: string) =>
+  statement({
+    name: `unlinkContacts ${link}`,
+    takes: { from: uuid, now: instant },
+    row: taggedContact,
+    changes: true,
+    text: ({ account, from, now }) => sql`
+      update contacts t set ${rawSql(column)} = null, updated_at = ${now}
+      where t.account_id = ${account} and t.${rawSql(column)} = ${from} returning ${contactWithTags}`,
+  });
 
-const unlink = statement<ContactRow & { deletedAt: Date | null }, [column: string, from: string, now: Date]>(
-  (account, column, from, now) => sql`
-    update contacts t set ${rawSql(column)} = null, updated_at = ${now}
-    where t.account_id = ${account}::uuid and t.${rawSql(column)} = ${from}::uuid returning ${contactWithTags}, t.deleted_at as "deletedAt"`,
-);
+/** The links of a contact that another record's end takes off. */
+const unlink = { assignedTo: unlinking('assignedTo', 'assigned_to'), companyId: unlinking('companyId', 'company_id') };
 
 /** Takes a link that leads nowhere any more off every contact; each of those that live tells it. */
-export async function unlinkContacts(ctx: Context, link: keyof typeof columnOf, from: string): Promise<void> {
+export async function unlinkContacts(ctx: Context, link: keyof typeof unlink, from: string): Promise<void> {
   const changes = { [link]: { from, to: null } };
-  const contacts = await ctx.query(unlink, columnOf[link], from, ctx.now());
+  const contacts = await ctx.rows(unlink[link], { from, now: ctx.now() });
   const live = contacts.filter(({ deletedAt }) => !deletedAt);
   await Promise.all(live.map((contact) => emitContact(ctx, 'contact.updated', contact, changes)));
 }

@@ -1,22 +1,35 @@
-import type { Batch } from '../../kernel/context/context.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 
 // One upsert of an address at a time: two of them must not both find nobody. In one order, so that none waits for ever.
-const oneAtATime = statement<never, [addresses: string[]]>(
-  (account, addresses) => sql`
-    select pg_advisory_xact_lock(hashtextextended(${account} || address, 0))::text from unnest(${addresses}::text[]) address`,
-);
+const oneAtATime = statement({
+  name: 'lockAddresses',
+  takes: { addresses: listOf(text) },
+  row: { locked: text },
+  locks: true,
+  text: ({ account, addresses }) => sql`
+    select pg_advisory_xact_lock(hashtextextended(${account}::text || address, 0))::text as locked from unnest(${addresses}) address`,
+});
 
-const atAddresses = statement<{ key: string; id: string }, [emails: string[], phones: string[]]>(
-  (account, emails, phones) => sql`
+/** Keeps other upserts of these addresses waiting until this unit of work ends. */
+export const lockAddresses = (ctx: Context, addresses: readonly string[]) =>
+  ctx.rows(oneAtATime, { addresses: [...new Set(addresses)].sort() });
+
+const atAddresses = statement({
+  name: 'contactsAtAddresses',
+  takes: { emails: listOf(text), phones: listOf(text) },
+  row: { key: text, id: uuid },
+  text: ({ account, emails, phones }) => sql`
     select distinct on (key) key, id from (
       select 'email/' || email_lower as key, id, created_at from contacts
-      where account_id = ${account}::uuid and deleted_at is null and email_lower = any(${emails})
+      where account_id = ${account} and deleted_at is null and email_lower = any(${emails})
       union all
       select 'phone/' || phone, id, created_at from contacts
-      where account_id = ${account}::uuid and deleted_at is null and phone = any(${phones})) found
+      where account_id = ${account} and deleted_at is null and phone = any(${phones})) found
     order by key, created_at, id`,
-);
+});
 
 /**
  * The contact at each address, `email/ada@example.com` or `phone/+15551234567`: the oldest of several, null for none. No other
@@ -25,7 +38,7 @@ const atAddresses = statement<{ key: string; id: string }, [emails: string[], ph
 export const contactsAtAddresses: Batch<string | null> = async (ctx, keys) => {
   const addresses = (kind: string) => keys.filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length));
   const [emails, phones] = [addresses('email/'), addresses('phone/')];
-  await ctx.query(oneAtATime, [...new Set([...emails, ...phones])].sort());
-  const found = new Map((await ctx.query(atAddresses, emails, phones)).map(({ key, id }) => [key, id]));
+  await lockAddresses(ctx, [...emails, ...phones]);
+  const found = new Map((await ctx.rows(atAddresses, { emails, phones })).map(({ key, id }) => [key, id]));
   return keys.map((key) => found.get(key) ?? null);
 };

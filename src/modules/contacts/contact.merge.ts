@@ -1,20 +1,16 @@
-import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
+import { contactWithTags, taggedContact } from './contact.filter.js';
+import { lockAddresses } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
-import {
-  asRow,
-  type ContactRow,
-  contactToChange,
-  createContact,
-  emitContact,
-  fieldNames,
-  named,
-  updateContact,
-} from './contact.service.js';
+import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
 import { withTags } from './contact.tagging.js';
 
 /** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */
@@ -49,37 +45,36 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   return merged;
 }
 
-// One upsert of an address at a time: two of them must not both find nobody.
-const oneAtATime = statement<never, [string]>(
-  (account, address) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || ${address}, 0))::text`,
-);
-
-const byAddress = statement<{ id: string }, [string | null, string | null]>(
-  (account, email, phone) => sql`
-    select id from contacts where account_id = ${account}::uuid and deleted_at is null
-    and (email_lower = ${email} or phone = ${phone})
+const byAddress = statement({
+  name: 'contactByAddress',
+  takes: { email: nullable(text), phone: nullable(text) },
+  row: { id: uuid },
+  text: ({ account, email, phone }) => sql`
+    select id from contacts where account_id = ${account} and deleted_at is null and (email_lower = ${email} or phone = ${phone})
     order by (email_lower = ${email}) desc nulls last, created_at, id limit 1`,
-);
+});
 
 /** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
   const { phone } = input;
   const email = input.email?.toLowerCase() ?? null;
   check(email || phone || input.firstName || input.lastName, () => badRequest('One of firstName, lastName, email, phone is required'));
-  for (const address of [email, phone].filter(Boolean).sort()) await ctx.query(oneAtATime, address!);
-  const [match] = email || phone ? await ctx.query(byAddress, email, phone ?? null) : [];
+  const addresses = [email, phone].filter((address) => typeof address === 'string');
+  if (addresses.length > 0) await lockAddresses(ctx, addresses);
+  const [match] = addresses.length > 0 ? await ctx.rows(byAddress, { email, phone: phone ?? null }) : [];
   const contact = match ? await updateContact(ctx, match.id, input) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
 
+const withDeleted = rowsToChange('contacts', taggedContact, contactWithTags, { name: 'contactsWithDeleted', live: sql`true` });
+
 /** POST /contacts/{id}/restore: a deleted contact comes back as it was; a merged one does not. */
 export async function restoreContact(ctx: Context, id: string) {
-  const where = ctx.at(id, 'Contact');
-  const before = found(await ctx.db.withDeleted.contact.findUnique({ where }), 'Contact');
+  const before = await ctx.forChange(withDeleted, id, 'Contact');
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
-  if (!before.deletedAt) return withTags(ctx, asRow(before));
+  if (!before.deletedAt) return before;
   await checkPlan(ctx, 'contacts');
-  const contact = await withTags(ctx, ctx.update('Contact', asRow(before), { deletedAt: null }));
+  const contact = ctx.update('Contact', before, { deletedAt: null });
   await emitContact(ctx, 'contact.updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
   return contact;
 }

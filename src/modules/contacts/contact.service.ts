@@ -2,10 +2,14 @@ import { badRequest, check, found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { emptySql, sql, statement } from '../../kernel/database/sql.js';
+import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fields.js';
 import {
   changedReferences,
   checkReferences,
@@ -17,22 +21,29 @@ import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
-import type { Tag } from '../tags/tag.model.js';
-import { contactColumns, contactConditions, contactListing, contactWithTags } from './contact.filter.js';
-import type { Contact, ContactList, ContactSort, CreateContactInput, UpdateContactInput } from './contact.model.js';
+import type { TagRow } from '../tags/tag.rows.js';
+import { contactConditions, contactListing, contactRow, contactWithTags, taggedContact } from './contact.filter.js';
+import {
+  type Contact,
+  ContactFields,
+  type ContactList,
+  type ContactSort,
+  type CreateContactInput,
+  type UpdateContactInput,
+} from './contact.model.js';
 import { carry, setTags, tagsNamed } from './contact.tagging.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
-export type ContactRow = Contact & { tags?: Tag[]; scoredAt?: Date | null };
+export type ContactRow = RowOf<typeof contactRow.shape> & { tags?: TagRow[] };
 
-export const asRow = (row: object) => row as ContactRow;
+const withTheirTags = { columns: contactWithTags, row: taggedContact };
 
 /** What a list of contacts is made of, a saved filter included. */
 async function listed(ctx: Context, args: ContactList) {
-  const columns = selectsOfNodes(args.selection, 'tags') ? contactWithTags : contactColumns;
+  const listing = selectsOfNodes(args.selection, 'tags') ? { ...contactListing, ...withTheirTags } : contactListing;
   const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
   const wanted = args.sort || args.order ? args : { ...args, ...order };
-  return [{ ...contactListing, columns }, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
+  return [listing, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
 }
 
 /** A page of contacts in one statement, tags and exact total included where they are asked for. */
@@ -45,52 +56,40 @@ export const showContacts = async (ctx: Context, args: ContactList) =>
 
 /** Contract GET /contacts/{id}: one contact with its tags as it is shown, or 404. */
 export const showContact = async (ctx: Context, id: string) =>
-  found(await showRow<ContactRow>(ctx, { ...contactListing, columns: contactWithTags }, validId(id, 'Contact')), 'Contact');
+  found(await showRow<ContactRow>(ctx, { ...contactListing, ...withTheirTags }, validId(id, 'Contact')), 'Contact');
 
-const byIds = statement<ContactRow, [ids: readonly string[]]>(
-  (account, ids) => sql`
-    select ${contactWithTags} from contacts t
-    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
-);
+const byIds = statement({
+  name: 'contactsById',
+  takes: { ids: listOf(uuid) },
+  row: taggedContact,
+  planned: true,
+  text: ({ account, ids }) => sql`
+    select ${contactWithTags} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+});
 
 /** Contacts with their tags by id, for many keys in one statement; null for one that is gone. */
-export const contactsById: Batch<ContactRow | null> = async (ctx, ids) => inOrder(ids, await ctx.read(byIds, ids), (row) => row.id);
+export const contactsById: Batch<ContactRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
 /** One contact with its tags, or null. */
 export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
-  const [contact] = await ctx.read(byIds, [validId(id, 'Contact')]);
+  const [contact] = await ctx.rows(byIds, { ids: [validId(id, 'Contact')] });
   return contact ?? null;
 }
 
 /** One contact with its tags, or 404. */
 export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
 
-// In one order, so that two writers of the same contacts wait for each other instead of for ever.
-const byIdsToChange = statement<ContactRow & { xmin: string }, [ids: readonly string[], locked: boolean]>(
-  (account, ids, locked) => sql`
-    select ${contactWithTags}, t.xmin::text as xmin from contacts t
-    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null order by t.id
-    ${locked ? sql`for update of t` : emptySql}`,
-);
-
-/** Contacts with their tags, to be changed: nobody else does so before this unit of work ends, or it is undone. Null for one that is gone. */
-export const contactsToChange: Batch<ContactRow | null> = async (ctx, ids) =>
-  inOrder(ids, await ctx.toChange('contacts', byIdsToChange, ids), (row) => row.id);
+const toChange = rowsToChange('contacts', taggedContact, contactWithTags);
 
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
-export const contactToChange = async (ctx: Context, id: string): Promise<ContactRow> =>
-  found(await ctx.load.contactToChange.fresh(validId(id, 'Contact')), 'Contact');
+export const contactToChange = (ctx: Context, id: string) => ctx.forChange(toChange, id, 'Contact');
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
-export const fieldNames = [
-  ...['firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
-  ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'externalBackend', 'language', 'doNotContact'],
-  ...['doNotContactReason', 'optedOutSms', 'optedOutEmail', 'assignedTo', 'customFields', 'attribution'],
-];
+export const fieldNames = [...namesOf(ContactFields), 'optedOutSms', 'optedOutEmail'];
 
 /** A contact of which nothing is known. */
 const blank = {
-  ...Object.fromEntries(fieldNames.map((name) => [name, null])),
+  ...emptyRow(contactRow.shape),
   masterStatus: 'lead',
   doNotContact: false,
   customFields: {},
@@ -117,7 +116,7 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
   // Last of the checks: what is refused takes no place in the plan.
   await checkPlan(ctx, 'contacts');
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
-  const contact: ContactRow = asRow(ctx.insert('Contact', { ...blank, ...defined(input), customFields }));
+  const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields });
   contact.tags = carry(ctx, contact.id, carried);
   await emitContact(ctx, 'contact.created', contact);
   return contact;

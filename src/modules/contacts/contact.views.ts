@@ -1,5 +1,6 @@
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
-import { type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { integer } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;
@@ -48,17 +49,15 @@ export function longestWaiting(ctx: Context, columns: Sql, most: number): Sql {
     order by w.since, w.contact_id limit ${most}::int`;
 }
 
-const countIn = statement<{ count: number }, [Sql]>(
-  (account, condition) => sql`select count(*)::int as count from contacts t
-    where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}`,
-);
+const countIn = (account: string, condition: Sql) => sql`select count(*)::int as count from contacts t
+  where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}`;
 
 /** Contract GET /contacts/smart-views: the definitions, each with how many contacts it shows now. */
 export async function smartViews(ctx: Context): Promise<SmartViewInfo[]> {
   const views = Object.entries(words) as [View, [string, string]][];
   return Promise.all(
     views.map(async ([key, [name, description]]) => {
-      const [row] = await ctx.query(countIn, smartView(key, ctx));
+      const [row] = await ctx.select({ count: integer }, countIn(ctx.caller.account.id, smartView(key, ctx)));
       return { key, name, description, count: row!.count };
     }),
   );

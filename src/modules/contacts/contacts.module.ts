@@ -10,13 +10,12 @@ import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.
 import { contactsAtAddresses } from './contact.match.js';
 import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
-import { type ContactRow, contactsById, contactsToChange } from './contact.service.js';
+import { type ContactRow, contactsById } from './contact.service.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
-    contactToChange: Loader<ContactRow | null>;
     contactAtAddress: Loader<string | null>;
     pendingOfContact: Loader<void>;
     activityOfContact: Loader<void>;
@@ -52,7 +51,6 @@ export default defineModule({
   filterable: { contact: filterable },
   loaders: {
     contact: contactsById,
-    contactToChange: contactsToChange,
     contactAtAddress: contactsAtAddresses,
     pendingOfContact: cancelPending,
     activityOfContact: rescore,

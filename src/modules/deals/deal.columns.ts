@@ -1,4 +1,6 @@
+import { flag, instant, nullable, type RowOf, records, type Shape } from '../../kernel/database/kinds.js';
 import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { printed, printedObject } from '../../kernel/lists/recordSql.js';
 import { Company } from '../companies/company.model.js';
 import { hiddenFields } from '../contacts/contact.filter.js';
@@ -6,10 +8,17 @@ import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { Deal, DealProduct } from './deal.model.js';
 
-/** The columns of a deal's row, over the alias `t`: exact decimals and days as text. */
-const dealColumns = sql`
-  ${selectList('Deal', 't', ['value', 'probability', 'position', 'expectedCloseDate', 'deletedAt'])},
-  t.value::text as value, t.probability::text as probability, t.position::text as position, t.expected_close_date::text as "expectedCloseDate"`;
+/** A deal as it is kept, without its lines. */
+export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
+export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
+
+const lineRow = modelRow('DealProduct', DealProduct);
+
+/** A deal with its lines. */
+export const wholeDealRow = { ...dealRow.shape, products: records(lineRow.shape) };
+export type WholeDeal = RowOf<typeof wholeDealRow>;
+
+const dealColumns = dealRow.columns();
 
 /** A line as the deal shows it, over the alias `i`. */
 const productJson = sql`json_build_object('id', i.id, 'name', i.name, 'description', i.description, 'quantity', i.quantity::text,
@@ -68,6 +77,12 @@ function selectedBelow(selection: ReadonlySet<string>, prefixes: string[]) {
   );
   return (name: string) =>
     paths.flatMap((path) => (path.startsWith(`${name}.`) && path.split('.').length === 2 ? [path.slice(name.length + 1)] : []));
+}
+
+/** The shape of what `dealColumnsFor` selects. What it leads to is as JSON tells it: the doors print it. */
+export function dealShapeFor(selection: ReadonlySet<string>, prefixes: string[]): Shape {
+  const fieldsBelow = selectedBelow(selection, prefixes);
+  return fieldsBelow('products').length > 0 ? wholeDealRow : dealRow.shape;
 }
 
 /** What of a deal's lines and of the records that it leads to is selected, as columns over the alias `t`. */

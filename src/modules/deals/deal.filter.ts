@@ -1,5 +1,6 @@
 import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import type { Shape } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
@@ -34,10 +35,11 @@ function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns']
 
 export type DealOrder = keyof typeof DealSort | 'board';
 
-export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, record: Sql) =>
+export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, row: Shape, record: Sql) =>
   ({
     table: 'deals',
     columns,
+    row,
     record,
     sorts: {
       createdAt: byTime('created_at'),

@@ -1,10 +1,9 @@
 import { sql } from '../../kernel/database/sql.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
-import { wholeDeal } from './deal.columns.js';
-import type { DealRow } from './deal.events.js';
+import { type DealRow, wholeDeal, wholeDealRow } from './deal.columns.js';
 
 const by = (parent: string, order?: string) =>
-  relatedRows<DealRow>({ table: 'deals', columns: wholeDeal, parent, order, live: sql`t.deleted_at is null` });
+  relatedRows<DealRow>({ table: 'deals', columns: wholeDeal, row: wholeDealRow, parent, order, live: sql`t.deleted_at is null` });
 
 /** The newest deals with contacts. */
 export const dealsOfContacts = by('contact_id');

@@ -1,7 +1,7 @@
 import type { Loader } from '../../kernel/context/loaders.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { DealRow } from './deal.events.js';
+import type { DealRow } from './deal.columns.js';
 import { filterable } from './deal.filter.js';
 import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
@@ -13,15 +13,13 @@ import {
   UserDealsResolver,
 } from './deal.relations.resolver.js';
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
-import { dealsById, dealsToChange, type WholeDeal } from './deal.service.js';
-import { type Place, placesToHold, placesToRead } from './deal.stage.js';
+import { dealsById } from './deal.service.js';
+import { rulesOfStages, type StageRules } from './deal.stage.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
-    dealToChange: Loader<(WholeDeal & { deletedAt: Date | null }) | null>;
-    place: Loader<Place | null>;
-    placeToHold: Loader<Place | null>;
+    stageRules: Loader<StageRules | null>;
     dealsOfContact: Loader<DealRow[]>;
     dealsOfCompany: Loader<DealRow[]>;
     dealsOfUser: Loader<DealRow[]>;
@@ -55,7 +53,7 @@ export default defineModule({
   ],
   filterable: { deal: filterable },
   loaders: {
-    ...{ deal: dealsById, dealToChange: dealsToChange, place: placesToRead, placeToHold: placesToHold },
+    ...{ deal: dealsById, stageRules: rulesOfStages },
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers },
     ...{ dealsOfPipeline: dealsOfPipelines, dealsOfStage: dealsOfStages },
   },

@@ -68,7 +68,7 @@ function addressOf({ matchOn }: Run, { input }: Row): string | undefined {
 }
 
 async function contactOf(inside: Context, { matchOn }: Run, address: string): Promise<string | null> {
-  if (matchOn === 'id') return isUuid(address) ? ((await inside.load.contactToChange.fresh(address))?.id ?? null) : null;
+  if (matchOn === 'id') return isUuid(address) ? ((await inside.load.contact.fresh(address))?.id ?? null) : null;
   return inside.load.contactAtAddress.fresh(`${matchOn}/${address}`);
 }
 

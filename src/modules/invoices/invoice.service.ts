@@ -188,7 +188,12 @@ export async function voidInvoice(ctx: Context, id: string): Promise<InvoiceRow>
   return moved(ctx, before, 'void', { voidedAt: ctx.now() });
 }
 
-function moved(ctx: Context, before: InvoiceRow, status: keyof typeof InvoiceStatus, stamps: Partial<InvoiceRow>): InvoiceRow {
+function moved(
+  ctx: Context,
+  before: InvoiceRow,
+  status: keyof typeof InvoiceStatus,
+  stamps: { sentAt?: Date; voidedAt?: Date },
+): InvoiceRow {
   const saved = ctx.update('Invoice', before, { status, ...stamps });
   tell(ctx, `invoice.${status === 'void' ? 'voided' : status}`, saved, changesOf(before, saved));
   return saved;

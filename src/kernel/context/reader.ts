@@ -1,0 +1,83 @@
+import type { Transaction } from '../database/accountScope.js';
+import type { Database } from '../database/index.js';
+import { type RowOf, readerOf, type Shape } from '../database/kinds.js';
+import type { Sql } from '../database/sql.js';
+import { type Bound, listedSql, type Statement } from '../database/statement.js';
+import type { LookupBatcher } from '../reads/lookupBatcher.js';
+import { type Asked, TickBatcher } from '../reads/tickBatcher.js';
+import type { UnitOfWork } from '../writes/unitOfWork.js';
+
+interface Sources {
+  database: Database;
+  reads: LookupBatcher;
+}
+
+/**
+ * How a context reads: every row comes as JSON text, which costs a fraction of rows that Prisma takes in hand, and is made
+ * what its type says by its statement. What needs no transaction begins none, and sees what the unit of work has written.
+ */
+export class Reader {
+  readonly #tick = new TickBatcher((query) => this.lookup(query));
+
+  constructor(
+    private readonly app: Sources,
+    private readonly unit?: UnitOfWork,
+  ) {}
+
+  async rows<Row extends object, P>(statement: Statement<Row, P>, account: string, params: P): Promise<Row[]> {
+    const rows = await this.#rowsOf(statement, account, params);
+    for (const row of rows) statement.read(row);
+    return rows as Row[];
+  }
+
+  async #rowsOf<P>(statement: Statement<object, P>, account: string, params: P): Promise<object[]> {
+    if (statement.changes) {
+      const client = (await this.unit?.connection()) ?? this.app.database.prisma;
+      return client.$queryRaw<object[]>(statement.bind(account, params) as Sql);
+    }
+    if (statement.locks) {
+      if (!this.unit) throw new Error(`${statement.name} takes locks outside a unit of work`);
+      return JSON.parse(await textIn(await this.unit.connection(), statement.bindListed(account, params))) as object[];
+    }
+    if (statement.shared) {
+      return this.#tick.rows({ listed: () => statement.bindListed(account, params), part: () => statement.part(account, params) });
+    }
+    const query = statement.bindListed(account, params);
+    return JSON.parse(await (statement.planned ? this.planned(query) : this.text(query))) as object[];
+  }
+
+  /** The rows of a select that was composed. */
+  async select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
+    const found = JSON.parse(await this.text(listedSql(rows))) as object[];
+    return found.map(readerOf<RowOf<S>>(row));
+  }
+
+  together(asked: Asked): Promise<object[]> {
+    return this.#tick.rows(asked);
+  }
+
+  /** The one text that a statement answers. */
+  text(query: Bound): Promise<string> {
+    return this.#text(query, (asked) => this.app.database.text(asked));
+  }
+
+  /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
+  planned(query: Bound): Promise<string> {
+    return this.#text(query, async (asked) => (await this.app.database.planned(asked))[0]!);
+  }
+
+  /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  lookup(query: Bound): Promise<string> {
+    return this.#text(query, (asked) => this.app.reads.text(asked));
+  }
+
+  async #text(query: Bound, outside: (query: Bound) => Promise<string>): Promise<string> {
+    const tx = await this.unit?.begun();
+    return tx ? textIn(tx, query) : outside(query);
+  }
+}
+
+async function textIn(tx: Transaction, query: Bound): Promise<string> {
+  const [row] = await tx.$queryRaw<Record<string, string>[]>(query as Sql);
+  return Object.values(row!)[0]!;
+}

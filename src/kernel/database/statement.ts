@@ -1,0 +1,122 @@
+import { Prisma } from '../../generated/prisma/client.js';
+import { type Kind, type RowOf, readerOf, type Shape } from './kinds.js';
+import { type Sql, sql } from './sql.js';
+
+/** A statement with its values: what a driver sends. */
+export interface Bound {
+  /** The text with $1, $2 … */
+  readonly text: string;
+  readonly values: unknown[];
+  /** The same under the name by which Prisma knows a raw query. */
+  readonly sql: string;
+}
+
+/** Stands in a statement's text for a parameter. */
+class Slot {
+  constructor(readonly name: string) {}
+}
+
+interface Definition<R extends Shape, P extends Shape> {
+  /** Its name in logs, tests and metrics; unique. */
+  name: string;
+  /** The parameters by name; the account is always there besides. */
+  takes?: P;
+  /** The columns that it answers; none for a statement that is run for its effect. */
+  row?: R;
+  /** Whether it is planned once: it finds few rows by an index, whatever its values are. */
+  planned?: boolean;
+  /** Whether those asked for at the same moment, by anybody, may go as one: a look-up by keys. Needs no transaction. */
+  shared?: boolean;
+  /** Whether it changes rows. */
+  changes?: boolean;
+  /** Whether it takes locks, which are kept to the end of the unit of work. */
+  locks?: boolean;
+  /** Whether it looks beyond the caller's account. */
+  global?: boolean;
+  /** The text, with the parameters where they belong: each is cast to its kind. */
+  text(slots: { account: Sql } & { [N in keyof P]: Sql }): Sql;
+}
+
+/** All statements by name: what the test describes against the database. */
+export const statements = new Map<string, Statement<object, never>>();
+
+/** A statement as a value: a name, a text that is written once, parameters by name, and how it may be run. */
+export class Statement<Row extends object, Params> {
+  readonly name: string;
+  readonly read: (json: object) => Row;
+  readonly row: Shape;
+  readonly planned: boolean;
+  readonly shared: boolean;
+  readonly changes: boolean;
+  readonly locks: boolean;
+  readonly global: boolean;
+  #template?: { sql: Sql; text: string };
+  #listed?: { text: string; values: unknown[] };
+
+  constructor(private readonly definition: Definition<Shape, Shape>) {
+    const { name, row = {}, planned = false, shared = false, changes = false, locks = false, global = false } = definition;
+    this.name = name;
+    this.row = row;
+    this.read = readerOf<Row>(row);
+    this.planned = planned || shared;
+    this.shared = shared;
+    this.changes = changes;
+    this.locks = locks;
+    this.global = global;
+  }
+
+  get template() {
+    this.#template ??= templateOf(this.definition);
+    return this.#template;
+  }
+
+  /** The statement itself with its values. */
+  bind(account: string, params: Params): Bound {
+    const { sql: template, text } = this.template;
+    return bound(text, filled(template.values, account, params));
+  }
+
+  /** The same as one text: its rows as a JSON list. */
+  bindListed(account: string, params: Params): Bound {
+    if (!this.#listed) {
+      const listed = listedSql(this.template.sql);
+      this.#listed = { text: listed.text, values: listed.values };
+    }
+    return bound(this.#listed.text, filled(this.#listed.values, account, params));
+  }
+
+  /** The same as a part of a larger statement. */
+  part(account: string, params: Params): Sql {
+    const { sql: template } = this.template;
+    return new Prisma.Sql(template.strings, filled(template.values, account, params));
+  }
+}
+
+/** Defines a statement. */
+export function statement<const R extends Shape, const P extends Shape = Record<never, never>>(
+  definition: Definition<R, P>,
+): Statement<RowOf<R>, RowOf<P>> {
+  if (statements.has(definition.name)) throw new Error(`Two statements are called ${definition.name}`);
+  const made = new Statement<RowOf<R>, RowOf<P>>(definition as Definition<Shape, Shape>);
+  statements.set(definition.name, made as unknown as Statement<object, never>);
+  return made;
+}
+
+/** The rows of a select as one JSON text. */
+export const listedSql = (rows: Sql): Sql => sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`;
+
+function templateOf({ takes = {}, text }: Definition<Shape, Shape>) {
+  const slots: Record<string, Sql> = { account: slotOf('account', 'uuid') };
+  for (const [name, { sql: type }] of Object.entries(takes as Record<string, Kind<unknown>>)) slots[name] = slotOf(name, type);
+  const template = text(slots as { account: Sql });
+  return { sql: template, text: template.text };
+}
+
+const slotOf = (name: string, type: string) => new Prisma.Sql(['', `::${type}`], [new Slot(name)]);
+
+const filled = (template: unknown[], account: string, params: unknown): unknown[] =>
+  template.map((value) => (value instanceof Slot ? paramOf(value, account, params as Record<string, unknown>) : value));
+
+const paramOf = ({ name }: Slot, account: string, params: Record<string, unknown>) => (name === 'account' ? account : params[name]);
+
+const bound = (text: string, values: unknown[]): Bound => ({ text, sql: text, values });

@@ -1,0 +1,43 @@
+import { lastPlace } from './deal.board.js';
+import type { WholeDeal } from './deal.columns.js';
+import type { DealProduct, UpdateDealInput } from './deal.model.js';
+import { sumOf } from './deal.products.js';
+import type { StageRules } from './deal.stage.js';
+
+// Each rule says what becomes of some of a deal's fields, from what they were and what was sent. `undefined` leaves a field.
+
+/** What a deal is worth: the amount that was given, else the sum over its lines. */
+export function worth(given: string | null | undefined, lines: readonly DealProduct[]) {
+  const sum = sumOf(lines);
+  return { value: given ?? sum, valueFromProducts: (given ?? null) === null && sum !== null };
+}
+
+/** The same after a change: an amount that came from the lines follows them. */
+export function worthAfter(before: WholeDeal, { value }: UpdateDealInput, lines: readonly DealProduct[] | undefined) {
+  const follows = value === null || (value === undefined && lines && (before.valueFromProducts || before.value === null));
+  if (follows) return worth(null, lines ?? before.products);
+  return value === undefined ? {} : worth(value, []);
+}
+
+/** The status of a deal that is made in a stage. */
+export const statusIn = ({ isWon, isLost }: StageRules) => (isWon ? 'won' : isLost ? 'lost' : 'open');
+
+/** When a deal was closed, by its status. */
+export const closingAfter = (before: WholeDeal, { status }: UpdateDealInput, now: Date) =>
+  status && status !== before.status ? { closedAt: status === 'open' ? null : now } : {};
+
+/** What a deal takes on in another stage: its place behind the others, and the stage's probability where it had the old stage's. */
+export function entering(before: WholeDeal, { probability }: UpdateDealInput, stage: StageRules, old: StageRules | undefined, now: Date) {
+  const followed = before.probability === (old?.probability ?? null) ? stage.probability : undefined;
+  return { stageEnteredAt: now, position: lastPlace(now), probability: probability === undefined ? followed : probability };
+}
+
+/** A deal as changes are looked for in it: the amounts of its lines as numbers, however they are written. */
+export const comparable = (deal: WholeDeal) => ({
+  ...deal,
+  products: deal.products.map(({ quantity, unitPrice, discount, tax, sortOrder, ...line }) => ({
+    ...line,
+    ...{ quantity: Number(quantity), unitPrice: Number(unitPrice), sortOrder: Number(sortOrder) },
+    ...{ discount: discount === null ? null : Number(discount), tax: tax === null ? null : Number(tax) },
+  })),
+});
