@@ -1,15 +1,6 @@
-import ipaddr from 'ipaddr.js';
+import { clientKey } from '../kernel/access/clientKey.js';
 import { type Bucket, type Limiter, limited, type Spent } from '../kernel/access/rateLimits.js';
 import type { Context } from '../kernel/context/context.js';
-
-/** One address, or the /64 of an IPv6 one, so that a rotating client stays one client. */
-function clientKey(ip: string): string {
-  if (!ip.includes(':') || !ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
-  if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  const network = address.parts.slice(0, 4).map((part) => part.toString(16));
-  return `${network.join(':')}::/64`;
-}
 
 /** The limits that one request meets. The headers show the bucket with the fewest remaining, or the one that refused. */
 export class RateGate {

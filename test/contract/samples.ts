@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
-import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { tokenMailed } from '../support/mail.js';
 import { manySamples } from './samples.many.js';
 import { moneySamples } from './samples.money.js';
 import { salesSamples } from './samples.sales.js';
@@ -36,22 +34,10 @@ const onKey: MakeSample = async (account, n) => ({ params: { id: await aKey(acco
 
 const onMember: MakeSample = async (account) => ({ params: { id: (await account.member()).userId } });
 
-/** The token in the link of the last mail to an address. */
-async function mailedToken(account: Account, to: string): Promise<string> {
-  await mailsSent();
-  const { outboxDir } = account.seed.app.config;
-  const mails = readdirSync(outboxDir)
-    .filter((name) => name.endsWith('.json'))
-    .sort()
-    .map((name) => JSON.parse(readFileSync(join(outboxDir, name), 'utf8')) as { to: string; body: string });
-  const mail = mails.filter((m) => m.to === to).at(-1);
-  return /token=([\w-]+)/.exec(mail?.body ?? '')![1]!;
-}
-
 /** A member who has set up a second factor but not proved it, and a code that does. */
 async function halfway(account: Account) {
   const member = await account.member();
-  const { secret } = dataOf(await member.post('/auth/mfa/setup'));
+  const { secret } = dataOf(await member.post('/auth/mfa/setup', { password }));
   const totp = new TOTP({ algorithm: 'SHA1', digits: 6, period: 30, secret: Secret.fromBase32(secret) });
   return { member, code: totp.generate({ timestamp: account.seed.app.clock.now().getTime() }) };
 }
@@ -70,14 +56,14 @@ export const samples: Record<string, MakeSample> = {
   'POST /auth/reset-password': async (account) => {
     const { email: to } = await account.member();
     dataOf(await account.seed.anybody().post('/auth/forgot-password', { email: to }));
-    return { body: { token: await mailedToken(account, to), password: 'another long password' } };
+    return { body: { token: await tokenMailed(account.seed.app.config, to, 'reset-password'), password: 'another long password' } };
   },
   'POST /auth/switch-account': async (account) => ({ as: await account.member(), body: { accountId: account.id } }),
   'POST /auth/accept-invite': async (account, n) => {
     dataOf(await account.owner.post('/users/invite', { email: email(account, n) }));
-    return { body: { token: await mailedToken(account, email(account, n)), password, firstName: 'Ivy' } };
+    return { body: { token: await tokenMailed(account.seed.app.config, email(account, n), 'accept-invite'), password, firstName: 'Ivy' } };
   },
-  'POST /auth/mfa/setup': async (account) => ({ as: await account.member() }),
+  'POST /auth/mfa/setup': async (account) => ({ as: await account.member(), body: { password } }),
   'POST /auth/mfa/enable': async (account) => {
     const { member, code } = await halfway(account);
     return { as: member, body: { code } };

@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import {
   type Account,
   type Client,
@@ -16,6 +13,7 @@ import {
   server,
   type TestServer,
 } from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
 
 let api: TestServer;
 beforeAll(async () => {
@@ -42,7 +40,7 @@ function nextCode({ secret }: Guarded): string {
 
 async function guarded(): Promise<Guarded> {
   const account = await api.seed.account();
-  const { secret, otpauthUrl } = dataOf(await account.owner.post('/auth/mfa/setup'));
+  const { secret, otpauthUrl } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
   expect(otpauthUrl).toMatch(/^otpauth:\/\/totp\//);
   const { recoveryCodes } = dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
   return { account, email: account.ownerEmail, secret, recoveryCodes };
@@ -55,17 +53,6 @@ async function firstStep({ email }: Guarded): Promise<string> {
 
 const verify = (mfaToken: string, proof: object, client: Client = api.anybody()) => client.post('/auth/mfa/verify', { mfaToken, ...proof });
 const statuses = (replies: Reply[]) => replies.map(({ status }) => status).sort();
-
-async function lastMail(to: string): Promise<string> {
-  await mailsSent();
-  const files = readdirSync(api.outboxDir)
-    .filter((name) => name.endsWith('.json'))
-    .sort();
-  const mails = files.map((name) => JSON.parse(readFileSync(join(api.outboxDir, name), 'utf8')));
-  return mails.filter((mail) => mail.to === to).at(-1).body;
-}
-
-const tokenIn = (mail: string) => /token=([\w-]+)/.exec(mail)![1]!;
 
 describe('a login with a second factor', () => {
   it('gives no session before the second step', async () => {
@@ -159,7 +146,7 @@ describe('guessing codes', () => {
     let ip = 0;
     const anywhere = () => strict.anybody().with({ 'x-forwarded-for': `10.1.0.${++ip}` });
     const account = await strict.seed.account();
-    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
+    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
     dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret, 0, strict) }));
     const login = async () => dataOf(await anywhere().post('/auth/login', { email: account.ownerEmail, password })).mfaToken;
     for (let i = 0; i < 10; i++) expectRefusal(await verify(await login(), { code: '000000' }, anywhere()), 401);
@@ -208,7 +195,7 @@ describe('no other way in', () => {
   it('goes round the second factor by a new password', async () => {
     const person = await guarded();
     await api.anybody().post('/auth/forgot-password', { email: person.email });
-    const token = tokenIn(await lastMail(person.email));
+    const token = await tokenMailed(api, person.email, 'reset-password');
     expectRefusal(await verify(token, { code: nextCode(person) }), 401);
     const client = api.anybody();
     dataOf(await client.post('/auth/reset-password', { token, password: 'another password' }));
@@ -222,7 +209,9 @@ describe('no other way in', () => {
     const other = await api.seed.account();
     dataOf(await other.owner.post('/users/invite', { email: person.email }));
     const client = api.anybody();
-    const accepted = dataOf(await client.post('/auth/accept-invite', { token: tokenIn(await lastMail(person.email)), password }));
+    const accepted = dataOf(
+      await client.post('/auth/accept-invite', { token: await tokenMailed(api, person.email, 'accept-invite'), password }),
+    );
     expect([accepted.mfaRequired, accepted.user, client.cookie]).toEqual([true, null, undefined]);
     const entered = dataOf(await verify(accepted.mfaToken, { code: nextCode(person) }, client));
     expect(entered.account.id).toBe(other.id);
@@ -232,7 +221,7 @@ describe('no other way in', () => {
 describe('setting up', () => {
   it('asks for nothing until a first code has proved the app', async () => {
     const account = await api.seed.account();
-    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
+    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
     expectRefusal(await account.owner.post('/auth/mfa/enable', { code: '000000' }), 400, 'code');
     expect((await account.login()).cookie).toBeDefined();
     dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
@@ -241,7 +230,7 @@ describe('setting up', () => {
 
   it('does not replace a factor that is enabled', async () => {
     const { account } = await guarded();
-    expectRefusal(await account.owner.post('/auth/mfa/setup'), 400);
+    expectRefusal(await account.owner.post('/auth/mfa/setup', { password }), 400);
   });
 
   it('is undone with the password alone', async () => {
@@ -265,7 +254,7 @@ describe('a second factor that a role must have', () => {
     dataOf(await account.owner.patch('/auth/mfa/policy', { roles: ['owner', 'admin'] }));
     const asked = async (email: string) => dataOf(await api.anybody().post('/auth/login', { email, password })).mfaSetupRequired;
     expect([await asked(account.ownerEmail), await asked(member.email)]).toEqual([true, false]);
-    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
+    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
     dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
     api.clock.advance(30 * second);
     const { mfaToken } = dataOf(await api.anybody().post('/auth/login', { email: account.ownerEmail, password }));
@@ -283,7 +272,7 @@ describe('a second factor that a role must have', () => {
     expect(dataOf(await account.owner.get('/auth/me')).user.email).toBe(account.ownerEmail);
     expect((await account.login()).cookie).toBeDefined();
     expect((await key.get('/contacts')).status).toBe(200);
-    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup'));
+    const { secret } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
     dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
     expect((await account.owner.get('/contacts')).status).toBe(200);
     expect(dataOf(await account.owner.get('/auth/mfa/policy')).roles).toEqual(['owner']);

@@ -1,9 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { Client, dataOf, type Loose, type Raw, type Reply, second, server, type TestServer } from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
 
 /** Everything that the server has said to anybody. */
 const heard: string[] = [];
@@ -34,15 +32,6 @@ const plant = (name: string, text: string, replies: number) => {
 const witness = () => new Witness(api.wire);
 const email = 'canary@example.com';
 
-async function tokenMailedTo(to: string): Promise<string> {
-  await mailsSent();
-  const files = readdirSync(api.outboxDir)
-    .filter((name) => name.endsWith('.json'))
-    .sort();
-  const mails = files.map((name) => JSON.parse(readFileSync(join(api.outboxDir, name), 'utf8')) as Loose);
-  return /token=([\w-]+)/.exec(mails.filter((mail) => mail.to === to).at(-1)!.body)![1]!;
-}
-
 const sessions: string[] = [];
 const noted = (client: Client) => {
   sessions.push(client.cookie!);
@@ -68,13 +57,13 @@ async function live(): Promise<Client> {
   plant('API key', key, 1);
   dataOf(await owner.post('/auth/change-password', { currentPassword: passwords.first, newPassword: passwords.changed }));
   dataOf(await owner.post('/users/invite', { email: 'invited@example.com' }));
-  plant('invitation', await tokenMailedTo('invited@example.com'), 0);
+  plant('invitation', await tokenMailed(api, 'invited@example.com', 'accept-invite'), 0);
   dataOf(await noted(witness()).post('/auth/accept-invite', { token: canaries.invitation!.text, password: passwords.invited }));
   dataOf(await witness().post('/auth/forgot-password', { email }));
-  plant('reset token', await tokenMailedTo(email), 0);
+  plant('reset token', await tokenMailed(api, email, 'reset-password'), 0);
   dataOf(await witness().post('/auth/reset-password', { token: canaries['reset token']!.text, password: passwords.reset }));
   const again = await login(passwords.reset);
-  const { secret } = dataOf(await again.post('/auth/mfa/setup'));
+  const { secret } = dataOf(await again.post('/auth/mfa/setup', { password: passwords.reset }));
   plant('secret of the second factor', secret, 1);
   const code = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() });
   const { recoveryCodes } = dataOf(await again.post('/auth/mfa/enable', { code: code() }));

@@ -40,6 +40,8 @@ const unlimited = 2 ** 31;
 
 interface Counter {
   consume(key: string, points: number): Promise<RateLimiterRes>;
+  /** Takes back what was consumed. */
+  reward(key: string, points: number): Promise<RateLimiterRes>;
 }
 
 /** Counts in Redis, and in process while Redis is away. */
@@ -60,6 +62,13 @@ class SharedCounter implements Counter {
     return this.breaker.ask(
       () => this.#shared.consume(key, points),
       () => this.#own.consume(key, points),
+    );
+  }
+
+  reward(key: string, points: number): Promise<RateLimiterRes> {
+    return this.breaker.ask(
+      () => this.#shared.reward(key, points),
+      () => this.#own.reward(key, points),
     );
   }
 }
@@ -92,6 +101,11 @@ export class Limiter {
       resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
       refused: this.limits.enabled && consumedPoints > limit,
     };
+  }
+
+  /** Takes back one point: what it was spent on turned out not to count. */
+  async giveBack(bucket: Bucket, key: string): Promise<void> {
+    await this.#counter(seconds[bucket]).reward(`${bucket}:${key}`, 1);
   }
 
   #counter(duration: number): Counter {

@@ -1,8 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
-import { limited } from '../../kernel/access/rateLimits.js';
 import { seal, sign, unseal } from '../../kernel/base/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { guessed, isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import {
   type AuthResult,
@@ -12,11 +12,11 @@ import {
   type MfaPolicy,
   type MfaPolicyInput,
   type MfaSetup,
+  type MfaSetupInput,
   type MfaVerifyInput,
   type RecoveryCodes,
 } from './auth.model.js';
-import { verifyPassword } from './auth.secrets.js';
-import { openSession, placesOf } from './auth.session.js';
+import { openSession, placesOf, revokeSessions } from './auth.session.js';
 import { findToken, useToken } from './auth.tokens.js';
 
 const period = 30;
@@ -28,9 +28,16 @@ const authenticator = (secret: string, label: string) =>
 
 const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
 
-/** POST /auth/mfa/setup: a new secret for an authenticator app; nothing is asked for until it is enabled. */
-export async function setUpMfa(ctx: Context): Promise<MfaSetup> {
+/** The calling person, who has proved the password: a session alone changes nothing about how its person logs in. */
+async function provenUser(ctx: Context, password: string) {
   const user = await callingUser(ctx);
+  check(await isPasswordOf(ctx, user.email, user, password), () => invalidField('password', 'incorrect', 'is wrong'));
+  return user;
+}
+
+/** POST /auth/mfa/setup: a new secret for an authenticator app; nothing is asked for until it is enabled. */
+export async function setUpMfa(ctx: Context, { password }: MfaSetupInput): Promise<MfaSetup> {
+  const user = await provenUser(ctx, password);
   check(!user.mfaEnabledAt, () => badRequest('A second factor is set up already; disable it first'));
   const secret = new Secret({ buffer: Uint8Array.from(ctx.app.clock.bytes(20)).buffer }).base32;
   await ctx.global.user.update({ where: { id: user.id }, data: { mfaSecret: seal(ctx.app, 'mfa', place(user.id), secret) } });
@@ -73,7 +80,7 @@ async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: st
   return count === 1;
 }
 
-/** POST /auth/mfa/enable: a first code proves the app; the recovery codes are shown in this reply only. */
+/** POST /auth/mfa/enable: a first code proves the app; the recovery codes are shown in this reply only, and the other sessions end. */
 export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise<RecoveryCodes> {
   const user = await callingUser(ctx);
   check(user.mfaSecret && !user.mfaEnabledAt, () => badRequest('Set a second factor up first'));
@@ -86,14 +93,14 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
   );
   const recoveryCodes = codes.map((text) => hashed(ctx, text));
   await ctx.global.user.update({ where: { id: user.id }, data: { mfaEnabledAt: ctx.now(), recoveryCodes } });
+  await revokeSessions(ctx, user.id, { except: ctx.caller.id });
   forgetCallers(ctx.app);
   return { recoveryCodes: codes };
 }
 
 /** POST /auth/mfa/disable: with the password. */
 export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
-  const user = await callingUser(ctx);
-  check(await verifyPassword(user.passwordHash, password), () => invalidField('password', 'incorrect', 'is wrong'));
+  const user = await provenUser(ctx, password);
   const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
   await ctx.global.user.update({ where: { id: user.id }, data });
   forgetCallers(ctx.app);
@@ -127,10 +134,8 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   check(counted.count === 1, wrong);
   const user = found(await ctx.global.user.findUnique({ where: { id: token.userId } }), 'User');
   // Who knows the password gets new tokens, from as many addresses as they like: the person's codes are limited, too.
-  const spent = await ctx.app.limiter.spend('failedLogin', `mfa:${user.id}`);
-  if (spent.refused) throw limited(spent);
-  const taken = code ? await takeCode(ctx, user, code) : await takeRecoveryCode(ctx, user, recoveryCode!);
-  check(taken, wrong);
+  const take = () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!));
+  check(await guessed(ctx, `mfa:${user.id}`, user, take), wrong);
   return ctx.transaction(async (inside) => {
     await useToken(inside, 'mfa', mfaToken);
     const places = await placesOf(inside, user.id);

@@ -145,6 +145,11 @@ export class RecoveryCodes {
   @Texts(10, 20, 'The codes; they are shown only here', { required: true }) recoveryCodes: string[];
 }
 
+@Input('Proof of who sets a second factor up')
+export class MfaSetupInput {
+  @Secret(0, 'The password') password: string;
+}
+
 @Input('A code of the authenticator app')
 export class MfaEnableInput {
   @Text(6, 'Six digits', { required: true }) code: string;

@@ -1,5 +1,6 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { mailInBackground } from './auth.mail.js';
 import {
@@ -10,20 +11,24 @@ import {
   type ForgotPasswordInput,
   type ResetPasswordInput,
 } from './auth.model.js';
-import { hashPassword, verifyPassword } from './auth.secrets.js';
+import { hashPassword } from './auth.secrets.js';
 import { displayName, enter, findUser, placesOf, revokeSessions } from './auth.session.js';
-import { findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
+import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
+
+/** Keeps a new password; whatever the old one opened ends: links and tokens, and the sessions, all or all but one. */
+async function keepPassword(inside: Context, userId: string, passwordHash: string, sessions: { except?: string } = {}): Promise<void> {
+  await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
+  await endPasswordTokens(inside, userId);
+  await revokeSessions(inside, userId, sessions);
+}
 
 /** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
 export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
   const { userId, id } = ctx.caller;
   const user = found(await ctx.global.user.findUnique({ where: { id: userId } }), 'User');
-  check(await verifyPassword(user.passwordHash, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
+  check(await isPasswordOf(ctx, user.email, user, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
   const passwordHash = await hashPassword(newPassword);
-  await ctx.transaction(async (inside) => {
-    await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
-    await revokeSessions(inside, userId, { except: id });
-  });
+  await ctx.transaction((inside) => keepPassword(inside, userId, passwordHash, { except: id }));
   forgetCallers(ctx.app);
   return done;
 }
@@ -47,8 +52,7 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
   const passwordHash = await hashPassword(password);
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
-    await inside.global.user.update({ where: { id: userId }, data: { passwordHash } });
-    await revokeSessions(inside, userId);
+    await keepPassword(inside, userId, passwordHash);
   });
   forgetCallers(ctx.app);
   return done;
@@ -61,7 +65,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
   const user = found(await ctx.global.user.findUnique({ where: { id: invite.userId } }), 'User');
   const isNew = user.passwordHash === null;
   if (!isNew)
-    check(await verifyPassword(user.passwordHash, input.password), () =>
+    check(await isPasswordOf(ctx, user.email, user, input.password), () =>
       invalidField('password', 'incorrect', 'is not your current password'),
     );
   const passwordHash = isNew ? await hashPassword(input.password) : user.passwordHash;
@@ -72,7 +76,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
     const saved = await inside.global.user.update({ where: { id: user.id }, data: { passwordHash, ...names } });
     const place = await inside.global.membership.updateMany({
       where: { ...key, status: 'invited' },
-      data: { status: 'active', name: displayName(saved), lastActiveAt: ctx.now() },
+      data: { status: 'active', name: displayName(saved) },
     });
     check(place.count === 1, wrongToken);
     const places = await placesOf(inside, user.id);

@@ -18,6 +18,7 @@ import {
   MfaPolicy,
   MfaPolicyInput,
   MfaSetup,
+  MfaSetupInput,
   MfaVerifyInput,
   RecoveryCodes,
   RegisterInput,
@@ -60,6 +61,7 @@ export class AuthResolver {
 
   @Mutation(() => Done, { description: 'Changes the password; the other sessions end' })
   @Access({ session: true })
+  @Limited('security')
   @Detached()
   changePassword(@Ctx() ctx: Context, @In() input: ChangePasswordInput) {
     return changePassword(ctx, input);
@@ -95,13 +97,15 @@ export class AuthResolver {
     return acceptInvite(ctx, input);
   }
 
-  @Mutation(() => MfaSetup, { description: 'Begins to set up a second factor' })
+  @Mutation(() => MfaSetup, { description: 'Begins to set up a second factor, with the password' })
   @Access({ session: true, beforeMfa: true })
-  setUpMfa(@Ctx() ctx: Context) {
-    return setUpMfa(ctx);
+  @Limited('security')
+  @Detached()
+  setUpMfa(@Ctx() ctx: Context, @In() input: MfaSetupInput) {
+    return setUpMfa(ctx, input);
   }
 
-  @Mutation(() => RecoveryCodes, { description: 'Turns the second factor on, by a first code' })
+  @Mutation(() => RecoveryCodes, { description: 'Turns the second factor on, by a first code; the other sessions end' })
   @Access({ session: true, beforeMfa: true })
   @Limited('security')
   enableMfa(@Ctx() ctx: Context, @In() input: MfaEnableInput) {
@@ -110,6 +114,7 @@ export class AuthResolver {
 
   @Mutation(() => Done, { description: 'Turns the second factor off' })
   @Access({ session: true })
+  @Limited('security')
   @Detached()
   disableMfa(@Ctx() ctx: Context, @In() input: MfaDisableInput) {
     return disableMfa(ctx, input);

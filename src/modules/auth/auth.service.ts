@@ -1,10 +1,10 @@
-import { limited } from '../../kernel/access/rateLimits.js';
 import { check, denied, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { plans } from '../plans/plan.limits.js';
+import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput, type SwitchAccountInput } from './auth.model.js';
-import { hashPassword, verifyPassword } from './auth.secrets.js';
+import { hashPassword } from './auth.secrets.js';
 import { displayName, enter, findUser, openSession, placesOf } from './auth.session.js';
 
 const dayLength = 24 * 60 * 60 * 1000;
@@ -33,18 +33,28 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
   });
 }
 
-/** Contract POST /auth/login. 401 in the same words and time whether or not the address is known. */
+/** Whether the password that was proved still is the person's, to the end of this transaction: a change waits for it, or came before. */
+async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }): Promise<boolean> {
+  const held = await inside.global.user.updateMany({ where: { id, passwordHash }, data: { passwordHash } });
+  return held.count === 1;
+}
+
+/**
+ * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
+ * passwords for one address, whatever this one is.
+ */
 export async function login(ctx: Context, { email, password, accountId }: LoginInput): Promise<AuthResult> {
   const user = await findUser(ctx, email);
-  const matches = await verifyPassword(user?.passwordHash, password);
-  if (!user || !matches) {
-    const spent = await ctx.app.limiter.spend('failedLogin', email.toLowerCase());
-    throw spent.refused ? limited(spent) : unauthenticated('The e-mail address or the password is wrong');
-  }
+  const wrong = () => unauthenticated('The e-mail address or the password is wrong');
+  const matches = await isPasswordOf(ctx, email, user, password);
+  check(user && matches, wrong);
   const places = await placesOf(ctx, user.id);
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
-  return enter(ctx, user, place, places);
+  return ctx.transaction(async (inside) => {
+    check(await holdPassword(inside, user), wrong);
+    return enter(inside, user, place, places);
+  });
 }
 
 /** Contract POST /auth/switch-account: 403 where the person is no active member; the old session ends. */

@@ -16,6 +16,11 @@ export async function issueToken(ctx: Context, kind: Kind, userId: string, accou
   return token;
 }
 
+/** Ends the tokens of a person that prove a password or stand in for it: reset links, and logins that wait for their second step. */
+export async function endPasswordTokens(ctx: Context, userId: string): Promise<void> {
+  await ctx.global.token.updateMany({ where: { userId, kind: { in: ['reset', 'mfa'] }, usedAt: null }, data: { usedAt: ctx.now() } });
+}
+
 /** The token, if it is still good. */
 export async function findToken(ctx: Context, kind: Kind, token: string) {
   const found = await ctx.global.token.findUnique({ where: { hash: digest(token) } });

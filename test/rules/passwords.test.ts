@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { type Account, dataOf, expectRefusal, onPostgres, password, second, server, type TestServer } from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const fresh = 'a fresh password';
+const forgot = (email: string) => api.anybody().post('/auth/forgot-password', { email });
+const reset = (token: string) => api.anybody().post('/auth/reset-password', { token, password: 'a password by the link' });
+const login = (email: string, guess: string) => api.anybody().post('/auth/login', { email, password: guess });
+
+describe('a new password', () => {
+  it('ends the reset links that were sent before', async () => {
+    const member = await acme.member();
+    dataOf({ ...(await forgot(member.email)) });
+    const token = await tokenMailed(api, member.email, 'reset-password');
+    dataOf(await member.post('/auth/change-password', { currentPassword: password, newPassword: fresh }));
+    expectRefusal(await reset(token), 400);
+    expect((await login(member.email, fresh)).status).toBe(200);
+  });
+
+  it.each(['changed', 'reset'])('ends a login that waits for its second step: %s', async (way) => {
+    const member = await acme.member();
+    const { secret } = dataOf(await member.post('/auth/mfa/setup', { password }));
+    const code = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() });
+    dataOf(await member.post('/auth/mfa/enable', { code: code() }));
+    const { mfaToken } = dataOf(await login(member.email, password));
+    if (way === 'changed') dataOf(await member.post('/auth/change-password', { currentPassword: password, newPassword: fresh }));
+    else {
+      await forgot(member.email);
+      dataOf(await reset(await tokenMailed(api, member.email, 'reset-password')));
+    }
+    api.clock.advance(30 * second);
+    expectRefusal(await api.anybody().post('/auth/mfa/verify', { mfaToken, code: code() }), 401);
+  });
+
+  // A race, which the one connection of the embedded database does not have.
+  onPostgres(it)('ends the logins that were proved by the old one, also those under way', async () => {
+    for (let round = 0; round < 3; round++) {
+      const member = await acme.member();
+      const logins = Array.from({ length: 16 }, () => login(member.email, password));
+      const changed = member.post('/auth/change-password', { currentPassword: password, newPassword: fresh });
+      const [replies] = await Promise.all([Promise.all(logins), changed.then(dataOf)]);
+      const sessions = await api.app.database.prisma.session.count({ where: { userId: member.userId, revokedAt: null } });
+      expect([sessions, replies.length]).toEqual([1, 16]);
+    }
+  });
+});

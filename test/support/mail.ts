@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mailsSent } from '../../src/modules/auth/auth.mail.js';
+import type { Loose } from './client.js';
+
+/** Where the simulator leaves mails: a server, or its configuration. */
+type Outbox = { outboxDir: string };
+
+/** The mails that were sent to an address, the oldest first. */
+export async function mailsTo({ outboxDir }: Outbox, address: string): Promise<Loose[]> {
+  await mailsSent();
+  const files = readdirSync(outboxDir)
+    .filter((name) => name.endsWith('.json'))
+    .sort();
+  return files.map((name) => JSON.parse(readFileSync(join(outboxDir, name), 'utf8')) as Loose).filter(({ to }) => to === address);
+}
+
+/** The token of the link to a page in the last mail to an address that has one: `accept-invite`, `reset-password`, `verify-email`. */
+export async function tokenMailed(outbox: Outbox, address: string, page: string): Promise<string> {
+  const tokens = (await mailsTo(outbox, address)).flatMap(({ body }) => new RegExp(`/${page}\\?token=([\\w-]+)`).exec(body)?.[1] ?? []);
+  const last = tokens.at(-1);
+  if (!last) throw new Error(`No mail to ${address} leads to ${page}`);
+  return last;
+}
