@@ -13,11 +13,6 @@ const safetyMs = 5000;
  * and under load one step, with a commit of its own, serves many.
  */
 const [spacingMs, mostSpacingMs] = [4, 20];
-/**
- * A step begins at the last event that was placed this long ago: those before it have their places, but for what an unusually
- * long transaction wrote, which a look at everything finds.
- */
-const settledMs = 15_000;
 /** When another relay is at work: it may have looked before our events were committed. */
 const busyMs = 5;
 
@@ -28,7 +23,6 @@ interface Placed {
   account_id: string | null;
   head: string;
   placed: string;
-  last: string;
 }
 
 /**
@@ -40,11 +34,8 @@ export class Relay {
   #again = false;
   #stopped = false;
   #looked = 0;
-  #lookedAtAll = 0;
   /** How many events the last step placed. */
   #placed = 0;
-  /** The last events of steps, the oldest first; the first of them is where the next step begins. */
-  #marks: { at: number; last: number }[] = [];
   #timer?: NodeJS.Timeout;
   #leave?: () => void;
 
@@ -52,7 +43,6 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
-    private readonly settled = settledMs,
   ) {}
 
   start(): void {
@@ -98,26 +88,9 @@ export class Relay {
     }
   }
 
-  /** Where the next step begins, if not at the very first event. */
-  #beginning(): number {
-    const now = Date.now();
-    while (this.#marks.length > 1 && now - this.#marks[1]!.at >= this.settled) this.#marks.shift();
-    const [oldest] = this.#marks;
-    return oldest && now - oldest.at >= this.settled ? oldest.last : 0;
-  }
-
-  #remember(placed: Placed[]): void {
-    const last = Math.max(0, ...placed.map((row) => Number(row.last)));
-    const newest = this.#marks.at(-1);
-    // One mark a second is near enough.
-    if (last > 0 && (!newest || this.#looked - newest.at >= 1000)) this.#marks.push({ at: this.#looked, last });
-  }
-
   /** One step. Answers whether there may be more to do. */
   async #step(): Promise<boolean> {
-    const sql = 'select account_id, head::text, placed::text, last::text from place_events($1, $2)';
-    const isDue = Date.now() - this.#lookedAtAll >= safetyMs;
-    const { rows } = await this.database.execute(sql, [batch, isDue ? 0 : this.#beginning()]);
+    const { rows } = await this.database.execute('select account_id, head::text, placed::text from place_events($1)', [batch]);
     this.#looked = Date.now();
     const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
@@ -126,9 +99,6 @@ export class Relay {
       await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
       return true;
     }
-    // Only now: a look that failed, or found another relay at work, was none.
-    if (isDue) this.#lookedAtAll = this.#looked;
-    this.#remember(placed);
     this.#placed = placed.reduce((sum, row) => sum + Number(row.placed), 0);
     for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
     return this.#placed === batch;
@@ -139,7 +109,8 @@ export class Relay {
 export async function waitingEvents(database: Database): Promise<{ count: number; age: number }> {
   const { rows } = await database.execute(
     `select count(*)::int as count, coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)::float8 as age
-     from outbox_events where pos is null`,
+     from outbox_events e
+     where seq > (select seq from feed_floor) and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)`,
   );
   return (rows as { count: number; age: number }[])[0]!;
 }

@@ -14,12 +14,13 @@ const resentMs = 30 * 24 * hourMs;
 const due: { sql: string; before: (now: Date) => Date }[] = [
   {
     // By account, since the index begins with it. Events without a place are never deleted.
-    sql: `delete from outbox_events o using (
-        select e.account_id, e.id from feed_heads h cross join lateral (
-          select account_id, id from outbox_events
-          where account_id = h.account_id and created_at < $1::timestamptz and pos is not null order by created_at limit $2::int
+    sql: `with old as (
+        select e.* from feed_heads h cross join lateral (
+          select e.account_id, e.id, p.pos from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+          where e.account_id = h.account_id and e.created_at < $1::timestamptz order by e.created_at limit $2::int
         ) e limit $2::int
-      ) old where o.account_id = old.account_id and o.id = old.id returning 1`,
+      ), places as (delete from feed_positions p using old where p.account_id = old.account_id and p.pos = old.pos)
+      delete from outbox_events o using old where o.account_id = old.account_id and o.id = old.id returning 1`,
     before: keptSince,
   },
   {

@@ -28,7 +28,7 @@ async function head(of: Account = account): Promise<string> {
   return eventually(async () => {
     const { rows } = await database.execute(
       `select coalesce((select pos from feed_heads where account_id = $1), 0)::text as head from (select 1) one
-       where not exists (select from outbox_events where account_id = $1 and pos is null)`,
+       where not exists (select from outbox_events e where account_id = $1 and not exists (select from feed_positions p where p.seq = e.seq))`,
       [of.id],
     );
     return (rows as { head: string }[])[0]?.head as string;

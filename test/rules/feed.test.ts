@@ -146,6 +146,7 @@ describe('what the feed keeps', () => {
       const later = await account.login();
       expect((await dataOfEvents(later)).data).toEqual([]);
       await sweep(crm.app);
+      expect(await rowsOf('select pos from feed_positions where account_id = $1', [account.id])).toEqual([]);
       expectRefusal(await later.get('/events?after=2'), 410);
       expect((await dataOfEvents(later, '?after=3')).data).toEqual([]);
     } finally {
@@ -154,8 +155,18 @@ describe('what the feed keeps', () => {
   });
 });
 
-const firstColumn = async (text: string, values: unknown[]) =>
-  (await crm.app.database.execute(text, values)).rows as Record<string, string>[];
+const rowsOf = async <Row = { pos: number | null }>(text: string, values: unknown[] = []) =>
+  (await crm.app.database.execute(text, values)).rows as Row[];
+
+/** The places of an account's events, in the order in which their numbers were taken; null for one without. */
+const placesOf = async ({ id }: Account) =>
+  (
+    await rowsOf(
+      `select p.pos::int as pos from outbox_events e left join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+       where e.account_id = $1 order by e.seq`,
+      [id],
+    )
+  ).map(({ pos }) => pos);
 
 describe('the order of the feed', () => {
   it('gives the events of one transaction neighbouring places, and a change that failed none', async () => {
@@ -215,41 +226,43 @@ onPostgres(it)('has no gap and no double under three relays and slow writers', a
       if (n % 2) await tx.$queryRaw`select pg_sleep(${0.02 * Math.random()})::text`;
     });
   for (let n = 0; n < 204; n += 6) await Promise.all([0, 1, 2, 3, 4, 5].map((k) => write(n + k)));
-  await eventually(
-    async () =>
-      (await firstColumn('select count(*)::int as n from outbox_events where account_id = $1 and pos is null', [account.id]))[0]!.n ===
-      (0 as never),
-  );
+  await eventually(async () => (await placesOf(account)).every(Boolean));
   for (const relay of relays) await relay.stop();
-  const rows = await firstColumn('select pos::int as pos from outbox_events where account_id = $1 order by pos', [account.id]);
-  expect(rows.map((row) => row.pos)).toEqual(Array.from({ length: 204 }, (_, n) => n + 1));
-  expect(await firstColumn('select pos::int as pos from feed_heads where account_id = $1', [account.id])).toEqual([{ pos: 204 }]);
+  const places = await placesOf(account);
+  expect(places.sort((a, b) => a! - b!)).toEqual(Array.from({ length: 204 }, (_, n) => n + 1));
+  expect(await rowsOf('select pos::int as pos from feed_heads where account_id = $1', [account.id])).toEqual([{ pos: 204 }]);
 });
 
-onPostgres(it)('finds what a transaction wrote that took longer than the relay looks back', async () => {
+onPostgres(it)('passes nobody who has taken a number and is still writing, and leaves behind what is placed', async () => {
   const account = await crm.seed.account();
   const { database } = crm.app;
-  const relay = new Relay(database, crm.app.channel, crm.app.log, 0);
   const write = (tx: Pick<typeof database.prisma, 'outboxEvent'>, n: number) => {
     const about = { entityType: 'contact', entityId: account.id, data: { n }, createdAt: crm.clock.now() };
     return tx.outboxEvent.create({ data: { accountId: account.id, id: crm.clock.id(), name: 'contact.updated', ...about } });
   };
-  const places = async () =>
-    (await firstColumn('select pos::int as pos from outbox_events where account_id = $1 order by seq', [account.id])).map((row) => row.pos);
+  const floor = async () => (await rowsOf<{ seq: string }>('select seq::text from feed_floor'))[0]!.seq;
+  const relay = new Relay(database, crm.app.channel, crm.app.log);
   relay.start();
-  await database.prisma.$transaction(async (tx) => {
-    await write(tx, 0);
-    for (const n of [1, 2]) {
+  const count = 100;
+  const slow = await database.prisma.$transaction(async (tx) => {
+    const { seq } = await write(tx, 0);
+    for (let n = 1; n <= count; n++) {
       await write(database.prisma, n);
       relay.wake();
-      await eventually(async () => (await places()).filter(Boolean).length === n);
+      if (n % 20 === 0) await eventually(async () => (await placesOf(account)).filter(Boolean).length === n);
     }
+    expect(BigInt(await floor())).toBeLessThan(seq);
+    return seq;
   });
-  expect(await places()).toEqual([null, 1, 2]);
+  const expected = [count + 1, ...Array.from({ length: count }, (_, n) => n + 1)];
   await eventually(async () => {
     relay.wake();
-    return (await places()).every(Boolean);
+    return (await placesOf(account)).every(Boolean);
   });
-  expect(await places()).toEqual([3, 1, 2]);
+  expect(await placesOf(account)).toEqual(expected);
+  await eventually(async () => {
+    relay.wake();
+    return BigInt(await floor()) > slow;
+  });
   await relay.stop();
 });

@@ -10,6 +10,7 @@ export const globalTables = [
   'tokens',
   'phone_numbers',
   'public_forms',
+  'feed_floor',
   '_prisma_migrations',
 ] as const;
 
@@ -18,5 +19,5 @@ export const crossAccountIndexes = [
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written
-  'outbox_events_waiting_seq',
+  'outbox_events_seq_idx',
 ] as const;

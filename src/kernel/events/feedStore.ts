@@ -47,8 +47,9 @@ export async function extentOf(database: Database, account: string, now: Date): 
   const { rows } = await database.execute(
     `select coalesce(h.pos, 0)::text as head,
        greatest(
-         coalesce((select min(pos) - 1 from outbox_events where account_id = $1::uuid), h.pos, 0),
-         coalesce((select max(pos) from outbox_events where account_id = $1::uuid and created_at < $2::timestamptz), 0)
+         coalesce((select min(pos) - 1 from feed_positions where account_id = $1::uuid), h.pos, 0),
+         coalesce((select max(p.pos) from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+           where e.account_id = $1::uuid and e.created_at < $2::timestamptz), 0)
        )::text as floor
      from (select 1) one left join feed_heads h on h.account_id = $1::uuid`,
     [account, keptSince(now).toISOString()],
@@ -95,11 +96,12 @@ export interface Stretch {
 /** The events of a stretch, the oldest first. */
 export async function readFeed(database: Database, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
   const events = sql`
-    select pos::text as id, id as "eventId", name, created_at as "createdAt", entity_type as "entityType", entity_id as "entityId", changes, data
-    from outbox_events
-    where account_id = ${account}::uuid and pos > ${after.toString()}::bigint and pos <= ${upTo.toString()}::bigint
-      and (${names}::text[] is null or name = any(${names}::text[]))
-    order by pos limit ${limit}::int`;
+    select p.pos::text as id, e.id as "eventId", e.name, e.created_at as "createdAt", e.entity_type as "entityType",
+      e.entity_id as "entityId", e.changes, e.data
+    from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
+    where p.account_id = ${account}::uuid and p.pos > ${after.toString()}::bigint and p.pos <= ${upTo.toString()}::bigint
+      and (${names}::text[] is null or e.name = any(${names}::text[]))
+    order by p.pos limit ${limit}::int`;
   const [text] = await database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
   const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
   return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
@@ -109,7 +111,8 @@ export async function readFeed(database: Database, account: string, { after, upT
 export async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
   if (!names) return Number(head - floor);
   const { rows } = await database.execute(
-    'select count(*)::int as n from outbox_events where account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint and name = any($4::text[])',
+    `select count(*)::int as n from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
+     where p.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and e.name = any($4::text[])`,
     [account, floor.toString(), head.toString(), names],
   );
   return (rows as { n: number }[])[0]!.n;
