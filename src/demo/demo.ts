@@ -40,7 +40,7 @@ function kept({ config: { dataDir } }: App): DemoLogin {
 
 async function make(owner: Context, password: string): Promise<DemoLogin> {
   const { dataDir } = owner.app.config;
-  const { key } = await owner.transaction((inside) => createKey(inside, { name: 'Demo key', permission: 'admin' }));
+  const { secret: key } = await owner.transaction((inside) => createKey(inside, { name: 'Demo key', permission: 'admin' }));
   if (dataDir !== ':memory:') {
     writeSecret(dataDir, 'demo.password', password);
     writeSecret(dataDir, 'demo.key', key);

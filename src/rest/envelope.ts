@@ -46,9 +46,17 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
       return reply({ data, ...beside });
     }
     default:
-      return reply(result instanceof Printed ? new Printed(`{"data":${result.text}}`) : { data: result });
+      return reply(
+        result instanceof Printed ? new Printed(`{"data":${result.text}}`) : { data: row.spread ? spread(result, row.spread) : result },
+      );
   }
 }
+
+/** An object with the members of one of its members in its place. */
+const spread = (result: unknown, name: string) => {
+  const { [name]: inner, ...besides } = result as Record<string, unknown>;
+  return { ...(inner as object), ...besides };
+};
 
 /** What the query string asked for besides the page. */
 function extrasOf(row: Row, result: unknown): Record<string, unknown> {

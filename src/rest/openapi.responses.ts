@@ -180,7 +180,7 @@ function body(mounted: MountedRow, schemas: Schemas): Schema {
     case 'beside':
       return exactly(schemas.beside(field!.type, selection!, row.data!));
     default:
-      return exactly({ data: schemas.result(field!.type, selection) });
+      return exactly({ data: row.spread ? schemas.spread(field!.type, selection!, row.spread) : schemas.result(field!.type, selection) });
   }
 }
 

@@ -131,6 +131,16 @@ export class Schemas {
     return Object.fromEntries(Object.entries(members).map(([name, schema]) => [name === data ? 'data' : name, schema]));
   }
 
+  /** A result as one object, with the members of one of its members in its place; a component of its own. */
+  spread(type: GraphQLOutputType, selection: SelectionSetNode, name: string): Schema {
+    const outer = getNamedType(type) as GraphQLObjectType;
+    const inner = getNamedType(outer.getFields()[name]!.type) as GraphQLObjectType;
+    const { [name]: _, ...besides } = this.#members(outer, selection);
+    const members = { ...this.#members(inner, below(selection, name)!), ...besides };
+    this.components[outer.name] = described(exactly(members), outer.description);
+    return reference('schemas', outer.name);
+  }
+
   #present(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
     if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, title) };
     if (isEnumType(type)) return { type: 'string', enum: type.getValues().map((v) => v.name) };

@@ -180,13 +180,13 @@ describe('a bulk request', () => {
   it('may ask through the other door what came of each contact', async () => {
     const { id } = await acme.contact();
     const document =
-      'mutation ($input: BulkDeleteContactsInput!) { bulkDeleteContacts(input: $input) { total failed results { id success code } } }';
+      'mutation ($input: BulkDeleteContactsInput!) { bulkDeleteContacts(input: $input) { total failed results { recordId success code } } }';
     const { data } = await acme.owner.gql(document, { input: { ids: [id, 'nobody'] } });
     expect(data.bulkDeleteContacts).toEqual({
       ...{ total: 2, failed: 1 },
       results: [
-        { id, success: true, code: null },
-        { id: 'nobody', success: false, code: 'not_found' },
+        { recordId: id, success: true, code: null },
+        { recordId: 'nobody', success: false, code: 'not_found' },
       ],
     });
   });

@@ -132,7 +132,7 @@ describe('what fails', () => {
     const document = `mutation ($id: ID!) {
       a: createContact(input: { firstName: "Rolled back", tags: ["never"] }) { id }
       b: updateContact(id: $id, input: { city: "Paris" }) { id }
-      c: deleteContact(id: "00000000-0000-7000-8000-000000000000") { id }
+      c: deleteContact(id: "00000000-0000-7000-8000-000000000000") { deletedId }
     }`;
     await expectNothingWritten(api, async () => {
       const { errors } = await acme.owner.gql(document, { id });

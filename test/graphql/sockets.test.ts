@@ -169,7 +169,7 @@ describe('who may connect', () => {
   it('operations spend the bucket of their caller', async () => {
     const poor = await account.key({ rateLimit: 3 });
     const socket = await open({ init: bearer(poor) });
-    for (let n = 0; n < 3; n++) await socket.run('{ checkApiKey { id } }').nth(1);
+    for (let n = 0; n < 3; n++) await socket.run('{ checkApiKey { apiKeyId } }').nth(1);
     const [error] = await socket.run(query).refused();
     expect(error.extensions).toMatchObject({ code: 'rate_limited', status: 429, retryAfter: expect.any(Number) });
     socket.cut();

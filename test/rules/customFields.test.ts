@@ -150,7 +150,7 @@ describe('DELETE /custom-fields/{id}', () => {
       const right = '?confirmImpact=true&expectedValueCount=1&expected_dependency_count=0';
       expectRefusal(await remove(id, { expectedValueCount: 5 }, right), 409);
       expectRefusal(await remove(id, undefined, '?confirmImpact=perhaps'), 400, 'confirmImpact');
-      const other = await acme.owner.gql(`mutation { deleteCustomField(id: "${id}") { id } }`);
+      const other = await acme.owner.gql(`mutation { deleteCustomField(id: "${id}") { deletedId } }`);
       expect(other.errors![0].extensions).toMatchObject({ code: 'impact_confirmation_required', status: 409, impact: { valueCount: 1 } });
     });
     const reply = await remove(id, undefined, '?confirmImpact=true&expectedValueCount=1&expectedDependencyCount=0');

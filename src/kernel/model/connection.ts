@@ -10,7 +10,8 @@ import {
 import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
 import { invalidField } from '../base/errors.js';
 import type { CheckScope } from './checks.js';
-import { clean, Entity, Flag, Id, oneOf } from './fields.js';
+import { clean, Entity, Flag, oneOf, Ref } from './fields.js';
+import { RestName } from './recordMarks.js';
 
 export const maxPageSize = 200;
 export const defaultPageSize = 50;
@@ -165,8 +166,8 @@ export function ConnectionOf<T extends object>(node: Class<T>) {
 
 @Entity('What a deletion answers')
 export class Deleted {
-  @Id() id: string;
+  @Ref('The id of what was deleted', { required: true }) @RestName('id') deletedId: string;
   @Flag('Always true', { required: true }) deleted: boolean;
 }
 
-export const deleted = (id: string): Deleted => ({ id, deleted: true });
+export const deleted = (id: string): Deleted => ({ deletedId: id, deleted: true });

@@ -295,6 +295,3 @@ function cachedRules(type: Class): FieldRule[] {
   cache.set(type, rules);
   return rules;
 }
-
-/** Marks a relation as part of its parent's REST record, with these of its fields, or all of its own; who may read the record may read it. */
-export const OfRecord = (...fields: string[]) => Extensions({ record: fields });

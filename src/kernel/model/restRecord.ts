@@ -12,6 +12,8 @@ import {
 /** One field of a record as REST shows it. `selection` names the fields of a relation that belongs to the record. */
 export interface RecordField {
   name: string;
+  /** The member that it is in REST. */
+  shown: string;
   field: GraphQLField<unknown, unknown>;
   selection?: string[];
 }
@@ -23,11 +25,12 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
   const cached = known.get(type);
   if (cached) return cached;
   const fields = Object.values(type.getFields()).flatMap((field): RecordField[] => {
-    const selection = field.extensions.record as string[] | undefined;
-    if (selection?.length) return [{ name: field.name, field, selection }];
-    return selection || field.extensions.rule ? [{ name: field.name, field }] : [];
+    const { record: selection, rule, restName } = field.extensions as { record?: string[]; rule?: object; restName?: string };
+    const shown = restName ?? field.name;
+    if (selection?.length) return [{ name: field.name, shown, field, selection }];
+    return selection || rule ? [{ name: field.name, shown, field }] : [];
   });
-  const ordered = [...fields.filter((f) => f.name === 'id'), ...fields.filter((f) => f.name !== 'id')];
+  const ordered = [...fields.filter((f) => f.shown === 'id'), ...fields.filter((f) => f.shown !== 'id')];
   known.set(type, ordered);
   return ordered;
 }
@@ -36,9 +39,10 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
 export function recordSelection(type: GraphQLObjectType, only?: string[]): string {
   const fields = recordFields(type)
     .filter((f) => !only || only.includes(f.name))
-    .map(({ name, field, selection }) => {
+    .map(({ name, shown, field, selection }) => {
       const inner = getNamedType(field.type);
-      return isObjectType(inner) ? `${name} ${recordSelection(inner, selection)}` : name;
+      const selected = shown === name ? name : `${shown}: ${name}`;
+      return isObjectType(inner) ? `${selected} ${recordSelection(inner, selection)}` : selected;
     });
   return `{ ${fields.join(' ')} }`;
 }
@@ -50,8 +54,8 @@ export function recordOf(schema: GraphQLSchema, typeName: string, row: object): 
 
 function project(type: GraphQLObjectType, row: Record<string, unknown>, only?: string[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  for (const { name, field, selection } of recordFields(type)) {
-    if (!only || only.includes(name)) record[name] = shape(field.type, row[name], selection);
+  for (const { name, shown, field, selection } of recordFields(type)) {
+    if (!only || only.includes(name)) record[shown] = shape(field.type, row[name], selection);
   }
   return record;
 }

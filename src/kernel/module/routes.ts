@@ -55,6 +55,8 @@ export interface RowOptions {
   status?: number;
   /** For `beside`: the member that becomes `data`. */
   data?: string;
+  /** The member whose members stand in its place: a record that GraphQL answers with something besides. */
+  spread?: string;
   /** Page figures in response headers too (pipelines). */
   pagingHeaders?: boolean;
   /** For the document: the JSON Schema of what a raw row answers; text unless told. */

@@ -12,11 +12,13 @@ import {
   Nested,
   OneOf,
   oneOf,
+  Ref,
   SomeOf,
   Stamp,
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 import { AccountName } from '../auth/auth.model.js';
 
 /** The domains that a key may be held to. */
@@ -45,14 +47,21 @@ export class ApiKey extends ApiKeyFields {
   @Stamp('When the key was made') createdAt: Date;
 }
 
-@Entity('A new API key: the only time that its secret is shown')
-export class NewApiKey extends ApiKey {
-  @Text(100, 'The key itself', { required: true }) key: string;
+@Entity('A new API key and its secret, which is shown this once')
+export class NewApiKey {
+  @Nested(
+    () => ApiKey,
+    () => ApiKey,
+    'The key, without its secret',
+    { required: true },
+  )
+  apiKey: ApiKey;
+  @Text(100, 'The key itself, as callers send it', { required: true }) @RestName('key') secret: string;
 }
 
 @Entity('What the calling key may do')
 export class ApiKeyCheck {
-  @Id() id: string;
+  @Ref('The calling key', { required: true }) @RestName('id') apiKeyId: string;
   @Text(100, 'What the key is for', { required: true }) name: string;
   @OneOf(permissions, 'What the key may do', { required: true }) permission: string;
   @SomeOf(scopes, 'The domains that the key may touch; null means all') scopes: string[] | null;

@@ -7,7 +7,7 @@ import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
-import type { ApiKey, ApiKeyCheck, ApiKeyList, ApiKeySort, CreateApiKeyInput, UpdateApiKeyInput } from './apiKey.model.js';
+import type { ApiKey, ApiKeyCheck, ApiKeyList, ApiKeySort, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
 
 const listing: ListSpec<keyof typeof ApiKeySort> = {
   table: 'api_keys',
@@ -77,13 +77,13 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
 }
 
 /** POST /api-keys: the secret is in this reply and nowhere else. */
-export async function createKey(ctx: Context, input: CreateApiKeyInput) {
+export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise<NewApiKey> {
   const data = checked(ctx, input);
-  const key = newKey(ctx.app.clock);
+  const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({
-    data: { ...data, prefix: key.slice(0, 12), last4: key.slice(-4), hash: digest(key), createdBy: ctx.caller.userId } as never,
+    data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.caller.userId } as never,
   });
-  return { ...shown(made), key };
+  return { apiKey: shown(made) as ApiKey, secret };
 }
 
 export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInput) {
@@ -108,5 +108,5 @@ export async function checkKey(ctx: Context): Promise<ApiKeyCheck> {
   const { name, permission, scopes, ipAllowlist, expiresAt } = await getKey(ctx, caller.id);
   const rateLimit = caller.rateLimit ?? ctx.app.limiter.limitOf('key');
   const workspace = { id: caller.account.id, name: caller.account.name };
-  return { id: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace };
+  return { apiKeyId: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace };
 }

@@ -7,7 +7,7 @@ export default defineModule({
   resolvers: [ApiKeyResolver],
   routes: [
     list('GET /api-keys', 'apiKeys', { as: 'page' }),
-    make('POST /api-keys', 'createApiKey'),
+    make('POST /api-keys', 'createApiKey', { spread: 'apiKey' }),
     read('GET /api-keys/check', 'checkApiKey', { also: [400] }),
     read('GET /api-keys/{id}', 'apiKey'),
     edit('PATCH /api-keys/{id}', 'updateApiKey'),

@@ -1,7 +1,8 @@
 import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { In, OfRecord } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
+import { OfRecord } from '../../kernel/model/recordMarks.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { BillingInvoice, BillingStatus, CheckoutInput, CheckoutResult, PortalResult } from './billing.model.js';
 import * as billing from './billing.service.js';

@@ -1,6 +1,7 @@
 import { Field, ObjectType } from 'type-graphql';
 import { Rows, Target, Targets } from '../../kernel/model/bulkFields.js';
 import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
 import { CreateDealInput } from '../deals/deal.model.js';
 
@@ -16,7 +17,7 @@ export class BulkCounts {
 
 @Entity('What came of one record')
 export class BulkResult {
-  @Text(200, 'The id, as it was given', { required: true }) id: string;
+  @Text(200, 'The id of the record, as it was given', { required: true }) @RestName('id') recordId: string;
   @Flag('Whether it is now as it was to be', { required: true }) success: boolean;
   @Text(2000, 'Why it is not') error: string | null;
   @Text(50, 'The code that the error would have alone') code: string | null;

@@ -2,7 +2,7 @@ import type { Outcome } from '../../kernel/operations/forEachRecord.js';
 import type { BulkOutcome, BulkResult, BulkResults } from './bulk.model.js';
 
 const resultOf = <T>({ item, error }: Outcome<T, unknown>, idOf: (item: T) => string): BulkResult => ({
-  id: idOf(item),
+  recordId: idOf(item),
   success: !error,
   error: error?.message ?? null,
   code: error?.code ?? null,

@@ -45,15 +45,15 @@ const referring = statement<Found, [Place]>((account, place) => {
     const keyed = sql`jsonb_path_exists(${rawSql(document)}, '$.** ? (@.type() == "object").keyvalue() ? (@.key == "cf" || @.key == "customFields").value
       ? (@.type() == "object").keyvalue() ? (@.key == $key)',
       jsonb_build_object('key', ${place.fieldKey}::text), true)`;
-    return sql`select ${type} as type, t.id, t.name from ${rawSql(table)} t
+    return sql`select ${type} as type, t.id as "recordId", t.name from ${rawSql(table)} t
       where t.account_id = ${account}::uuid and ${live(place.entityType)} and (${named} or ${keyed})`;
   });
   const all = parts.reduce((left, right) => sql`${left} union all ${right}`);
-  return sql`select *, (count(*) over ())::int as total from (${all}) d order by type, name, id limit ${most}::int`;
+  return sql`select *, (count(*) over ())::int as total from (${all}) d order by type, name, "recordId" limit ${most}::int`;
 });
 
 /** What refers to the field: saved filters, forms, workflows, automations and templates that name its path. */
 export async function dependenciesOf(ctx: Context, place: Place): Promise<DependencySummary> {
   const found = await ctx.query(referring, place);
-  return { dependencyCount: found[0]?.total ?? 0, dependencies: found.map(({ type, id, name }) => ({ type, id, name })) };
+  return { dependencyCount: found[0]?.total ?? 0, dependencies: found.map(({ type, recordId, name }) => ({ type, recordId, name })) };
 }

@@ -17,6 +17,7 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 
 export const CustomFieldEntity = oneOf('CustomFieldEntity', ['contact', 'deal', 'company'], 'The records that carry a custom field');
 export const CustomFieldType = oneOf(
@@ -63,7 +64,7 @@ export class ConfirmImpactInput {
 @Entity('Something that refers to a custom field')
 export class CustomFieldDependency {
   @Text(50, 'smart_list, form, workflow, automation or template', { required: true }) type: string;
-  @Id() id: string;
+  @Ref('Its id', { required: true }) @RestName('id') recordId: string;
   @Text(500, 'Its name', { required: true }) name: string;
 }
 

@@ -5,6 +5,7 @@ import { selectList, sql, statement } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupRetries } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
@@ -15,6 +16,7 @@ import type {
   CustomFieldList,
   CustomFieldSort,
   DeletedCustomField,
+  DependencySummary,
   UpdateCustomFieldInput,
 } from './customField.model.js';
 import { checkOptions } from './customField.options.js';
@@ -125,13 +127,11 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   await ctx.log({ name: 'custom_field.deleted', type: 'CustomField', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
   if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, { retryLimit: cleanupRetries, retryDelay: 2 });
-  return { id: field.id, deleted: true, cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
+  return { ...deleted(field.id), cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
 }
 
-interface Impact {
+interface Impact extends DependencySummary {
   valueCount: number;
-  dependencyCount: number;
-  dependencies: object[];
 }
 
 function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyCount }: ConfirmImpactInput, impact: Impact): void {
@@ -141,6 +141,7 @@ function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyC
   check(isHarmless || (confirmImpact && stillHolds), () => {
     const numbers = `${valueCount} values and ${dependencyCount} dependencies are affected`;
     const words = `Deleting this field has an impact: ${numbers}. Confirm with confirmImpact, expectedValueCount and expectedDependencyCount`;
-    return new AppError('impact_confirmation_required', words, { more: { impact } });
+    const dependencies = impact.dependencies.map(({ type, recordId, name }) => ({ type, id: recordId, name }));
+    return new AppError('impact_confirmation_required', words, { more: { impact: { valueCount, dependencyCount, dependencies } } });
   });
 }

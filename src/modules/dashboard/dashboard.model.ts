@@ -1,4 +1,5 @@
-import { Count, Entity, Flag, Id, Money, Nested, OfRecord, Text } from '../../kernel/model/fields.js';
+import { Count, Entity, Flag, Money, Nested, Ref, Text } from '../../kernel/model/fields.js';
+import { OfRecord, RestName } from '../../kernel/model/recordMarks.js';
 import { Activity } from '../activities/activity.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Deal } from '../deals/deal.model.js';
@@ -9,7 +10,7 @@ export const most = 10;
 
 @Entity('A stage and the live deals in it, open and closed')
 export class StageFigures {
-  @Id() id: string;
+  @Ref('The stage', { required: true }) @RestName('id') stageId: string;
   @Text(200, 'Its name', { required: true }) name: string;
   @Count('How many deals stand in it', { required: true }) dealCount: number;
   @Money('The sum of their values, whatever their currency', { required: true }) totalValue: string;

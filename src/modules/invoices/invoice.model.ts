@@ -11,13 +11,13 @@ import {
   Moment,
   Money,
   Nested,
-  OfRecord,
   OneOf,
   oneOf,
   Ref,
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { OfRecord } from '../../kernel/model/recordMarks.js';
 
 export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');
 export const PaymentMethod = oneOf('PaymentMethod', ['credit_card', 'bank_transfer', 'check', 'cash', 'other'], 'How a payment was made');

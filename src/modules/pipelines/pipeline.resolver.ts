@@ -2,7 +2,8 @@ import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphq
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
-import { In, OfRecord } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
+import { OfRecord } from '../../kernel/model/recordMarks.js';
 import {
   CreatePipelineInput,
   CreateStageInput,
@@ -12,6 +13,7 @@ import {
   PipelineList,
   PipelineStatistics,
   Stage,
+  StageStatistics,
   UpdatePipelineInput,
   UpdateStageInput,
 } from './pipeline.model.js';
@@ -88,6 +90,11 @@ export class StageResolver {
   @Access(administration)
   deleteStage(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('stageId') stageId: string) {
     return stages.deleteStage(ctx, id, stageId);
+  }
+
+  @FieldResolver(() => StageStatistics, { description: 'Its live deals in numbers' })
+  statistics(@Ctx() ctx: Context, @Root() stage: Stage) {
+    return pipelines.figuresOfStage(ctx, stage);
   }
 
   @FieldResolver(() => Pipeline, { nullable: true, description: 'The pipeline that it belongs to' })

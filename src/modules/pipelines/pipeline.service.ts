@@ -15,6 +15,7 @@ import type {
   PipelineSort,
   PipelineStatistics,
   Stage,
+  StageStatistics,
   UpdatePipelineInput,
 } from './pipeline.model.js';
 
@@ -113,7 +114,7 @@ const statisticsOf = statement<PipelineStatistics & { id: string }, [readonly st
 /** The default pipeline as `pipeline` and its stages with their figures as `stages`, as a select; no row where there is none. */
 export const defaultPipeline = (account: string): Sql => sql`
   select row_to_json(p) as pipeline, coalesce((
-      select json_agg(json_build_object('id', f.id, 'name', f.name, 'dealCount', f.n, 'totalValue', f.total::text) order by f.sort_order, f.id)
+      select json_agg(json_build_object('stageId', f.id, 'name', f.name, 'dealCount', f.n, 'totalValue', f.total::text) order by f.sort_order, f.id)
       from (${stageFigures(account, sql`= p.id`)}) f), '[]') as stages
   from (select ${pipelineColumns} from pipelines t where t.account_id = ${account}::uuid and t.is_default and t.deleted_at is null) p`;
 
@@ -122,6 +123,12 @@ const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedVal
 /** The statistics of many pipelines in one statement. */
 export const pipelineStatistics: Batch<PipelineStatistics> = async (ctx, ids) =>
   inOrder(ids, await ctx.query(statisticsOf, ids), (row) => row.id).map((row) => row ?? noDeals);
+
+/** The figures of one stage, read with those of its pipeline's other stages. */
+export async function figuresOfStage(ctx: Context, { id, name, pipelineId }: Stage): Promise<StageStatistics> {
+  const { byStage } = await ctx.load.pipelineStatistics.load(pipelineId);
+  return byStage.find(({ stageId }) => stageId === id) ?? { stageId: id, name, dealCount: 0, totalValue: '0', weightedValue: '0' };
+}
 
 // One creation at a time: of two that want the plan's last slot, or to be the default, one comes first.
 const oneAtATime = statement<never>((account) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || 'pipelines', 0))::text`);

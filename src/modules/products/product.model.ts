@@ -1,6 +1,7 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 
 /** Contract "Product": one line a field. */
 @ObjectType()
@@ -32,7 +33,7 @@ export class UpdateProductInput extends Edit(CreateProductInput) {}
 
 @Entity('What archiving answers')
 export class Archived {
-  @Id() id: string;
+  @Ref('The id of what was archived', { required: true }) @RestName('id') archivedId: string;
   @Flag('Always true', { required: true }) archived: boolean;
 }
 

@@ -2,7 +2,8 @@ import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphq
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
-import { In, OfRecord } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
+import { OfRecord } from '../../kernel/model/recordMarks.js';
 import { Archived, CreateProductInput, Product, ProductConnection, ProductList, UpdateProductInput } from './product.model.js';
 import * as products from './product.service.js';
 

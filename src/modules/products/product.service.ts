@@ -94,5 +94,5 @@ export async function archiveProduct(ctx: Context, id: string) {
     ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
     await tell(ctx, 'product.archived', product, { isActive: { from: product.isActive, to: false } });
   }
-  return { id: product.id, archived: true };
+  return { archivedId: product.id, archived: true };
 }

@@ -2,7 +2,8 @@ import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphq
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
-import { In, OfRecord } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
+import { OfRecord } from '../../kernel/model/recordMarks.js';
 import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagCount, TagList, UpdateTagInput } from './tag.model.js';
 import * as tags from './tag.service.js';
 
