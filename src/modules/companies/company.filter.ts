@@ -1,12 +1,20 @@
 import type { Context } from '../../kernel/context/context.js';
-import { selectList, sql } from '../../kernel/database/sql.js';
+import { instant, integer, nullable } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
 import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
-import type { CompanyFilter, CompanySort } from './company.model.js';
+import { Company, type CompanyFilter, type CompanySort } from './company.model.js';
 
-/** The columns of a company's row, over the alias `t`: exact decimals as text. */
-export const companyColumns = sql`${selectList('Company', 't', ['annualRevenue', 'deletedAt'])}, t.annual_revenue::text as "annualRevenue"`;
+/** A company as it is kept. */
+export const companyRow = modelRow('Company', Company, { deletedAt: nullable(instant) });
+
+/** The columns of a company, over the alias `t`. */
+export const companyColumns = companyRow.columns();
+
+/** A company with how many live contacts are linked to it. */
+export const countedCompany = { ...companyRow.shape, contactCount: integer };
 
 /** The same with how many live contacts are linked to it. */
 export const companyWithCount = sql`${companyColumns}, (select count(*)::int from contacts c
@@ -15,6 +23,7 @@ export const companyWithCount = sql`${companyColumns}, (select count(*)::int fro
 export const companyListing: ListSpec<keyof typeof CompanySort> = {
   table: 'companies',
   columns: companyColumns,
+  row: companyRow.shape,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
 };

@@ -2,54 +2,64 @@ import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { emptySql, sql, statement } from '../../kernel/database/sql.js';
+import { decimal, emptyRow, instant, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fields.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { companyColumns, companyConditions, companyListing, companyWithCount } from './company.filter.js';
-import type { Company, CompanyList, CompanySort, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
+import { companyColumns, companyConditions, companyListing, companyRow, companyWithCount, countedCompany } from './company.filter.js';
+import { CompanyFields, type CompanyList, type CompanySort, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
+
+const withCount = { columns: companyWithCount, row: countedCompany };
 
 /** A company as it is kept, with its count where a statement brought it along. */
-export type CompanyRow = Omit<Company, 'contactCount'> & { contactCount?: number };
+export type CompanyRow = RowOf<typeof companyRow.shape> & { contactCount?: number };
 
 /** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
 export function listCompanies(ctx: Context, args: CompanyList) {
-  const columns = selectsOfNodes(args.selection, 'contactCount') ? companyWithCount : companyColumns;
+  const listing = selectsOfNodes(args.selection, 'contactCount') ? { ...companyListing, ...withCount } : companyListing;
   const conditions = companyConditions(ctx, args.filter);
-  return listRows<CompanyRow, keyof typeof CompanySort>(ctx, { ...companyListing, columns }, args, conditions);
+  return listRows<CompanyRow, keyof typeof CompanySort>(ctx, listing, args, conditions);
 }
 
-const byId = statement<CompanyRow & { deletedAt: Date | null }, [id: string, how: { lock?: boolean; deleted?: boolean }]>(
-  (account, id, { lock, deleted: withDeleted }) => sql`
-    select ${companyWithCount}, t.deleted_at as "deletedAt" from companies t
-    where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${withDeleted ? emptySql : sql`and t.deleted_at is null`}
-    ${lock ? sql`for update of t` : emptySql}`,
-);
+const byId = statement({
+  name: 'companyById',
+  takes: { id: uuid },
+  row: countedCompany,
+  planned: true,
+  text: ({ account, id }) =>
+    sql`select ${companyWithCount} from companies t where t.account_id = ${account} and t.id = ${id} and t.deleted_at is null`,
+});
 
 /** One company. */
 export async function getCompany(ctx: Context, id: string): Promise<CompanyRow> {
-  const [company] = await ctx.query(byId, validId(id, 'Company'), {});
+  const [company] = await ctx.rows(byId, { id: validId(id, 'Company') });
   return found(company, 'Company');
 }
 
-const lockCompany = async (ctx: Context, id: string): Promise<CompanyRow> => {
-  const [company] = await ctx.query(byId, validId(id, 'Company'), { lock: true });
-  return found(company, 'Company');
-};
+const toChange = rowsToChange('companies', countedCompany, companyWithCount);
+const withDeleted = rowsToChange('companies', countedCompany, companyWithCount, { name: 'companiesWithDeleted', live: sql`true` });
 
-const byIds = statement<CompanyRow, [readonly string[]]>(
-  (account, ids) =>
-    sql`select ${companyColumns} from companies t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
-);
+const byIds = statement({
+  name: 'companiesById',
+  takes: { ids: listOf(uuid) },
+  row: companyRow.shape,
+  shared: true,
+  text: ({ account, ids }) =>
+    sql`select ${companyColumns} from companies t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+});
 
 /** Companies by id, for many keys in one statement; null for one that is gone. */
-export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
 /** A company's contacts, the newest first. */
 export const contactsOfCompanies = contactsBy('company_id');
@@ -59,64 +69,61 @@ const live = sql`t.deleted_at is null`;
 
 /** The companies that belong to a company, by name. */
 export const subsidiariesOfCompanies = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyColumns, parent: 'parent_company_id', order: byName, live },
+  ...{ table: 'companies', columns: companyColumns, row: companyRow.shape, parent: 'parent_company_id', order: byName, live },
 });
 
 /** The companies that a user looks after, by name. */
 export const companiesOfUsers = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyColumns, parent: 'owner_id', order: byName, live },
+  ...{ table: 'companies', columns: companyColumns, row: companyRow.shape, parent: 'owner_id', order: byName, live },
 });
 
-/** What is linked to a company, in numbers. */
-export interface CompanyFigures {
-  id: string;
-  contactCount: number;
-  dealCount: number;
-  openDealCount: number;
-  /** The sum over its live deals, whatever their currency. */
-  totalDealValue: string;
-}
+/** What is linked to a company, in numbers; the value is the sum over its live deals, whatever their currency. */
+const figures = { id: uuid, contactCount: integer, dealCount: integer, openDealCount: integer, totalDealValue: decimal };
+export type CompanyFigures = RowOf<typeof figures>;
 
-const figuresOf = statement<CompanyFigures, [readonly string[]]>(
-  (account, ids) => sql`
+const figuresOf = statement({
+  name: 'companyFigures',
+  takes: { ids: listOf(uuid) },
+  row: figures,
+  text: ({ account, ids }) => sql`
     select p.id, coalesce(c.n, 0)::int as "contactCount", coalesce(d.n, 0)::int as "dealCount", coalesce(d.open, 0)::int as "openDealCount",
       coalesce(d.value, 0)::text as "totalDealValue"
-    from unnest(${ids}::uuid[]) p(id)
+    from unnest(${ids}) p(id)
     left join (select company_id, count(*) as n from contacts
-      where account_id = ${account}::uuid and company_id = any(${ids}::uuid[]) and deleted_at is null group by 1) c on c.company_id = p.id
+      where account_id = ${account} and company_id = any(${ids}) and deleted_at is null group by 1) c on c.company_id = p.id
     left join (select company_id, count(*) as n, count(*) filter (where status = 'open') as open, sum(value) as value from deals
-      where account_id = ${account}::uuid and company_id = any(${ids}::uuid[]) and deleted_at is null group by 1) d on d.company_id = p.id`,
-);
+      where account_id = ${account} and company_id = any(${ids}) and deleted_at is null group by 1) d on d.company_id = p.id`,
+});
 
 /** The figures of many companies in one statement. */
 export const companyFigures: Batch<CompanyFigures> = async (ctx, ids) =>
-  inOrder(ids, await ctx.query(figuresOf, ids), (row) => row.id) as CompanyFigures[];
+  inOrder(ids, await ctx.rows(figuresOf, { ids }), (row) => row.id) as CompanyFigures[];
 
-const fieldNames = [
-  ...['name', 'domain', 'industry', 'size', 'annualRevenue', 'ownerId', 'parentCompanyId', 'lifecycleStage', 'website', 'phone'],
-  ...['address', 'city', 'state', 'zip', 'country', 'description', 'customFields'],
-];
+const fieldNames = namesOf(CompanyFields);
 
-const blank = { ...Object.fromEntries(fieldNames.map((name) => [name, null])), customFields: {} };
+const blank = { ...emptyRow(companyRow.shape), customFields: {} };
 
 type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
 
 const links: ReferenceKinds<'ownerId' | 'parentCompanyId'> = { ownerId: 'user', parentCompanyId: 'company' };
 
-const above = statement<{ id: string }, [company: string]>(
-  (account, company) => sql`
+const above = statement({
+  name: 'companiesAbove',
+  takes: { company: uuid },
+  row: { id: uuid },
+  text: ({ account, company }) => sql`
     with recursive up as (
-      select id, parent_company_id, 1 as depth from companies where account_id = ${account}::uuid and id = ${company}::uuid
-      union all select c.id, c.parent_company_id, depth + 1 from companies c join up on c.account_id = ${account}::uuid and c.id = up.parent_company_id
+      select id, parent_company_id, 1 as depth from companies where account_id = ${account} and id = ${company}
+      union all select c.id, c.parent_company_id, depth + 1 from companies c join up on c.account_id = ${account} and c.id = up.parent_company_id
       where depth < 100)
     select id from up`,
-);
+});
 
 /** Whom and what a company is linked to must be there (400), and no company is above itself (422). */
 async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void> {
   await checkReferences(ctx, links, body);
   if (!id || !body.parentCompanyId) return;
-  const ancestors = await ctx.query(above, body.parentCompanyId);
+  const ancestors = await ctx.rows(above, { company: body.parentCompanyId });
   check(!ancestors.some((ancestor) => ancestor.id === id), () =>
     unprocessable('parentCompanyId', 'conflicting', 'must not be the company itself or one below it'),
   );
@@ -128,14 +135,14 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
   await checkLinks(ctx, input);
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
   const values = { ...blank, ...defined(input), customFields };
-  const company = { ...(ctx.insert('Company', values) as unknown as CompanyRow), contactCount: 0 };
+  const company = { ...ctx.insert('Company', values), contactCount: 0 };
   await ctx.log({ name: 'company.created', type: 'Company', record: company });
   return company;
 }
 
 /** Contract PATCH /companies/{id}: absent keeps, null clears; custom fields merge by key. */
 export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
-  const before = await lockCompany(ctx, id);
+  const before = await ctx.forChange(toChange, id, 'Company');
   const checked = await checkCustomFields(ctx, 'company', input.customFields, false);
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
@@ -150,29 +157,31 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   return saved;
 }
 
-const unlinkCompanies = statement<never, [string, Date]>(
-  (account, company, now) => sql`
-    update companies set parent_company_id = null, updated_at = ${now}
-    where account_id = ${account}::uuid and parent_company_id = ${company}::uuid`,
-);
+const unlinkCompanies = statement({
+  name: 'unlinkCompanies',
+  takes: { company: uuid, now: instant },
+  changes: true,
+  text: ({ account, company, now }) => sql`
+    update companies set parent_company_id = null, updated_at = ${now} where account_id = ${account} and parent_company_id = ${company}`,
+});
 
 /**
  * Contract DELETE /companies/{id}: soft. Its contacts and the companies below it stay without the link; its deals keep
  * theirs, so that what was sold to whom is not lost.
  */
 export async function deleteCompany(ctx: Context, id: string) {
-  const company = await lockCompany(ctx, id);
+  const company = await ctx.forChange(toChange, id, 'Company');
   ctx.update('Company', company, { deletedAt: ctx.now() });
   await unlinkContacts(ctx, 'companyId', company.id);
-  await ctx.query(unlinkCompanies, company.id, ctx.now());
+  await ctx.rows(unlinkCompanies, { company: company.id, now: ctx.now() });
   await ctx.log({ name: 'company.deleted', type: 'Company', record: company });
   return deleted(company.id);
 }
 
 /** POST /companies/{id}/restore: a deleted company comes back as it was, without the links that its deletion removed. */
 export async function restoreCompany(ctx: Context, id: string): Promise<CompanyRow> {
-  const [before] = await ctx.query(byId, validId(id, 'Company'), { lock: true, deleted: true });
-  const { deletedAt, ...company } = found(before, 'Company');
+  const company = await ctx.forChange(withDeleted, id, 'Company');
+  const { deletedAt } = company;
   if (!deletedAt) return company;
   checkTrial(ctx);
   const restored = ctx.update('Company', company, { deletedAt: null });

@@ -1,20 +1,28 @@
 import { found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { emptySql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
 import { type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { CreateNoteInput, Note, NoteFilter, NoteList, NoteSort, UpdateNoteInput } from './note.model.js';
+import { type CreateNoteInput, Note, type NoteFilter, type NoteList, type NoteSort, type UpdateNoteInput } from './note.model.js';
 
-const columns = selectList('Note', 't');
+const noteRow = modelRow('Note', Note);
+const { shape: row } = noteRow;
+const columns = noteRow.columns();
+export type NoteRow = RowOf<typeof row>;
 
 const listing: ListSpec<keyof typeof NoteSort> = {
   table: 'notes',
   columns,
+  row,
   live: sql`true`,
   sorts: { pinned: { by: 't.created_at', type: 'timestamptz', lead: { by: 't.is_pinned', type: 'boolean' } } },
   byDefault: ['pinned', 'desc'],
@@ -27,10 +35,10 @@ const conditions: Conditions<NoteFilter> = {
 
 /** Contract GET /notes: pinned first, then the newest. */
 export const listNotes = (ctx: Context, args: NoteList) =>
-  listRows<Note, keyof typeof NoteSort>(ctx, listing, args, conditionsOf(conditions, ctx, args.filter));
+  listRows<NoteRow, keyof typeof NoteSort>(ctx, listing, args, conditionsOf(conditions, ctx, args.filter));
 
 const ofParent = (parent: string) =>
-  relatedRows<Note>({ table: 'notes', columns, parent, order: 't.is_pinned desc, t.created_at desc, t.id desc' });
+  relatedRows<NoteRow>({ table: 'notes', columns, row, parent, order: 't.is_pinned desc, t.created_at desc, t.id desc' });
 
 /** The notes about contacts, pinned first, then the newest. */
 export const notesOfContacts = ofParent('contact_id');
@@ -39,36 +47,36 @@ export const notesOfDeals = ofParent('deal_id');
 /** The notes that users wrote, in the same order. */
 export const notesOfUsers = ofParent('created_by');
 
-const byId = statement<Note, [id: string, lock: boolean]>(
-  (account, id, lock) => sql`
-    select ${columns} from notes t where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${lock ? sql`for update` : emptySql}`,
-);
+const byId = statement({
+  name: 'noteById',
+  takes: { id: uuid },
+  row,
+  planned: true,
+  text: ({ account, id }) => sql`select ${columns} from notes t where t.account_id = ${account} and t.id = ${id}`,
+});
 
-export async function getNote(ctx: Context, id: string): Promise<Note> {
-  const [note] = await ctx.query(byId, validId(id, 'Note'), false);
+export async function getNote(ctx: Context, id: string): Promise<NoteRow> {
+  const [note] = await ctx.rows(byId, { id: validId(id, 'Note') });
   return found(note, 'Note');
 }
 
-async function lockNote(ctx: Context, id: string): Promise<Note> {
-  const [note] = await ctx.query(byId, validId(id, 'Note'), true);
-  return found(note, 'Note');
-}
+const toChange = rowsToChange('notes', row, columns, { live: sql`true` });
 
 /** Contract POST /notes. */
 export async function createNote(
   ctx: Context,
   { body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
-): Promise<Note> {
+): Promise<NoteRow> {
   await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
   checkTrial(ctx);
-  const note: Note = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
+  const note: NoteRow = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
   await ctx.emit(factOf('note.created', note));
   return note;
 }
 
 /** Contract PATCH /notes/{id}: the text and whether it is pinned. */
-export async function updateNote(ctx: Context, id: string, { body, isPinned }: UpdateNoteInput): Promise<Note> {
-  const before = await lockNote(ctx, id);
+export async function updateNote(ctx: Context, id: string, { body, isPinned }: UpdateNoteInput): Promise<NoteRow> {
+  const before = await ctx.forChange(toChange, id, 'Note');
   const after = { body: body ?? before.body, isPinned: isPinned ?? before.isPinned };
   const changes = changesBetween(before, after, ['body', 'isPinned']);
   if (Object.keys(changes).length === 0) return before;
@@ -78,13 +86,13 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
 }
 
 export async function deleteNote(ctx: Context, id: string) {
-  const note = await lockNote(ctx, id);
+  const note = await ctx.forChange(toChange, id, 'Note');
   await ctx.db.note.delete({ where: ctx.at(note.id) });
   await ctx.log(factOf('note.deleted', note));
   return deleted(note.id);
 }
 
-const factOf = (name: string, note: Note, changes?: Changes): Fact => ({
+const factOf = (name: string, note: NoteRow, changes?: Changes): Fact => ({
   ...{ name, type: 'Note', record: note, changes },
   ...{ contactId: note.contactId, dealId: note.dealId },
 });

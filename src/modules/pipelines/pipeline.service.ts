@@ -1,162 +1,192 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { decimal, flag, instant, integer, listOf, type RowOf, records, text, uuid } from '../../kernel/database/kinds.js';
+import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { byNumber, byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkPlan } from '../plans/plan.limits.js';
-import type {
-  CreatePipelineInput,
-  CreateStageInput,
+import {
+  type CreatePipelineInput,
+  type CreateStageInput,
   Pipeline,
-  PipelineList,
-  PipelineSort,
-  PipelineStatistics,
+  type PipelineList,
+  type PipelineSort,
+  type PipelineStatistics,
   Stage,
-  StageStatistics,
-  UpdatePipelineInput,
+  type StageStatistics,
+  type UpdatePipelineInput,
 } from './pipeline.model.js';
 
+/** A stage as it is kept. */
+const stageRow = modelRow('Stage', Stage);
+export type StageRow = RowOf<typeof stageRow.shape>;
+
+const pipelineRow = modelRow('Pipeline', Pipeline);
+
 /** A pipeline as it is kept, with its stages where a statement brought them along. */
-export type PipelineRow = Pipeline & { stages?: Stage[] };
+export type PipelineRow = RowOf<typeof pipelineRow.shape> & { stages?: StageRow[] };
 
-const stageJson = sql`json_build_object('id', s.id, 'pipelineId', s.pipeline_id, 'name', s.name, 'color', s.color, 'sortOrder', s.sort_order,
-  'isWon', s.is_won, 'isLost', s.is_lost, 'probability', s.probability::text, 'lostReasonRequired', s.lost_reason_required,
-  'lostReasons', s.lost_reasons)`;
+const pipelineColumns = pipelineRow.columns();
+const withStages = { ...pipelineRow.shape, stages: records(stageRow.shape) };
+type Whole = RowOf<typeof withStages>;
 
-/** The columns of a stage's row, over the alias `s`. */
-const stageColumns = sql`${selectList('Stage', 's', ['probability', 'createdAt', 'updatedAt', 'deletedAt'])}, s.probability::text as probability`;
-
-const pipelineColumns = selectList('Pipeline', 't', ['deletedAt']);
-
-const pipelineWithStages = sql`${pipelineColumns}, coalesce((select json_agg(${stageJson} order by s.sort_order, s.id) from stages s
-  where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null), '[]') as stages`;
+const pipelineWithStages = sql`${pipelineColumns}, coalesce((select json_agg(o order by o."sortOrder", o.id) from (
+    select ${stageRow.columns('s')} from stages s
+    where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null) o), '[]') as stages`;
 
 const listing: ListSpec<keyof typeof PipelineSort> = {
   table: 'pipelines',
   columns: pipelineColumns,
+  row: pipelineRow.shape,
   sorts: { sortOrder: byNumber('sort_order'), name: byText('name', false), createdAt: byTime('created_at') },
   byDefault: ['sortOrder', 'asc'],
 };
 
 /** Contract GET /pipelines: a page with stages in one statement. */
 export function listPipelines(ctx: Context, { filter, ...args }: PipelineList) {
-  const columns = selectsOfNodes(args.selection, 'stages') ? pipelineWithStages : pipelineColumns;
+  const spec = selectsOfNodes(args.selection, 'stages') ? { ...listing, columns: pipelineWithStages, row: withStages } : listing;
   const conditions: Sql[] = [];
   if (filter?.search) conditions.push(contains('t.name', filter.search));
-  return listRows<PipelineRow, keyof typeof PipelineSort>(ctx, { ...listing, columns }, args, conditions);
+  return listRows<PipelineRow, keyof typeof PipelineSort>(ctx, spec, args, conditions);
 }
 
-const byId = statement<PipelineRow & { stages: Stage[] }, [string]>(
-  (account, id) => sql`
-    select ${pipelineWithStages} from pipelines t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null`,
-);
+const byIds = statement({
+  name: 'pipelinesById',
+  takes: { ids: listOf(uuid) },
+  row: withStages,
+  shared: true,
+  text: ({ account, ids }) => sql`
+    select ${pipelineWithStages} from pipelines t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+});
 
 /** One pipeline with its stages. */
-export async function getPipeline(ctx: Context, id: string): Promise<PipelineRow & { stages: Stage[] }> {
-  const [pipeline] = await ctx.query(byId, validId(id, 'Pipeline'));
+export async function getPipeline(ctx: Context, id: string): Promise<Whole> {
+  const [pipeline] = await ctx.rows(byIds, { ids: [validId(id, 'Pipeline')] });
   return found(pipeline, 'Pipeline');
 }
 
-const hold = statement<{ id: string }, [string]>(
-  (account, id) => sql`
-    select id from pipelines where account_id = ${account}::uuid and id = ${id}::uuid and deleted_at is null for update`,
-);
+const lock = statement({
+  name: 'lockPipeline',
+  takes: { id: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id }) => sql`select id from pipelines where account_id = ${account} and id = ${id} and deleted_at is null for update`,
+});
 
 /**
- * One pipeline with its stages, held against other writers and against new deals until this unit of work ends. Held first
+ * One pipeline with its stages, locked against other writers and against new deals until this unit of work ends. Locked first
  * and read then: a statement that waited would still show the stages of before.
  */
-export async function lockPipeline(ctx: Context, id: string): Promise<PipelineRow & { stages: Stage[] }> {
-  found((await ctx.query(hold, validId(id, 'Pipeline')))[0], 'Pipeline');
+export async function lockPipeline(ctx: Context, id: string): Promise<Whole> {
+  found((await ctx.rows(lock, { id: validId(id, 'Pipeline') }))[0], 'Pipeline');
   return getPipeline(ctx, id);
 }
 
-const byIds = statement<PipelineRow, [readonly string[]]>(
-  (account, ids) => sql`
-    select ${pipelineWithStages} from pipelines t
-    where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[]) and t.deleted_at is null`,
-);
-
 /** Pipelines with their stages by id, for many keys in one statement; null for one that is gone. */
-export const pipelinesById: Batch<PipelineRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+export const pipelinesById: Batch<PipelineRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-const stagesByIds = statement<Stage, [readonly string[]]>(
-  (account, ids) => sql`
-    select ${stageColumns} from stages s where s.account_id = ${account}::uuid and s.id = any(${ids}::uuid[]) and s.deleted_at is null`,
-);
+const stagesByIds = statement({
+  name: 'stagesById',
+  takes: { ids: listOf(uuid) },
+  row: stageRow.shape,
+  shared: true,
+  text: ({ account, ids }) =>
+    sql`select ${stageRow.columns('s')} from stages s where s.account_id = ${account} and s.id = any(${ids}) and s.deleted_at is null`,
+});
 
 /** Stages by id, for many keys in one statement; null for one that is gone. */
-export const stagesById: Batch<Stage | null> = async (ctx, ids) => inOrder(ids, await ctx.query(stagesByIds, ids), (row) => row.id);
+export const stagesById: Batch<StageRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(stagesByIds, { ids }), (row) => row.id);
 
 /** The stages of pipelines, each with how many live deals (alias `d`) stand in it, what they are worth, and `more` of them. */
-const stageFigures = (account: string, which: Sql, more = emptySql): Sql => sql`
+const stageFigures = (account: Sql, which: Sql, more = emptySql): Sql => sql`
   select s.pipeline_id, s.id, s.name, s.sort_order, count(d.stage_id) as n, coalesce(sum(d.value), 0) as total ${more}
   from stages s left join deals d
     on d.account_id = s.account_id and d.pipeline_id = s.pipeline_id and d.stage_id = s.id and d.deleted_at is null
-  where s.account_id = ${account}::uuid and s.pipeline_id ${which} and s.deleted_at is null
+  where s.account_id = ${account} and s.pipeline_id ${which} and s.deleted_at is null
   group by s.pipeline_id, s.id, s.name, s.sort_order`;
 
 const worth = sql`, coalesce(sum(d.value * coalesce(d.probability, s.probability, 0)) filter (where d.status = 'open'), 0) as weighted,
   coalesce(sum(d.value) filter (where d.status = 'won'), 0) as won`;
 
-const statisticsOf = statement<PipelineStatistics & { id: string }, [readonly string[]]>(
-  (account, ids) => sql`
-    with stage as (${stageFigures(account, sql`= any(${ids}::uuid[])`, worth)})
+const worthOfStage = { stageId: uuid, name: text, dealCount: integer, totalValue: decimal, weightedValue: decimal };
+
+const statisticsOf = statement({
+  name: 'pipelineStatistics',
+  takes: { ids: listOf(uuid) },
+  row: {
+    ...{ id: uuid, dealCount: integer, totalValue: decimal, weightedValue: decimal, wonValue: decimal },
+    byStage: records(worthOfStage),
+  },
+  text: ({ account, ids }) => sql`
+    with stage as (${stageFigures(account, sql`= any(${ids})`, worth)})
     select pipeline_id as id, sum(n)::int as "dealCount", sum(total)::text as "totalValue", round(sum(weighted), 2)::text as "weightedValue",
       sum(won)::text as "wonValue", json_agg(json_build_object('stageId', id, 'name', name, 'dealCount', n, 'totalValue', total::text,
         'weightedValue', round(weighted, 2)::text) order by sort_order, id) as "byStage"
     from stage group by pipeline_id`,
-);
+});
 
 /** The default pipeline as `pipeline` and its stages with their figures as `stages`, as a select; no row where there is none. */
 export const defaultPipeline = (account: string): Sql => sql`
   select row_to_json(p) as pipeline, coalesce((
       select json_agg(json_build_object('stageId', f.id, 'name', f.name, 'dealCount', f.n, 'totalValue', f.total::text) order by f.sort_order, f.id)
-      from (${stageFigures(account, sql`= p.id`)}) f), '[]') as stages
+      from (${stageFigures(sql`${account}::uuid`, sql`= p.id`)}) f), '[]') as stages
   from (select ${pipelineColumns} from pipelines t where t.account_id = ${account}::uuid and t.is_default and t.deleted_at is null) p`;
 
 const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedValue: '0', wonValue: '0', byStage: [] };
 
 /** The statistics of many pipelines in one statement. */
 export const pipelineStatistics: Batch<PipelineStatistics> = async (ctx, ids) =>
-  inOrder(ids, await ctx.query(statisticsOf, ids), (row) => row.id).map((row) => row ?? noDeals);
+  inOrder(ids, await ctx.rows(statisticsOf, { ids }), (row) => row.id).map((row) => row ?? noDeals);
 
 /** The figures of one stage, read with those of its pipeline's other stages. */
-export async function figuresOfStage(ctx: Context, { id, name, pipelineId }: Stage): Promise<StageStatistics> {
+export async function figuresOfStage(ctx: Context, { id, name, pipelineId }: StageRow): Promise<StageStatistics> {
   const { byStage } = await ctx.load.pipelineStatistics.load(pipelineId);
   return byStage.find(({ stageId }) => stageId === id) ?? { stageId: id, name, dealCount: 0, totalValue: '0', weightedValue: '0' };
 }
 
 // One creation at a time: of two that want the plan's last slot, or to be the default, one comes first.
-const oneAtATime = statement<never>((account) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || 'pipelines', 0))::text`);
+const oneAtATime = statement({
+  name: 'lockPipelines',
+  row: { locked: text },
+  locks: true,
+  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'pipelines', 0))::text as locked`,
+});
 
-const placeOf = statement<{ next: number; hasDefault: boolean }>(
-  (account) => sql`
+const placeOf = statement({
+  name: 'placeOfPipeline',
+  row: { next: integer, hasDefault: flag },
+  text: ({ account }) => sql`
     select coalesce(max(sort_order) + 1, 0)::int as next, coalesce(bool_or(is_default), false) as "hasDefault"
-    from pipelines where account_id = ${account}::uuid and deleted_at is null`,
-);
+    from pipelines where account_id = ${account} and deleted_at is null`,
+});
 
-const unsetDefault = statement<{ id: string }, [Date]>(
-  (account, now) => sql`
-    update pipelines set is_default = false, updated_at = ${now} where account_id = ${account}::uuid and is_default and deleted_at is null
+const unsetDefault = statement({
+  name: 'unsetDefaultPipeline',
+  takes: { now: instant },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, now }) => sql`
+    update pipelines set is_default = false, updated_at = ${now} where account_id = ${account} and is_default and deleted_at is null
     returning id`,
-);
+});
 
 /** Moves the mark of the default, and tells it of the pipeline that loses or gets it by another's change. */
 async function passDefault(ctx: Context, how: typeof unsetDefault, isDefault: boolean): Promise<void> {
-  const [passed] = await ctx.query(how, ctx.now());
+  const [passed] = await ctx.rows(how, { now: ctx.now() });
   if (passed) await emitPipeline(ctx, await lockPipeline(ctx, passed.id), { isDefault: { from: !isDefault, to: isDefault } });
 }
 
 /** Contract POST /pipelines: 402 after the trial, 403 over the plan. The first pipeline becomes the default. */
 export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
   for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
-  await ctx.query(oneAtATime);
+  await ctx.rows(oneAtATime);
   await checkPlan(ctx, 'pipelines');
-  const [place] = await ctx.query(placeOf);
+  const [place] = await ctx.rows(placeOf);
   if (isDefault && place?.hasDefault) await passDefault(ctx, unsetDefault, false);
   const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };
   const pipeline: PipelineRow = ctx.insert('Pipeline', values);
@@ -172,14 +202,14 @@ export const checkFlags = (stage: { isWon?: boolean | null; isLost?: boolean | n
 /** A new stage as it is kept. `place` is where it stands unless told. */
 export function stageOf({ order, sortOrder, ...input }: CreateStageInput, pipelineId: string, place: number) {
   const defaults = { color: '#6B7280', isWon: false, isLost: false, probability: null, lostReasonRequired: false, lostReasons: [] };
-  return { ...defaults, ...input, pipelineId, sortOrder: order ?? sortOrder ?? place } as Omit<Stage, 'id'>;
+  return { ...defaults, ...input, pipelineId, sortOrder: order ?? sortOrder ?? place };
 }
 
-export const inTheirOrder = (stages: Stage[]): Stage[] => stages.sort((a, b) => a.sortOrder - b.sortOrder || (a.id < b.id ? -1 : 1));
+export const inTheirOrder = (stages: StageRow[]): StageRow[] => stages.sort((a, b) => a.sortOrder - b.sortOrder || (a.id < b.id ? -1 : 1));
 
 /** Contract PATCH /pipelines/{id}. Besides name and description it moves the pipeline and makes it the default. */
 export async function updatePipeline(ctx: Context, id: string, input: UpdatePipelineInput): Promise<PipelineRow> {
-  if (input.isDefault) await ctx.query(oneAtATime);
+  if (input.isDefault) await ctx.rows(oneAtATime);
   const before = await lockPipeline(ctx, id);
   check(!(before.isDefault && input.isDefault === false), () =>
     unprocessable('isDefault', 'not_allowed', 'passes on when another pipeline gets it'),
@@ -196,15 +226,19 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
 export const emitPipeline = (ctx: Context, pipeline: PipelineRow, changes: Changes) =>
   ctx.emit({ name: 'pipeline.updated', type: 'Pipeline', record: pipeline, changes });
 
-const passDefaultOn = statement<{ id: string }, [Date]>(
-  (account, now) => sql`
-    update pipelines set is_default = true, updated_at = ${now} where account_id = ${account}::uuid and id = (
-      select id from pipelines where account_id = ${account}::uuid and deleted_at is null order by sort_order, id limit 1) returning id`,
-);
+const passDefaultOn = statement({
+  name: 'passDefaultPipelineOn',
+  takes: { now: instant },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, now }) => sql`
+    update pipelines set is_default = true, updated_at = ${now} where account_id = ${account} and id = (
+      select id from pipelines where account_id = ${account} and deleted_at is null order by sort_order, id limit 1) returning id`,
+});
 
 /** Contract DELETE /pipelines/{id}: soft, its live deals with it; the first of the others becomes the default if it was. */
 export async function deletePipeline(ctx: Context, id: string) {
-  await ctx.query(oneAtATime);
+  await ctx.rows(oneAtATime);
   const pipeline = await lockPipeline(ctx, id);
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
   if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);

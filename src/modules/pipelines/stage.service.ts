@@ -1,49 +1,66 @@
 import { check, conflict, found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { instant, integer, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { deleted } from '../../kernel/model/connection.js';
-import type { CreateStageInput, DeletedStage, Stage, UpdateStageInput } from './pipeline.model.js';
-import { checkFlags, emitPipeline, getPipeline, inTheirOrder, lockPipeline, type PipelineRow, stageOf } from './pipeline.service.js';
+import type { CreateStageInput, DeletedStage, UpdateStageInput } from './pipeline.model.js';
+import {
+  checkFlags,
+  emitPipeline,
+  getPipeline,
+  inTheirOrder,
+  lockPipeline,
+  type PipelineRow,
+  type StageRow,
+  stageOf,
+} from './pipeline.service.js';
 
 /** Contract GET /pipelines/{id}/stages: in their order. */
-export const listStages = async (ctx: Context, pipelineId: string): Promise<Stage[]> => (await getPipeline(ctx, pipelineId)).stages;
+export const listStages = async (ctx: Context, pipelineId: string): Promise<StageRow[]> => (await getPipeline(ctx, pipelineId)).stages;
 
-const makeRoom = statement<never, [pipeline: string, at: number, besides: string, now: Date]>(
-  (account, pipeline, at, besides, now) => sql`
-    update stages set sort_order = sort_order + 1, updated_at = ${now} where account_id = ${account}::uuid
-    and pipeline_id = ${pipeline}::uuid and sort_order >= ${at}::int and id <> ${besides}::uuid and deleted_at is null`,
-);
+const makeRoom = statement({
+  name: 'makeRoomForStage',
+  takes: { pipeline: uuid, at: integer, besides: uuid, now: instant },
+  changes: true,
+  text: ({ account, pipeline, at, besides, now }) => sql`
+    update stages set sort_order = sort_order + 1, updated_at = ${now}
+    where account_id = ${account} and pipeline_id = ${pipeline} and sort_order >= ${at} and id <> ${besides} and deleted_at is null`,
+});
 
 /** The stages with one of them put in its place; those that stand there or behind make room. */
-async function placed(ctx: Context, others: Stage[], stage: Stage): Promise<Stage[]> {
+async function placed(ctx: Context, others: StageRow[], stage: StageRow): Promise<StageRow[]> {
   const isTaken = others.some((other) => other.sortOrder === stage.sortOrder);
-  if (isTaken) await ctx.query(makeRoom, stage.pipelineId, stage.sortOrder, stage.id, ctx.now());
+  if (isTaken) {
+    const { pipelineId: pipeline, sortOrder: at, id: besides } = stage;
+    await ctx.rows(makeRoom, { pipeline, at, besides, now: ctx.now() });
+  }
   const moved = others.map((other) =>
     isTaken && other.sortOrder >= stage.sortOrder ? { ...other, sortOrder: other.sortOrder + 1 } : other,
   );
   return inTheirOrder([...moved, stage]);
 }
 
-const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<Stage> | null, to: Partial<Stage> | null) =>
+const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow> | null, to: Partial<StageRow> | null) =>
   emitPipeline(ctx, pipeline, { stages: { from: from ? [from] : [], to: to ? [to] : [] } });
 
 /** Contract POST /pipelines/{id}/stages: behind the others, or where `order` says. */
-export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<Stage> {
+export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<StageRow> {
   checkFlags(input);
   const pipeline = await lockPipeline(ctx, pipelineId);
   const last = pipeline.stages.at(-1)?.sortOrder ?? -1;
-  const stage: Stage = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));
+  const stage: StageRow = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));
   const stages = await placed(ctx, pipeline.stages, stage);
   await emitStages(ctx, { ...pipeline, stages }, null, shown(stage));
   return stage;
 }
 
 const names = ['name', 'color', 'isWon', 'isLost', 'probability', 'lostReasonRequired', 'lostReasons', 'sortOrder'] as const;
-const shown = (stage: Stage) => Object.fromEntries(['id' as const, ...names].map((name) => [name, stage[name]]));
+const shown = (stage: StageRow) => Object.fromEntries(['id' as const, ...names].map((name) => [name, stage[name]]));
 
 /** Contract PATCH /pipelines/{id}/stages/{stageId}. A new position is taken; the stage that had it makes room. */
-export async function updateStage(ctx: Context, pipelineId: string, stageId: string, input: UpdateStageInput): Promise<Stage> {
+export async function updateStage(ctx: Context, pipelineId: string, stageId: string, input: UpdateStageInput): Promise<StageRow> {
   const { order, sortOrder, ...rest } = input;
   const { pipeline, stage: before } = await lockStage(ctx, pipelineId, stageId);
   const given = { ...rest, sortOrder: order ?? sortOrder ?? before.sortOrder };
@@ -53,7 +70,8 @@ export async function updateStage(ctx: Context, pipelineId: string, stageId: str
   const stage = ctx.update('Stage', before, given);
   const others = pipeline.stages.filter(({ id }) => id !== stage.id);
   const stages = changes.includes('sortOrder') ? await placed(ctx, others, stage) : inTheirOrder([...others, stage]);
-  const changed = (of: Stage) => Object.fromEntries(Object.entries(shown(of)).filter(([name]) => name === 'id' || changes.includes(name)));
+  const changed = (of: StageRow) =>
+    Object.fromEntries(Object.entries(shown(of)).filter(([name]) => name === 'id' || changes.includes(name)));
   await emitStages(ctx, { ...pipeline, stages }, changed(before), changed(stage));
   return stage;
 }
@@ -70,11 +88,14 @@ async function lockStage(ctx: Context, pipelineId: string, stageId: string) {
   };
 }
 
-const dealsIn = statement<{ n: number }, [pipeline: string, stage: string]>(
-  (account, pipeline, stage) => sql`
-    select count(*)::int as n from deals where account_id = ${account}::uuid and pipeline_id = ${pipeline}::uuid
-    and stage_id = ${stage}::uuid and deleted_at is null`,
-);
+const dealsIn = statement({
+  name: 'dealsInStage',
+  takes: { pipeline: uuid, stage: uuid },
+  row: { n: integer },
+  text: ({ account, pipeline, stage }) => sql`
+    select count(*)::int as n from deals
+    where account_id = ${account} and pipeline_id = ${pipeline} and stage_id = ${stage} and deleted_at is null`,
+});
 
 /**
  * Contract DELETE /pipelines/{id}/stages/{stageId}: its deals move to the stage before it, else to the one after it; the
@@ -85,7 +106,7 @@ export async function deleteStage(ctx: Context, pipelineId: string, stageId: str
   const { pipeline, stage } = await lockStage(ctx, pipelineId, stageId);
   const at = pipeline.stages.indexOf(stage);
   const next = pipeline.stages[at - 1] ?? pipeline.stages[at + 1];
-  const [deals] = await ctx.query(dealsIn, pipeline.id, stage.id);
+  const [deals] = await ctx.rows(dealsIn, { pipeline: pipeline.id, stage: stage.id });
   const movedDeals = deals?.n ?? 0;
   check(next || movedDeals === 0, () => conflict('The last stage of a pipeline keeps its deals'));
   const movedTo = next && movedDeals > 0 ? next.id : null;

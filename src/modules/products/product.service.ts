@@ -3,18 +3,33 @@ import { plainAmount } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { emptySql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { CreateProductInput, Product, ProductFilter, ProductList, ProductSort, UpdateProductInput } from './product.model.js';
+import {
+  type CreateProductInput,
+  Product,
+  type ProductFilter,
+  type ProductList,
+  type ProductSort,
+  type UpdateProductInput,
+} from './product.model.js';
 
-const columns = selectList('Product', 't');
+const productRow = modelRow('Product', Product);
+const { shape: row } = productRow;
+const columns = productRow.columns();
+export type ProductRow = RowOf<typeof row>;
 
 const listing: ListSpec<keyof typeof ProductSort> = {
   table: 'products',
   columns,
+  row,
   live: sql`t.archived_at is null`,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
@@ -26,7 +41,7 @@ const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || lower
 /** Contract GET /products: the catalog, without what is archived unless inactive products are asked for. */
 export function listProducts(ctx: Context, { filter, ...args }: ProductList) {
   const spec = filter?.isActive === false ? { ...listing, live: sql`true` } : listing;
-  return listRows<Product, keyof typeof ProductSort>(ctx, spec, args, conditions(filter ?? {}));
+  return listRows<ProductRow, keyof typeof ProductSort>(ctx, spec, args, conditions(filter ?? {}));
 }
 
 const conditions = ({ search, isActive }: ProductFilter): Sql[] => [
@@ -34,30 +49,34 @@ const conditions = ({ search, isActive }: ProductFilter): Sql[] => [
   ...(typeof isActive === 'boolean' ? [sql`t.is_active = ${isActive}`] : []),
 ];
 
-const byId = statement<Product, [id: string, lock: boolean]>(
-  (account, id, lock) => sql`select ${columns} from products t
-    where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${lock ? sql`for update` : emptySql}`,
-);
+const byId = statement({
+  name: 'productById',
+  takes: { id: uuid },
+  row,
+  planned: true,
+  text: ({ account, id }) => sql`select ${columns} from products t where t.account_id = ${account} and t.id = ${id}`,
+});
 
 /** One product, an archived one too: invoices go on naming it. */
-export async function getProduct(ctx: Context, id: string): Promise<Product> {
-  const [product] = await ctx.read(byId, validId(id, 'Product'), false);
+export async function getProduct(ctx: Context, id: string): Promise<ProductRow> {
+  const [product] = await ctx.rows(byId, { id: validId(id, 'Product') });
   return found(product, 'Product');
 }
 
-async function lockProduct(ctx: Context, id: string): Promise<Product> {
-  const [product] = await ctx.query(byId, validId(id, 'Product'), true);
-  return found(product, 'Product');
-}
+const toChange = rowsToChange('products', row, columns, { live: sql`true` });
 
-const byIds = statement<Product, [readonly string[]]>(
-  (account, ids) => sql`select ${columns} from products t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
-);
+const byIds = statement({
+  name: 'productsById',
+  takes: { ids: listOf(uuid) },
+  row,
+  shared: true,
+  text: ({ account, ids }) => sql`select ${columns} from products t where t.account_id = ${account} and t.id = any(${ids})`,
+});
 
 /** Products by id, for many keys in one statement, archived ones too. */
-export const productsById: Batch<Product | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+export const productsById: Batch<ProductRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-const blank = { description: null, price: null, sku: null, unit: null, taxable: true, isActive: true, metadata: null, archivedAt: null };
+const blank = { ...emptyRow(row), taxable: true, isActive: true };
 
 /** Contract POST /products. */
 export async function createProduct(ctx: Context, input: CreateProductInput) {
@@ -66,14 +85,14 @@ export async function createProduct(ctx: Context, input: CreateProductInput) {
     ...blank,
     ...{ currency: ctx.caller.account.currency },
     ...defined(input),
-  }) as unknown as Product;
+  });
   await tell(ctx, 'product.created', product);
   return product;
 }
 
 /** Contract PATCH /products/{id}: an archived product that becomes active is back in the catalog. */
 export async function updateProduct(ctx: Context, id: string, input: UpdateProductInput) {
-  const before = await lockProduct(ctx, id);
+  const before = await ctx.forChange(toChange, id, 'Product');
   const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
   if (Object.keys(changes).length === 0) return before;
@@ -83,13 +102,13 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
 }
 
 /** The contract has no events of products: who changed what is in the log. */
-const tell = (ctx: Context, name: string, record: Product, changes?: Changes) => ctx.log({ name, type: 'Product', record, changes });
+const tell = (ctx: Context, name: string, record: ProductRow, changes?: Changes) => ctx.log({ name, type: 'Product', record, changes });
 
-const comparable = (product: Product) => ({ ...product, price: plainAmount(product.price) });
+const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(product.price) });
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
 export async function archiveProduct(ctx: Context, id: string) {
-  const product = await lockProduct(ctx, id);
+  const product = await ctx.forChange(toChange, id, 'Product');
   if (!product.archivedAt) {
     ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
     await tell(ctx, 'product.archived', product, { isActive: { from: product.isActive, to: false } });

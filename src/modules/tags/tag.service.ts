@@ -2,19 +2,23 @@ import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
-import { type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { CreateTagInput, MergeTagsInput, Tag, TagList, TagSort, UpdateTagInput } from './tag.model.js';
+import type { CreateTagInput, MergeTagsInput, TagList, TagSort, UpdateTagInput } from './tag.model.js';
+import { type TagRow, tagRow } from './tag.rows.js';
 
-const columns = selectList('Tag', 't');
+const columns = tagRow.columns();
 
 const listing: ListSpec<keyof typeof TagSort> = {
   table: 'tags',
   columns,
+  row: tagRow.shape,
   live: sql`true`,
   sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
   byDefault: ['name', 'asc'],
@@ -23,7 +27,7 @@ const listing: ListSpec<keyof typeof TagSort> = {
 export function listTags(ctx: Context, args: TagList) {
   const conditions: Sql[] = [];
   if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
-  return listRows<Tag, keyof typeof TagSort>(ctx, listing, args, conditions);
+  return listRows<TagRow, keyof typeof TagSort>(ctx, listing, args, conditions);
 }
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
@@ -68,39 +72,40 @@ export async function deleteTag(ctx: Context, id: string) {
   return deleted(tag.id);
 }
 
-const moveTag = statement<{ contactId: string }, [string, string]>(
-  (account, source, target) => sql`
+const moveTag = statement({
+  name: 'moveTag',
+  takes: { source: uuid, target: uuid },
+  changes: true,
+  text: ({ account, source, target }) => sql`
     insert into contact_tags (account_id, contact_id, tag_id, created_at)
-    select account_id, contact_id, ${target}::uuid, created_at from contact_tags
-    where account_id = ${account}::uuid and tag_id = ${source}::uuid
-    on conflict do nothing returning contact_id as "contactId"`,
-);
+    select account_id, contact_id, ${target}, created_at from contact_tags where account_id = ${account} and tag_id = ${source}
+    on conflict do nothing`,
+});
 
 /** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
 export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
   check(sourceId !== targetId, () => invalidField('sourceId', 'conflicting', 'must differ from targetId'));
   const target = await getTag(ctx, targetId);
   await getTag(ctx, sourceId);
-  await ctx.query(moveTag, sourceId, targetId);
+  await ctx.rows(moveTag, { source: sourceId, target: targetId });
   await deleteTag(ctx, sourceId);
   return target;
 }
 
-const byNames = statement<Tag, [readonly string[]]>(
-  (account, names) =>
-    sql`select ${columns} from tags t where t.account_id = ${account}::uuid and lower(t.name collate "und-x-icu") = any(${names})`,
-);
+const byNames = statement({
+  name: 'tagsByName',
+  takes: { names: listOf(text) },
+  row: tagRow.shape,
+  text: ({ account, names }) =>
+    sql`select ${columns} from tags t where t.account_id = ${account} and lower(t.name collate "und-x-icu") = any(${names})`,
+});
 
 /** The tags of these names, whatever their case. */
-const findByNames = (ctx: Context, names: readonly string[]) =>
-  ctx.query(
-    byNames,
-    names.map((name) => name.toLowerCase()),
-  );
+const findByNames = (ctx: Context, names: readonly string[]) => ctx.rows(byNames, { names: names.map((name) => name.toLowerCase()) });
 
 /** The tags of these names, whatever their case; what is missing is made. */
-export const tagsByName: Batch<Tag> = async (ctx, names) => {
-  const inLowerCase = (tags: Tag[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
+export const tagsByName: Batch<TagRow> = async (ctx, names) => {
+  const inLowerCase = (tags: TagRow[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
   const known = inLowerCase(await findByNames(ctx, names));
   const missing = new Map([...names].reverse().map((name) => [name.toLowerCase(), { name }]));
   for (const name of known.keys()) missing.delete(name);
@@ -112,12 +117,17 @@ export const tagsByName: Batch<Tag> = async (ctx, names) => {
 };
 
 // Kept by a trigger: counting would read every contact of the account for a page of tags.
-const countsOf = statement<{ id: string; contacts: number }, [readonly string[]]>(
-  (account, ids) => sql`
-    select substr(kind, 5) as id, sum(n)::int as contacts from counts
-    where account_id = ${account}::uuid and kind = any(${ids.map((id) => `tag:${id}`)}) group by kind`,
-);
+const countsOf = statement({
+  name: 'contactCountsOfTags',
+  takes: { kinds: listOf(text) },
+  row: { id: text, contacts: integer },
+  shared: true,
+  text: ({ account, kinds }) => sql`
+    select substr(kind, 5) as id, sum(n)::int as contacts from counts where account_id = ${account} and kind = any(${kinds}) group by kind`,
+});
 
 /** How many live contacts carry each tag. */
 export const contactCounts: Batch<{ contacts: number }> = async (ctx, ids) =>
-  inOrder(ids, await ctx.query(countsOf, ids), (row) => row.id).map((row) => ({ contacts: row?.contacts ?? 0 }));
+  inOrder(ids, await ctx.rows(countsOf, { kinds: ids.map((id) => `tag:${id}`) }), (row) => row.id).map((row) => ({
+    contacts: row?.contacts ?? 0,
+  }));

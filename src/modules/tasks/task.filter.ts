@@ -1,12 +1,15 @@
 import type { Context } from '../../kernel/context/context.js';
-import { type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
-import type { TaskFilter, TaskSort, TaskTab } from './task.model.js';
+import { Task, type TaskFilter, type TaskSort, type TaskTab } from './task.model.js';
 
-export const taskColumns = selectList('Task', 't');
+/** A task as it is kept. */
+export const taskRow = modelRow('Task', Task);
+export const taskColumns = taskRow.columns();
 
 /** The place of a word in its order, as its index spells it. */
 const byRank = (column: string, words: string[]) => ({
@@ -17,6 +20,7 @@ const byRank = (column: string, words: string[]) => ({
 export const taskListing: ListSpec<keyof typeof TaskSort> = {
   table: 'tasks',
   columns: taskColumns,
+  row: taskRow.shape,
   live: sql`true`,
   sorts: {
     createdAt: byTime('created_at'),

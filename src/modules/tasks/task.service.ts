@@ -1,37 +1,43 @@
 import { found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { emptySql, sql, statement } from '../../kernel/database/sql.js';
+import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fields.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { taskColumns, taskConditions, taskListing } from './task.filter.js';
-import type { CreateTaskInput, Task, TaskList, TaskSort, UpdateTaskInput } from './task.model.js';
+import { taskColumns, taskConditions, taskListing, taskRow } from './task.filter.js';
+import { type CreateTaskInput, TaskFields, type TaskList, type TaskSort, type UpdateTaskInput } from './task.model.js';
+
+export type TaskRow = RowOf<typeof taskRow.shape>;
 
 /** Contract GET /tasks: a page with its exact total in one statement. */
 export const listTasks = (ctx: Context, args: TaskList) =>
-  listRows<Task, keyof typeof TaskSort>(ctx, taskListing, args, conditionsOf(taskConditions, ctx, args.filter));
+  listRows<TaskRow, keyof typeof TaskSort>(ctx, taskListing, args, conditionsOf(taskConditions, ctx, args.filter));
 
-const byId = statement<Task, [id: string, lock: boolean]>(
-  (account, id, lock) => sql`
-    select ${taskColumns} from tasks t where t.account_id = ${account}::uuid and t.id = ${id}::uuid ${lock ? sql`for update` : emptySql}`,
-);
+const byId = statement({
+  name: 'taskById',
+  takes: { id: uuid },
+  row: taskRow.shape,
+  planned: true,
+  text: ({ account, id }) => sql`select ${taskColumns} from tasks t where t.account_id = ${account} and t.id = ${id}`,
+});
 
-export async function getTask(ctx: Context, id: string): Promise<Task> {
-  const [task] = await ctx.query(byId, validId(id, 'Task'), false);
+export async function getTask(ctx: Context, id: string): Promise<TaskRow> {
+  const [task] = await ctx.rows(byId, { id: validId(id, 'Task') });
   return found(task, 'Task');
 }
 
-async function lockTask(ctx: Context, id: string): Promise<Task> {
-  const [task] = await ctx.query(byId, validId(id, 'Task'), true);
-  return found(task, 'Task');
-}
+const toChange = rowsToChange('tasks', taskRow.shape, taskColumns, { live: sql`true` });
 
-const ofParent = (parent: string) => relatedRows<Task>({ table: 'tasks', columns: taskColumns, parent });
+const ofParent = (parent: string) => relatedRows<TaskRow>({ table: 'tasks', columns: taskColumns, row: taskRow.shape, parent });
 
 /** The newest tasks of contacts. */
 export const tasksOfContacts = ofParent('contact_id');
@@ -41,35 +47,26 @@ export const tasksOfDeals = ofParent('deal_id');
 export const tasksOfUsers = ofParent('assigned_to');
 
 /** A task of which nothing is known. */
-const blank = {
-  description: null,
-  dueDate: null,
-  priority: 'medium',
-  status: 'todo',
-  assignedTo: null,
-  contactId: null,
-  dealId: null,
-  completedAt: null,
-} as const;
+const blank = { ...emptyRow(taskRow.shape), priority: 'medium', status: 'todo' } as const;
 
-const tracked = ['title', 'description', 'dueDate', 'priority', 'status', 'assignedTo', 'contactId', 'dealId'];
+const tracked = namesOf(TaskFields);
 
 const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
 
 /** Contract POST /tasks. One that is made done is completed at once. */
-export async function createTask(ctx: Context, input: CreateTaskInput): Promise<Task> {
+export async function createTask(ctx: Context, input: CreateTaskInput): Promise<TaskRow> {
   await checkReferences(ctx, links, input);
   checkTrial(ctx);
   const completedAt = input.status === 'done' ? ctx.now() : null;
-  const task: Task = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
+  const task: TaskRow = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
   await ctx.emit(factOf('task.created', task));
   if (completedAt) await ctx.emit(factOf('task.completed', task));
   return task;
 }
 
 /** Contract PATCH /tasks/{id}: done completes the task, once; any other status opens it again. */
-export async function updateTask(ctx: Context, id: string, input: UpdateTaskInput): Promise<Task> {
-  const before = await lockTask(ctx, id);
+export async function updateTask(ctx: Context, id: string, input: UpdateTaskInput): Promise<TaskRow> {
+  const before = await ctx.forChange(toChange, id, 'Task');
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
   if (Object.keys(changes).length === 0) return before;
   await checkReferences(ctx, links, changedReferences(links, changes));
@@ -82,13 +79,13 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
 }
 
 export async function deleteTask(ctx: Context, id: string) {
-  const task = await lockTask(ctx, id);
+  const task = await ctx.forChange(toChange, id, 'Task');
   await ctx.db.task.delete({ where: ctx.at(task.id) });
   await ctx.log(factOf('task.deleted', task));
   return deleted(task.id);
 }
 
-const factOf = (name: string, task: Task, changes?: Changes): Fact => ({
+const factOf = (name: string, task: TaskRow, changes?: Changes): Fact => ({
   ...{ name, type: 'Task', record: task, changes },
   ...{ contactId: task.contactId, dealId: task.dealId },
 });
