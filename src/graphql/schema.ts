@@ -1,7 +1,7 @@
 import { type GraphQLField, GraphQLSchema, getNamedType, isInputObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
-import { rulesOf } from '../kernel/model/fields.js';
+import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import type { Module } from '../kernel/module/module.js';
 

@@ -18,7 +18,7 @@ import {
   print,
   type SelectionSetNode,
 } from 'graphql';
-import type { FieldRule } from '../kernel/model/fields.js';
+import type { FieldRule } from '../kernel/model/fieldRules.js';
 import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLInputObjectType, getNamedType } from 'graphql';
 import { contract } from '../../src/app.js';
-import type { FieldRule } from '../../src/kernel/model/fields.js';
+import type { FieldRule } from '../../src/kernel/model/fieldRules.js';
 import type { MountedRow } from '../../src/rest/table.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
 import { badValues, type Place, placesOf } from '../support/badValues.js';

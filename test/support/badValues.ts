@@ -8,7 +8,7 @@ import {
   isInputObjectType,
   isListType,
 } from 'graphql';
-import type { FieldRule } from '../../src/kernel/model/fields.js';
+import type { FieldRule } from '../../src/kernel/model/fieldRules.js';
 
 /** A value that a field must refuse. */
 export interface Bad {

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import type { AppError } from '../../src/kernel/base/errors.js';
 import type { Context } from '../../src/kernel/context/context.js';
+import { rulesOf } from '../../src/kernel/model/fieldRules.js';
 import {
   clean,
   Draft,
@@ -13,7 +14,6 @@ import {
   JsonObject,
   Nested,
   OneOf,
-  rulesOf,
   Stamp,
   Text,
   Texts,

@@ -4,8 +4,8 @@ import type { AccountInfo, Principal } from '../base/principal.js';
 import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
 import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
-import { type Statement as OldStatement, rawSql, type Sql, sql, tableName } from '../database/sql.js';
-import { listedSql, type Statement } from '../database/statement.js';
+import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import type { Statement } from '../database/statement.js';
 import { entryOf, eventOf, type Fact, printRecord } from '../events/facts.js';
 import { isUuid } from '../model/checks.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
@@ -107,35 +107,6 @@ export class Context {
   /** The rows that a statement answers for the caller's account. */
   rows<Row extends object, P>(statement: Statement<Row, P>, ...[params]: Params<P>): Promise<Row[]> {
     return this.#reader.rows(statement, this.caller.account.id, (params ?? {}) as P);
-  }
-
-  async query<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const client = await this.#connect();
-    return client.$queryRaw<Row[]>(statement(this.caller.account.id, ...args));
-  }
-
-  async read<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
-    return JSON.parse(await this.planned(listedSql(statement(this.caller.account.id, ...args)))) as Row[];
-  }
-
-  glance<Row, Args extends unknown[]>(statement: OldStatement<Row, Args>, ...args: Args): Promise<Row[]> {
-    const part = statement(this.caller.account.id, ...args);
-    return this.#reader.together({ listed: () => listedSql(part), part: () => part }) as Promise<Row[]>;
-  }
-
-  async toChangeOld<Row extends { id: string; xmin?: string }>(
-    table: string,
-    rows: OldStatement<Row, [ids: readonly string[], locked: boolean]>,
-    ids: readonly string[],
-  ): Promise<Row[]> {
-    if (!this.unit?.isOptimistic || this.unit.hasBegun) return this.query(rows, ids, true);
-    const account = this.caller.account.id;
-    const seen = await this.glance(rows, ids, false);
-    for (const { id, xmin } of seen) {
-      const same = sql`account_id = ${account}::uuid and id = ${id}::uuid and xmin::text = ${xmin}`;
-      this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
-    }
-    return seen;
   }
 
   /** The rows of a select that was composed of conditions; `row` says what its columns are. */

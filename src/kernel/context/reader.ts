@@ -4,7 +4,7 @@ import { type RowOf, readerOf, type Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import { type Bound, listedSql, type Statement } from '../database/statement.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
-import { type Asked, TickBatcher } from '../reads/tickBatcher.js';
+import { TickBatcher } from '../reads/tickBatcher.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 
 interface Sources {
@@ -50,10 +50,6 @@ export class Reader {
   async select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
     const found = JSON.parse(await this.text(listedSql(rows))) as object[];
     return found.map(readerOf<RowOf<S>>(row));
-  }
-
-  together(asked: Asked): Promise<object[]> {
-    return this.#tick.rows(asked);
   }
 
   /** The one text that a statement answers. */

@@ -18,6 +18,15 @@ export type BatchOf<C, V = unknown> = (ctx: C, keys: readonly string[]) => Promi
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
 export type JobHandlerOf<C, Data = any> = (ctx: C, data: Data, run: JobRun) => Promise<void>;
 
+/** Records that a field of a body may name by their ids. */
+export interface Reference {
+  table: string;
+  /** The column that is a record's id within its account, `id` by default. */
+  key?: string;
+  /** Which of them may be named, in SQL; those that are not deleted by default. */
+  live?: string;
+}
+
 /** What all modules together offer the kernel. */
 export interface Registry<C> {
   loaders: ReadonlyMap<string, BatchOf<C>>;
@@ -26,5 +35,6 @@ export interface Registry<C> {
   events: ReadonlyMap<string, string>;
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
   filterable: ReadonlyMap<string, Filterable>;
+  references: ReadonlyMap<string, Reference>;
   schema(): GraphQLSchema;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.js';
 export type Transaction = Prisma.TransactionClient;
 type RawDoors = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
-/** Prisma without its raw doors: hand-written SQL goes through `ctx.query`, which always names the account. */
+/** Prisma without its raw doors: hand-written SQL goes through `ctx.rows`, which always names the account. */
 export type Models = Omit<Transaction, RawDoors>;
 /** Prisma held to one account. Reads see live rows; `withDeleted` sees the others too. */
 export type ScopedModels = Models & { withDeleted: Models };

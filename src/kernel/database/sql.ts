@@ -8,15 +8,12 @@ export const emptySql = Prisma.empty;
 /** Trusted text only: names from our own tables of columns, never anything a caller sent. */
 export const rawSql = Prisma.raw;
 
-/** A hand-written statement. The account is its first parameter by type, so that none can forget it. */
-export type Statement<Row, Args extends unknown[] = []> = { (account: string, ...args: Args): Sql; row?: Row };
-
-/** Names a statement; `build` gets the account and the arguments. */
-export const statement = <Row, Args extends unknown[] = []>(build: (account: string, ...args: Args) => Sql): Statement<Row, Args> => build;
-
 /** How many live rows of a table an account has, as its triggers keep it: a scalar. */
-export const keptTotal = (account: string, table: string): Sql =>
-  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account}::uuid and kind = ${table})`;
+export const keptTotal = (account: Sql, table: string): Sql =>
+  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account} and kind = ${table})`;
+
+/** An account's id in a composed statement. */
+export const accountSql = (account: string): Sql => sql`${account}::uuid`;
 
 /** `name = value and …` joined, or `true` when there is nothing to join. */
 export const allOf = (conditions: Sql[]): Sql => (conditions.length > 0 ? joinSql(conditions, ' and ') : sql`true`);

@@ -31,8 +31,6 @@ interface Definition<R extends Shape, P extends Shape> {
   changes?: boolean;
   /** Whether it takes locks, which are kept to the end of the unit of work. */
   locks?: boolean;
-  /** Whether it looks beyond the caller's account. */
-  global?: boolean;
   /** The text, with the parameters where they belong: each is cast to its kind. */
   text(slots: { account: Sql } & { [N in keyof P]: Sql }): Sql;
 }
@@ -49,12 +47,11 @@ export class Statement<Row extends object, Params> {
   readonly shared: boolean;
   readonly changes: boolean;
   readonly locks: boolean;
-  readonly global: boolean;
   #template?: { sql: Sql; text: string };
   #listed?: { text: string; values: unknown[] };
 
   constructor(private readonly definition: Definition<Shape, Shape>) {
-    const { name, row = {}, planned = false, shared = false, changes = false, locks = false, global = false } = definition;
+    const { name, row = {}, planned = false, shared = false, changes = false, locks = false } = definition;
     this.name = name;
     this.row = row;
     this.read = readerOf<Row>(row);
@@ -62,7 +59,6 @@ export class Statement<Row extends object, Params> {
     this.shared = shared;
     this.changes = changes;
     this.locks = locks;
-    this.global = global;
   }
 
   get template() {

@@ -18,7 +18,7 @@ import {
   uuid,
 } from '../database/kinds.js';
 import { columnName, fieldsOf, rawSql, type Sql } from '../database/sql.js';
-import { type FieldRule, rulesOf } from '../model/fields.js';
+import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Day, Decimal } from '../model/scalars.js';
 
 type Model = Prisma.ModelName;
@@ -46,6 +46,10 @@ export function modelRow<M extends Model, C extends object, X extends Shape = Re
   const shape = { ...Object.fromEntries(shown.map((rule) => [rule.name, kindOf(rule)])), ...more } as Kept<M, C> & X;
   return { shape, columns: (alias = 't') => selectList(shape, alias) };
 }
+
+/** What a statement answers that selects every field of a class, whatever it makes them of. */
+export const shapeOf = <C extends object>(type: Class<C>): { [F in keyof C]: Kind<C[F]> } =>
+  Object.fromEntries(rulesOf(type).map((rule) => [rule.name, kindOf(rule)])) as { [F in keyof C]: Kind<C[F]> };
 
 /** The columns of a shape over an alias, each under its field's name. */
 export const selectList = (shape: Shape, alias: string): Sql =>

@@ -1,4 +1,4 @@
-import { emptySql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, emptySql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, type SortOrder } from '../model/connection.js';
 import type { Cursor } from './cursor.js';
 import { type Board, columnBase, type ListSpec, type SortKey } from './listDefinition.js';
@@ -36,7 +36,7 @@ export function pageAndTotal<S extends string>(spec: ListSpec<S>, window: Window
   const key = spec.sorts[window.sort as S];
   if (total !== 'counted' || window.after || key.board) {
     const count = total === 'counted' ? sql`select count(*) from ${rawSql(spec.table)} t where ${where}` : sql`select null`;
-    const kept = sql`select ${keptTotal(account, spec.table)}`;
+    const kept = sql`select ${keptTotal(accountSql(account), spec.table)}`;
     return { tables: sql`ids as materialized (${pageOfIds(spec, window)})`, total: total === 'kept' ? kept : count };
   }
   const page = sql`select * from matching order by ${orderOf(key, order)} limit ${size + 1}::int offset ${offset}::bigint`;

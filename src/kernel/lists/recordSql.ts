@@ -1,7 +1,7 @@
 import { isObjectType, isScalarType } from 'graphql';
 import type { Printed } from '../base/jsonText.js';
 import { columnName, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
-import { type FieldRule, rulesOf } from '../model/fields.js';
+import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
 
 /** A page of records that PostgreSQL wrote. */

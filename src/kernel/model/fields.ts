@@ -3,46 +3,14 @@ import type { GraphQLScalarType } from 'graphql';
 import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { type Detail, detailOf, invalid } from '../base/errors.js';
 import * as values from './checks.js';
+import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
 import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
 
-/** What one line of a model says of its field: type, limits, text. Read by validation, GraphQL and the OpenAPI writer. */
-export interface FieldRule {
-  name: string;
-  description: string;
-  /** The GraphQL type on output and, where it differs, on input. */
-  type: () => Type;
-  input?: () => Type;
-  list: boolean;
-  /** Never null: given on create, or filled by the server. */
-  required: boolean;
-  /** Has a default, so that create may leave it out. */
-  optional: boolean;
-  check: values.Check;
-  /** JSON Schema members for the OpenAPI document. */
-  schema: Record<string, unknown>;
-}
-
 type Class<T = object> = abstract new (...args: never[]) => T;
-// biome-ignore lint/complexity/noBannedTypes: TypeGraphQL names types by their constructor
-type Type = Function | GraphQLScalarType | object;
 type Options = { required?: boolean; optional?: boolean };
 
-const rulesByClass = new Map<object, FieldRule[]>();
-
-/** The names of the fields that a class has a line for. */
-export const namesOf = (target: object): string[] => rulesOf(target).map(({ name }) => name);
-
-/** The rules of a class, its ancestors' first. */
-export function rulesOf(target: object): FieldRule[] {
-  const parent = Object.getPrototypeOf(target);
-  const inherited = parent && parent !== Function.prototype ? rulesOf(parent) : [];
-  const own = rulesByClass.get(target) ?? [];
-  return [...inherited.filter((r) => !own.some((o) => o.name === r.name)), ...own];
-}
-
 function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
-  const target = prototype.constructor;
-  rulesByClass.set(target, [...(rulesByClass.get(target) ?? []), rule]);
+  addRule(prototype.constructor, rule);
   const type = side === 'input' ? (rule.input ?? rule.type) : rule.type;
   const thunk = () => (rule.list ? [type()] : type()) as never;
   Field(thunk, { nullable, description: rule.description })(prototype, rule.name);

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { App, Batch, Context, JobHandler, Reaction } from '../context/context.js';
+import type { Reference } from '../context/registry.js';
 import type { Filterable } from '../model/filterable.js';
 import type { Method, RawReply, Row } from './routes.js';
 
@@ -37,6 +38,8 @@ export interface Module {
   jobs?: Record<string, JobHandler>;
   /** The records of this module that a saved filter can be about, by their name: `contact`. */
   filterable?: Record<string, Filterable>;
+  /** The records of this module that fields of other records may name, by their kind: `contact`. */
+  references?: Record<string, Reference>;
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -45,24 +48,34 @@ export const defineModule = (module: Module): Module => module;
 
 /** Gathers the modules; `schema` is filled in once it is built. */
 export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): App['registry'] {
-  const loaders = new Map<string, Batch>();
   const reactions = new Map<string, Reaction[]>();
   const events = new Map<string, string>();
-  const jobs = new Map<string, JobHandler>();
-  const filterable = new Map<string, Filterable>();
   for (const module of modules) {
-    for (const [name, batch] of Object.entries(module.loaders ?? {})) addOnce(loaders, name, batch as Batch, 'loaders');
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
     for (const event of module.events ?? []) events.set(event, scopeOf(schema(), event) ?? module.name);
-    for (const [entity, records] of Object.entries(module.filterable ?? {})) addOnce(filterable, entity, records, 'filterable records');
-    for (const [queue, handler] of Object.entries(module.jobs ?? {})) addOnce(jobs, queue, handler, 'jobs');
   }
-  return { loaders, reactions, events, jobs, filterable, schema };
+  return {
+    loaders: named(modules, 'loaders') as ReadonlyMap<string, Batch>,
+    reactions,
+    events,
+    jobs: named(modules, 'jobs'),
+    filterable: named(modules, 'filterable'),
+    references: named(modules, 'references'),
+    schema,
+  };
 }
 
-function addOnce<V>(map: Map<string, V>, name: string, value: V, what: string) {
-  if (map.has(name)) throw new Error(`Two ${what} are called ${name}`);
-  map.set(name, value);
+type Declared = 'loaders' | 'jobs' | 'filterable' | 'references';
+
+/** What all modules declare under a member, by its names; no two of one name. */
+function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {
+  const all = new Map<string, NonNullable<Module[K]>[string]>();
+  const declared = modules.flatMap((module) => Object.entries((module[member] ?? {}) as NonNullable<Module[K]>));
+  for (const [name, value] of declared as [string, NonNullable<Module[K]>[string]][]) {
+    if (all.has(name)) throw new Error(`Two ${member} are called ${name}`);
+    all.set(name, value);
+  }
+  return all;
 }
 
 /** The scope of the record type that an event is about: "deal.won" → Deal → deals. */

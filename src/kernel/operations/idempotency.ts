@@ -3,7 +3,9 @@ import type { ExecutionResult } from 'graphql';
 import { seal, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { sql, statement } from '../database/sql.js';
+import { flag, text } from '../database/kinds.js';
+import { sql } from '../database/sql.js';
+import { statement } from '../database/statement.js';
 
 const kept = 24 * 60 * 60 * 1000;
 /** A claim whose process died may be taken over after this; no operation runs so long. */
@@ -32,9 +34,13 @@ const inProgress = () => new AppError('send_in_progress', 'A request with this I
 const otherRequest = () => new AppError('operation_key_conflict', 'This Idempotency-Key was used for another request');
 
 // A unique key alone cannot answer "in progress": the second insert would wait for the first.
-const tryLock = statement<{ locked: boolean }, [string]>(
-  (account, name) => sql`select pg_try_advisory_xact_lock(hashtextextended(${account} || ${name}, 0)) as locked`,
-);
+const tryLock = statement({
+  name: 'tryIdempotencyKey',
+  takes: { name: text },
+  row: { locked: flag },
+  locks: true,
+  text: ({ account, name }) => sql`select pg_try_advisory_xact_lock(hashtextextended(${account}::text || ${name}, 0)) as locked`,
+});
 
 const place = (claim: Claim) => `${claim.principal}.${claim.key}`;
 
@@ -45,7 +51,7 @@ async function find(ctx: Context, { principal, key }: Claim) {
 
 /** Holds the key until the transaction ends. The stored outcome where there is one; 409 while the first request runs. */
 export async function replayOf(inside: Context, claim: Claim): Promise<ExecutionResult | undefined> {
-  const [lock] = await inside.query(tryLock, place(claim));
+  const [lock] = await inside.rows(tryLock, { name: place(claim) });
   check(lock?.locked, inProgress);
   const row = await find(inside, claim);
   if (!row) return undefined;

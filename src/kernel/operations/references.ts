@@ -1,38 +1,45 @@
 import { type Fault, invalid } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { Loader } from '../context/loaders.js';
-import { joinSql, type Sql, sql, statement } from '../database/sql.js';
+import type { Reference } from '../context/registry.js';
+import { listOf, uuid } from '../database/kinds.js';
+import { rawSql, sql } from '../database/sql.js';
+import { type Statement, statement } from '../database/statement.js';
 import type { Changes } from '../events/facts.js';
 
-/** What a body may refer to, as a select of the ids of those that are there and not deleted. */
-const kinds = {
-  contact: (account: string, ids: string[]) =>
-    sql`select 'contact/' || id as key from contacts where account_id = ${account}::uuid and id = any(${ids}::uuid[]) and deleted_at is null`,
-  company: (account: string, ids: string[]) =>
-    sql`select 'company/' || id as key from companies where account_id = ${account}::uuid and id = any(${ids}::uuid[]) and deleted_at is null`,
-  deal: (account: string, ids: string[]) =>
-    sql`select 'deal/' || id as key from deals where account_id = ${account}::uuid and id = any(${ids}::uuid[]) and deleted_at is null`,
-  user: (account: string, ids: string[]) =>
-    sql`select 'user/' || user_id as key from memberships
-      where account_id = ${account}::uuid and user_id = any(${ids}::uuid[]) and status <> 'removed'`,
-} satisfies Record<string, (account: string, ids: string[]) => Sql>;
+/** What each field of a body refers to: kinds that modules declare in `references`. */
+export type ReferenceKinds<F extends string = string> = Record<F, string>;
 
-type Kind = keyof typeof kinds;
+/** Of some ids those that live records have, by the record kind that a module declared. */
+const lookups = new WeakMap<Reference, Statement<{ id: string }, { ids: readonly string[] }>>();
 
-/** What each field of a body refers to. */
-export type ReferenceKinds<F extends string = string> = Record<F, Kind>;
+function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
+  const known = lookups.get(reference);
+  if (known) return known;
+  const { table, key = 'id', live = 'deleted_at is null' } = reference;
+  const made = statement({
+    name: `existing ${kind}`,
+    takes: { ids: listOf(uuid) },
+    row: { id: uuid },
+    shared: true,
+    text: ({ account, ids }) =>
+      sql`select ${rawSql(key)} as id from ${rawSql(table)} where account_id = ${account} and ${rawSql(key)} = any(${ids}) and ${rawSql(live)}`,
+  });
+  lookups.set(reference, made);
+  return made;
+}
 
-const present = statement<{ key: string }, [Map<Kind, string[]>]>((account, wanted) =>
-  joinSql(
-    [...wanted].map(([kind, ids]) => kinds[kind](account, ids)),
-    ' union all ',
-  ),
-);
+async function existingOf(ctx: Context, kind: string, ids: string[]): Promise<string[]> {
+  const reference = ctx.app.registry.references.get(kind);
+  if (!reference) throw new Error(`No module declares references to ${kind}`);
+  const found = await ctx.rows(lookupOf(kind, reference), { ids });
+  return found.map(({ id }) => `${kind}/${id}`);
+}
 
 async function whichExist(ctx: Context, keys: readonly string[]): Promise<boolean[]> {
-  const wanted = new Map<Kind, string[]>();
-  for (const [kind, id] of keys.map((key) => key.split('/') as [Kind, string])) wanted.set(kind, [...(wanted.get(kind) ?? []), id]);
-  const found = new Set((await ctx.glance(present, wanted)).map(({ key }) => key));
+  const wanted = new Map<string, string[]>();
+  for (const [kind, id] of keys.map((key) => key.split('/') as [string, string])) wanted.set(kind, [...(wanted.get(kind) ?? []), id]);
+  const found = new Set((await Promise.all([...wanted].map(([kind, ids]) => existingOf(ctx, kind, ids)))).flat());
   return keys.map((key) => found.has(key));
 }
 

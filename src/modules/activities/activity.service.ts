@@ -1,22 +1,26 @@
 import { readableTypes } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { allOf, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { selectList, shapeOf } from '../../kernel/lists/modelRow.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { Activity, ActivityFilter, ActivityList, ActivitySort, CreateActivityInput } from './activity.model.js';
+import { Activity, type ActivityFilter, type ActivityList, type ActivitySort, type CreateActivityInput } from './activity.model.js';
 
-const columns = sql`${selectList('Activity', 't', ['createdAt'])}, t.created_at as "timestamp"`;
+const row = shapeOf(Activity);
+const { timestamp: _at, ...kept } = row;
+const columns = sql`${selectList(kept, 't')}, t.created_at as "timestamp"`;
 
 const listing: ListSpec<keyof typeof ActivitySort> = {
   table: 'activities',
   columns,
+  row,
   live: sql`true`,
   sorts: { timestamp: byTime('created_at') },
   byDefault: ['timestamp', 'desc'],
@@ -50,7 +54,7 @@ export const listActivities = (ctx: Context, args: ActivityList) =>
 
 const ofParent = (parent: string) =>
   relatedRows<Activity>({
-    ...{ table: 'activities', columns, parent },
+    ...{ table: 'activities', columns, row, parent },
     live: (ctx) => readable(ctx)[0] ?? sql`true`,
   });
 

@@ -1,6 +1,7 @@
 import { badRequest, check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
@@ -10,18 +11,16 @@ export const distinct = (ids: readonly string[]): string[] => [...new Map(ids.ma
 /** Updates that name the same fields are written together. */
 export const changedFields = <T extends object>(update: T): string => Object.keys(update).sort().join();
 
-const matching = statement<{ id: string }, [table: string, condition: Sql]>(
-  (account, table, condition) => sql`
+const matching = (account: string, table: string, condition: Sql) => sql`
     select t.id from ${rawSql(table)} t where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}
-    order by t.id limit ${sizes.edit + 1}::int`,
-);
+    order by t.id limit ${sizes.edit + 1}::int`;
 
 /** The records that an edit is about. 400 unless they are named in one way, 422 where a filter finds too many. */
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
   check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
   if (ids) return distinct(ids);
   const { table, fields } = ctx.app.registry.filterable.get(entity)!;
-  const rows = await ctx.query(matching, table, filterSql(ctx, fields, filters));
+  const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table, filterSql(ctx, fields, filters)));
   check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);
 }

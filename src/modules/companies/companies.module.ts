@@ -28,6 +28,7 @@ const linked = `dealCount openDealCount totalDealValue
 
 export default defineModule({
   name: 'companies',
+  references: { company: { table: 'companies' } },
   resolvers: [CompanyResolver, ContactCompanyResolver, UserCompanyResolver],
   loaders: {
     company: companiesById,

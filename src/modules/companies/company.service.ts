@@ -10,7 +10,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
-import { namesOf } from '../../kernel/model/fields.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';

@@ -9,7 +9,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
-import { namesOf } from '../../kernel/model/fields.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import {
   changedReferences,
   checkReferences,

@@ -49,6 +49,7 @@ export default defineModule({
   name: 'contacts',
   resolvers: [ContactResolver, TagContactsResolver, UserContactsResolver],
   filterable: { contact: filterable },
+  references: { contact: { table: 'contacts' } },
   loaders: {
     contact: contactsById,
     contactAtAddress: contactsAtAddresses,

@@ -1,7 +1,9 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
-import { rawSql, sql, statement } from '../../kernel/database/sql.js';
-import { tableOf } from './customField.impact.js';
+import { integer, text } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { statementsFor } from './customField.impact.js';
 import type { CustomFieldCleanup } from './customField.model.js';
 
 /** Records that one transaction cleans. */
@@ -15,20 +17,26 @@ export async function getCleanup(ctx: Context, id: string): Promise<CustomFieldC
 }
 
 // The records keep their updatedAt: nobody edited them, and nothing that is defined changed.
-const removeValues = statement<{ count: number }, [table: string, key: string]>(
-  (account, table, key) => sql`
-    with chosen as (select id from ${rawSql(table)} where account_id = ${account}::uuid and jsonb_exists(custom_fields, ${key}) order by id
-      limit ${batch}::int for update),
-    cleaned as (update ${rawSql(table)} t set custom_fields = t.custom_fields - ${key}::text from chosen
-      where t.account_id = ${account}::uuid and t.id = chosen.id returning 1)
-    select count(*)::int as count from cleaned`,
+const removeValues = statementsFor((table) =>
+  statement({
+    name: `removeCustomField ${table}`,
+    takes: { key: text },
+    row: { count: integer },
+    changes: true,
+    text: ({ account, key }) => sql`
+      with chosen as (select id from ${rawSql(table)} where account_id = ${account} and jsonb_exists(custom_fields, ${key}) order by id
+        limit ${batch}::int for update),
+      cleaned as (update ${rawSql(table)} t set custom_fields = t.custom_fields - ${key} from chosen
+        where t.account_id = ${account} and t.id = chosen.id returning 1)
+      select count(*)::int as count from cleaned`,
+  }),
 );
 
 /** Removes the next values. Answers whether there may be more. */
 async function step(ctx: Context, id: string): Promise<boolean> {
   const { entityType, fieldKey, status } = await getCleanup(ctx, id);
   if (status === 'completed') return false;
-  const [removed] = await ctx.query(removeValues, tableOf[entityType], fieldKey);
+  const [removed] = await ctx.rows(removeValues[entityType], { key: fieldKey });
   const isLast = removed!.count < batch;
   const ended = isLast ? { status: 'completed', completedAt: ctx.now() } : { status: 'running' };
   const where = ctx.at(id);

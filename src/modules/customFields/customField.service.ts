@@ -1,31 +1,37 @@
 import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { selectList, sql, statement } from '../../kernel/database/sql.js';
+import { text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupRetries } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
-import type {
-  ConfirmImpactInput,
-  CreateCustomFieldInput,
+import {
+  type ConfirmImpactInput,
+  type CreateCustomFieldInput,
   CustomField,
-  CustomFieldList,
-  CustomFieldSort,
-  DeletedCustomField,
-  DependencySummary,
-  UpdateCustomFieldInput,
+  type CustomFieldList,
+  type CustomFieldSort,
+  type DeletedCustomField,
+  type DependencySummary,
+  type UpdateCustomFieldInput,
 } from './customField.model.js';
 import { checkOptions } from './customField.options.js';
 
-const columns = sql`${selectList('CustomField', 't', ['sortOrder'])}, t.sort_order::float8 as "sortOrder"`;
+const row = modelRow('CustomField', CustomField);
+const { sortOrder: _order, ...plain } = row.shape;
+const columns = sql`${selectList(plain, 't')}, t.sort_order::float8 as "sortOrder"`;
 
 const listing: ListSpec<keyof typeof CustomFieldSort> = {
   table: 'custom_fields',
   columns,
+  row: row.shape,
   live: sql`true`,
   counted: false,
   sorts: {
@@ -45,19 +51,25 @@ export const listCustomFields = (ctx: Context, args: CustomFieldList) =>
     conditionsOf({ entityType: (type: string) => sql`t.entity_type = ${type}` }, ctx, args.filter as { entityType?: string }),
   );
 
-const byId = statement<CustomField, [string]>(
-  (account, id) => sql`select ${columns} from custom_fields t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
-);
+const byId = statement({
+  name: 'customFieldById',
+  takes: { id: uuid },
+  row: row.shape,
+  text: ({ account, id }) => sql`select ${columns} from custom_fields t where t.account_id = ${account} and t.id = ${id}`,
+});
 
 export async function getCustomField(ctx: Context, id: string): Promise<CustomField> {
-  const [field] = await ctx.query(byId, validId(id, 'Custom field'));
+  const [field] = await ctx.rows(byId, { id: validId(id, 'Custom field') });
   return found(field, 'Custom field');
 }
 
 // One change of definitions at a time in an account, and none while a record that was checked against them is being written.
-const holdDefinitions = statement<never, []>(
-  (account) => sql`select pg_advisory_xact_lock(hashtextextended(${account} || 'custom_fields', 0))::text`,
-);
+const lockDefinitions = statement({
+  name: 'lockCustomFields',
+  row: { locked: text },
+  locks: true,
+  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'custom_fields', 0))::text as locked`,
+});
 
 const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
@@ -79,7 +91,7 @@ export async function createCustomField(ctx: Context, input: CreateCustomFieldIn
   const blank = { section: null, options: null, isRequired: false, sortOrder: 0 };
   const field = { ...blank, ...defined({ ...input, sortOrder: rounded(input.sortOrder) }) } as CreateCustomFieldInput & typeof blank;
   checkOptions(field.fieldType, field.options);
-  await ctx.query(holdDefinitions);
+  await ctx.rows(lockDefinitions);
   await checkKey(ctx, field);
   const record: CustomField = ctx.insert('CustomField', field);
   await ctx.log({ name: 'custom_field.created', type: 'CustomField', record });
@@ -90,7 +102,7 @@ const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'opt
 
 /** Contract PATCH /custom-fields/{id}: what values mean (type, key, records) changes only while there are none, else 422. */
 export async function updateCustomField(ctx: Context, id: string, input: UpdateCustomFieldInput): Promise<CustomField> {
-  await ctx.query(holdDefinitions);
+  await ctx.rows(lockDefinitions);
   const before = await getCustomField(ctx, id);
   const { fieldType } = input;
   const options = input.options === undefined && fieldType && fieldType !== before.fieldType ? null : input.options;
@@ -117,7 +129,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
  * confirms just these; both are counted again while nobody can write a value. The values go afterwards, in a cleanup.
  */
 export async function deleteCustomField(ctx: Context, id: string, confirmation?: ConfirmImpactInput | null): Promise<DeletedCustomField> {
-  await ctx.query(holdDefinitions);
+  await ctx.rows(lockDefinitions);
   const field = await getCustomField(ctx, id);
   const { entityType, fieldKey } = field;
   const valueCount = await countValues(ctx, field);

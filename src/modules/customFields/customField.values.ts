@@ -1,9 +1,12 @@
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { grouped, type Loader } from '../../kernel/context/loaders.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { listOf, text as textKind } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
-import type { CustomField } from './customField.model.js';
+import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 
 type Definition = Pick<CustomField, 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'>;
@@ -103,15 +106,21 @@ export async function checkCustomFields<T extends object | undefined>(
   return values as T;
 }
 
-const definitionsOf = statement<Definition, [readonly string[]]>(
-  (account, entityTypes) => sql`
+const { entityType, fieldKey, fieldType, options, isRequired } = shapeOf(CustomField);
+
+const definitionsOf = statement({
+  name: 'customFieldsOf',
+  takes: { entityTypes: listOf(textKind) },
+  row: { entityType, fieldKey, fieldType, options, isRequired },
+  shared: true,
+  text: ({ account, entityTypes }) => sql`
     select t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired"
-    from custom_fields t where t.account_id = ${account}::uuid and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
-);
+    from custom_fields t where t.account_id = ${account} and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
+});
 
 /** The definitions of the fields that records of each type carry. */
 export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>
-  grouped(entityTypes, await ctx.glance(definitionsOf, entityTypes), (row) => row.entityType);
+  grouped(entityTypes, await ctx.rows(definitionsOf, { entityTypes }), (row) => row.entityType);
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {

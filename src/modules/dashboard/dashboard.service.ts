@@ -1,6 +1,6 @@
 import { mayRead } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { joinSql, keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
+import { accountSql, joinSql, keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday } from '../../kernel/lists/dateRanges.js';
 import { latestActivities } from '../activities/activity.service.js';
 import { contactWithTags } from '../contacts/contact.filter.js';
@@ -55,7 +55,7 @@ const none = { count: 0, totalValue: '0' };
 const noDeals = { open: none, won: none, lost: none };
 
 const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
-  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(account, 'contacts') },
+  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(accountSql(account), 'contacts') },
   tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('today', ctx)) },
   overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('overdue', ctx)) },
   messagesToday: { flag: 'canViewMessages', empty: 0, find: messagesToday },

@@ -9,7 +9,7 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { showRow, showRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { namesOf } from '../../kernel/model/fields.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';

@@ -52,6 +52,7 @@ export default defineModule({
     ...[PipelineDealsResolver, StageDealsResolver],
   ],
   filterable: { deal: filterable },
+  references: { deal: { table: 'deals' } },
   loaders: {
     ...{ deal: dealsById, stageRules: rulesOfStages },
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers },

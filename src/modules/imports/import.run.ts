@@ -1,6 +1,8 @@
 import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { instant, integer, json, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
@@ -20,46 +22,62 @@ interface Row {
   input: Imported;
 }
 
-const take = statement<Run, [string]>(
-  (account, id) => sql`
-    update imports set attempt = attempt + 1 where account_id = ${account}::uuid and id = ${id}::uuid and status = 'processing'
+const take = statement({
+  name: 'takeImport',
+  takes: { id: uuid },
+  row: { id: uuid, mode: json<Run['mode']>(), matchOn: json<Run['matchOn']>(), mapping: json<Run['mapping']>(), attempt: integer },
+  changes: true,
+  text: ({ account, id }) => sql`
+    update imports set attempt = attempt + 1 where account_id = ${account} and id = ${id} and status = 'processing'
     returning id, mode, match_on as "matchOn", mapping, attempt`,
-);
+});
 
-const holdRun = statement<{ id: string }, [id: string, attempt: number]>(
-  (account, id, attempt) => sql`
-    select id from imports where account_id = ${account}::uuid and id = ${id}::uuid and attempt = ${attempt}::int and status = 'processing'
+const holdRun = statement({
+  name: 'lockImport',
+  takes: { id: uuid, attempt: integer },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id, attempt }) => sql`
+    select id from imports where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'processing'
     for update`,
-);
+});
 
 /** Another run took over: this one, which was thought dead, must not touch a row any more. */
 class Overtaken extends Error {}
 
 /** Each transaction of a run begins so: one run at a time, and the newest alone. */
 const fence = (run: Run) => async (inside: Context) => {
-  const [held] = await inside.query(holdRun, run.id, run.attempt);
+  const [held] = await inside.rows(holdRun, { id: run.id, attempt: run.attempt });
   if (!held) throw new Overtaken();
 };
 
-const pending = statement<Omit<Row, 'input'>, [string]>(
-  (account, id) => sql`
-    select id, data from import_rows where account_id = ${account}::uuid and import_id = ${id}::uuid and status = 'pending'
+const pending = statement({
+  name: 'pendingImportRows',
+  takes: { id: uuid },
+  row: { id: uuid, data: json<Record<string, unknown>>() },
+  text: ({ account, id }) => sql`
+    select id, data from import_rows where account_id = ${account} and import_id = ${id} and status = 'pending'
     order by row limit ${portion}::int`,
-);
+});
 
-const count = statement<never, [id: string, created: number, updated: number, failed: number, now: Date]>(
-  (account, id, created, updated, failed, now) => sql`
-    update imports set created_count = created_count + ${created}::int, updated_count = updated_count + ${updated}::int,
-      error_count = error_count + ${failed}::int, processed_rows = processed_rows + ${created + updated + failed}::int,
-      updated_at = ${now}::timestamptz
-    where account_id = ${account}::uuid and id = ${id}::uuid`,
-);
+const count = statement({
+  name: 'countImportedRows',
+  takes: { id: uuid, created: integer, updated: integer, failed: integer, now: instant },
+  changes: true,
+  text: ({ account, id, created, updated, failed, now }) => sql`
+    update imports set created_count = created_count + ${created}, updated_count = updated_count + ${updated},
+      error_count = error_count + ${failed}, processed_rows = processed_rows + ${created} + ${updated} + ${failed}, updated_at = ${now}
+    where account_id = ${account} and id = ${id}`,
+});
 
-const complete = statement<never, [id: string, now: Date]>(
-  (account, id, now) => sql`
-    update imports set status = 'completed', completed_at = ${now}::timestamptz, updated_at = ${now}::timestamptz
-    where account_id = ${account}::uuid and id = ${id}::uuid`,
-);
+const complete = statement({
+  name: 'completeImport',
+  takes: { id: uuid, now: instant },
+  changes: true,
+  text: ({ account, id, now }) => sql`
+    update imports set status = 'completed', completed_at = ${now}, updated_at = ${now}
+    where account_id = ${account} and id = ${id}`,
+});
 
 /** The value that finds the contact of a row. */
 function addressOf({ matchOn }: Run, { input }: Row): string | undefined {
@@ -95,7 +113,7 @@ async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; faile
   ctx.load.customFieldsOf.clear('contact');
   const rows: Row[] = [];
   const failed: Outcome<Pick<Row, 'id'>, never>[] = [];
-  for (const row of await ctx.query(pending, run.id)) {
+  for (const row of await ctx.rows(pending, { id: run.id })) {
     try {
       rows.push({ ...row, input: await importedFrom(ctx, run.mapping, row.data) });
     } catch (error) {
@@ -116,7 +134,7 @@ async function importPortion(ctx: Context, run: Run): Promise<boolean> {
     touches: (row) => (run.mode === 'create' ? [] : [addressOf(run, row) ?? row.id]),
     settle: async (inside, done) => {
       const created = done.filter(({ value }) => value === 'created').length;
-      await inside.query(count, run.id, created, done.length - created, 0, inside.now());
+      await inside.rows(count, { id: run.id, created, updated: done.length - created, failed: 0, now: inside.now() });
     },
   });
   const wrong = [...failed, ...outcomes.filter(({ error }) => error)];
@@ -129,7 +147,7 @@ async function noteErrors(inside: Context, run: Run, wrong: Outcome<Pick<Row, 'i
   for (const { item, error } of wrong) {
     inside.update('ImportRow', item, { status: 'failed', field: error!.field ?? null, error: error!.message.slice(0, 2000) });
   }
-  await inside.query(count, run.id, 0, 0, wrong.length, inside.now());
+  await inside.rows(count, { id: run.id, created: 0, updated: 0, failed: wrong.length, now: inside.now() });
 }
 
 async function runPart(ctx: Context, run: Run): Promise<void> {
@@ -137,7 +155,7 @@ async function runPart(ctx: Context, run: Run): Promise<void> {
     if (await importPortion(ctx, run)) continue;
     await ctx.transaction(async (inside) => {
       await fence(run)(inside);
-      await inside.query(complete, run.id, inside.now());
+      await inside.rows(complete, { id: run.id, now: inside.now() });
     });
     return;
   }
@@ -152,7 +170,7 @@ async function runPart(ctx: Context, run: Run): Promise<void> {
  * goes on behind the last portion that was committed, and no row is imported twice.
  */
 export const runImport: JobHandler<{ importId: string }> = async (ctx, { importId }, { retries }) => {
-  const [run] = await ctx.transaction((inside) => inside.query(take, importId));
+  const [run] = await ctx.transaction((inside) => inside.rows(take, { id: importId }));
   if (!run) return;
   try {
     await runPart(ctx, run);

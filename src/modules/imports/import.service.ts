@@ -1,23 +1,28 @@
 import { badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped, inOrder } from '../../kernel/context/loaders.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byNumber, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { contactsBy } from '../contacts/contact.links.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
-import type {
-  CreateImportInput,
+import {
+  type CreateImportInput,
   Import,
   ImportError,
-  ImportErrorList,
-  ImportErrorSort,
-  ImportList,
-  ImportPreview,
-  ImportSort,
+  type ImportErrorList,
+  type ImportErrorSort,
+  type ImportList,
+  type ImportPreview,
+  type ImportSort,
 } from './import.model.js';
+
+const row = shapeOf(Import);
 
 const columns = sql`t.id, t.name, t.status, t.mode, t.match_on as "matchOn", t.mapping, t.total_rows as "totalRows",
   t.processed_rows as "processedRows", t.created_count as "createdCount", t.updated_count as "updatedCount", t.error_count as "errorCount",
@@ -27,6 +32,7 @@ const columns = sql`t.id, t.name, t.status, t.mode, t.match_on as "matchOn", t.m
 const listing: ListSpec<keyof typeof ImportSort> = {
   table: 'imports',
   columns,
+  row,
   live: sql`true`,
   counted: false,
   sorts: { createdAt: byTime('created_at') },
@@ -42,18 +48,22 @@ export const listImports = (ctx: Context, args: ImportList) =>
     conditionsOf({ status: (status: string) => sql`t.status = ${status}` }, ctx, args.filter as { status?: string }),
   );
 
-const byIds = statement<Import, [readonly string[]]>(
-  (account, ids) => sql`select ${columns} from imports t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
-);
+const byIds = statement({
+  name: 'importsById',
+  takes: { ids: listOf(uuid) },
+  row: row,
+  shared: true,
+  text: ({ account, ids }) => sql`select ${columns} from imports t where t.account_id = ${account} and t.id = any(${ids})`,
+});
 
 /** GET /imports/{id}: with how much of it is done. */
 export async function getImport(ctx: Context, id: string): Promise<Import> {
-  const [known] = await ctx.query(byIds, [validId(id, 'Import')]);
+  const [known] = await ctx.rows(byIds, { ids: [validId(id, 'Import')] });
   return found(known, 'Import');
 }
 
 /** Imports by id, for many keys in one statement; null for one that is none. */
-export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
 /** The newest contacts that imports made. */
 export const contactsOfImports = contactsBy('import_id');
@@ -61,6 +71,7 @@ export const contactsOfImports = contactsBy('import_id');
 const errorListing: ListSpec<keyof typeof ImportErrorSort> = {
   table: 'import_rows',
   columns: sql`t.id, t.row, t.field, coalesce(t.error, 'failed') as error, t.data`,
+  row: shapeOf(ImportError),
   live: sql`t.status = 'failed'`,
   counted: false,
   sorts: { row: byNumber('row') },
@@ -104,19 +115,22 @@ function keepRows(ctx: Context, importId: string, rows: SourceRow[]): void {
 
 const previewed = 5;
 
-const firstRows = statement<
-  { importId: string; row: number; data: Record<string, unknown>; error: string | null; mapping: Record<string, string> },
-  [readonly string[]]
->(
-  (account, ids) => sql`
+const firstRows = statement({
+  name: 'firstImportRows',
+  takes: { ids: listOf(uuid) },
+  row: {
+    ...{ importId: uuid, row: integer, data: json<Record<string, unknown>>(), error: nullable(text) },
+    mapping: json<Record<string, string>>(),
+  },
+  text: ({ account, ids }) => sql`
     select r.import_id as "importId", r.row, r.data, r.error, i.mapping from import_rows r
     join imports i on i.account_id = r.account_id and i.id = r.import_id
-    where r.account_id = ${account}::uuid and r.import_id = any(${ids}::uuid[]) and r.row <= ${previewed}::int order by r.row`,
-);
+    where r.account_id = ${account} and r.import_id = any(${ids}) and r.row <= ${previewed}::int order by r.row`,
+});
 
 /** How the first rows of imports are read. */
 export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
-  const rows = await ctx.query(firstRows, ids);
+  const rows = await ctx.rows(firstRows, { ids });
   const read_ = await Promise.all(
     rows.map(async ({ importId, row, data, error, mapping }) => {
       const { fields, fault } = await importedFrom(ctx, mapping, data).then(
@@ -134,16 +148,20 @@ export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
   );
 };
 
-const begin = statement<{ id: string }, [id: string, now: Date]>(
-  (account, id, now) => sql`
-    update imports set status = 'processing', started_at = coalesce(started_at, ${now}::timestamptz), updated_at = ${now}::timestamptz
-    where account_id = ${account}::uuid and id = ${id}::uuid and status in ('pending', 'failed') returning id`,
-);
+const begin = statement({
+  name: 'beginImport',
+  takes: { id: uuid, now: instant },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, id, now }) => sql`
+    update imports set status = 'processing', started_at = coalesce(started_at, ${now}), updated_at = ${now}
+    where account_id = ${account} and id = ${id} and status in ('pending', 'failed') returning id`,
+});
 
 /** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
 export async function processImport(ctx: Context, id: string): Promise<Import> {
   checkTrial(ctx);
-  const [begun] = await ctx.query(begin, validId(id, 'Import'), ctx.now());
+  const [begun] = await ctx.rows(begin, { id: validId(id, 'Import'), now: ctx.now() });
   const known = await getImport(ctx, id);
   check(begun, () => conflict(`The import is ${known.status} already`));
   await ctx.enqueue('contactImport', { importId: known.id }, importJob);

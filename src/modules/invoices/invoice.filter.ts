@@ -1,37 +1,58 @@
 import { today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
-import { emptySql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
+import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
+import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
 import { byNumber, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { searchPattern, wordPattern } from '../../kernel/lists/searchPatterns.js';
-import type { InvoiceFilter, InvoiceSort } from './invoice.model.js';
+import { Invoice, type InvoiceFilter, InvoiceItem, type InvoiceSort, Payment } from './invoice.model.js';
 
 /** Sent, due before today in workspace time, and not covered; the sweep writes down what this finds. */
-const isLate = (ctx: Context): Sql =>
-  sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today(ctx.caller.account.timezone, ctx.now())}::date)`;
+const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today}::date)`;
 
-const stored = selectList('Invoice', 't', ['status', 'dueDate']);
+/** The day that it is now in the workspace. */
+export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());
 
-const items = sql`, coalesce((
-  select json_agg(json_build_object('id', i.id, 'productId', i.product_id, 'description', i.description,
-    'quantity', i.quantity::text, 'unitPrice', i.unit_price::text, 'amount', i.amount::text) order by i.sort_order, i.id)
-  from invoice_items i where i.account_id = t.account_id and i.invoice_id = t.id), '[]') as items`;
+const row = modelRow('Invoice', Invoice, { createdBy: nullable(uuid) });
+const { status: _status, ...stored } = row.shape;
+const itemRow = modelRow('InvoiceItem', InvoiceItem);
+const paymentRow = modelRow('Payment', Payment);
 
-const payments = sql`, coalesce((
-  select json_agg(json_build_object('id', y.id, 'invoiceId', y.invoice_id, 'amount', y.amount::text, 'method', y.method,
-    'reference', y.reference, 'notes', y.notes, 'paidAt', y.paid_at, 'recordedAt', y.recorded_at, 'recordedBy', y.recorded_by)
-    order by y.recorded_at, y.id)
-  from payments y where y.account_id = t.account_id and y.invoice_id = t.id), '[]') as payments`;
+/** An invoice with its items and payments. */
+export const wholeInvoice = { ...row.shape, items: records(itemRow.shape), payments: records(paymentRow.shape) };
 
-/** The columns of an invoice's record over the alias `t`, with its items and payments where they are wanted. */
-export const invoiceColumns = (ctx: Context, wanted = { items: true, payments: true }): Sql =>
-  sql`${stored}, case when ${isLate(ctx)} then 'overdue' else t.status end as status, t.due_date::text as "dueDate"
+const items = sql`, coalesce((select json_agg(o.*) from (
+    select ${itemRow.columns('i')} from invoice_items i
+    where i.account_id = t.account_id and i.invoice_id = t.id order by i.sort_order, i.id) o), '[]') as items`;
+
+const payments = sql`, coalesce((select json_agg(o.*) from (
+    select ${paymentRow.columns('y')} from payments y
+    where y.account_id = t.account_id and y.invoice_id = t.id order by y.recorded_at, y.id) o), '[]') as payments`;
+
+interface Wanted {
+  items: boolean;
+  payments: boolean;
+}
+const all: Wanted = { items: true, payments: true };
+
+/** The columns of an invoice over the alias `t`, with its items and payments where they are wanted. `today` is the day in the workspace. */
+export const invoiceColumns = (today: Sql, wanted = all): Sql =>
+  sql`${selectList(stored, 't')}, case when ${isLate(today)} then 'overdue' else t.status end as status
     ${wanted.items ? items : emptySql} ${wanted.payments ? payments : emptySql}`;
 
-export const invoiceListing = (columns: Sql): ListSpec<keyof typeof InvoiceSort> => ({
+/** What these columns are. */
+export const invoiceShape = (wanted = all): Shape => ({
+  ...row.shape,
+  ...(wanted.items && { items: wholeInvoice.items }),
+  ...(wanted.payments && { payments: wholeInvoice.payments }),
+});
+
+export const invoiceListing = (columns: Sql, row: Shape): ListSpec<keyof typeof InvoiceSort> => ({
   table: 'invoices',
   columns,
+  row,
   live: sql`true`,
   sorts: {
     createdAt: byTime('created_at'),
@@ -47,8 +68,8 @@ const conditions: Conditions<InvoiceFilter> = {
     select c.id from contacts c
     where c.account_id = t.account_id and c.deleted_at is null and c.search_text like ${searchPattern(text)}))`,
   status: (status, ctx) => {
-    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(ctx)})`;
-    return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(ctx)})` : sql`t.status = ${status}`;
+    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}`)})`;
+    return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}`)})` : sql`t.status = ${status}`;
   },
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,
   companyId: (id) => sql`t.company_id = ${id}::uuid`,

@@ -1,19 +1,20 @@
 import { check, conflict, found, invalidField } from '../../kernel/base/errors.js';
-import { type Exact, exact } from '../../kernel/base/money.js';
+import { exact } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter, today } from '../../kernel/base/timeZones.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { sql, statement } from '../../kernel/database/sql.js';
+import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { invoiceColumns, invoiceConditions, invoiceListing } from './invoice.filter.js';
+import { invoiceColumns, invoiceConditions, invoiceListing, invoiceShape, todayOf, wholeInvoice } from './invoice.filter.js';
 import type {
   CreateInvoiceInput,
-  Invoice,
   InvoiceItem,
   InvoiceItemFields,
   InvoiceList,
@@ -25,48 +26,48 @@ import { checkNumber, nextNumber } from './invoice.numbers.js';
 import { checkLinks } from './invoice.references.js';
 import { totalsOf } from './invoice.totals.js';
 
-type Amounts = 'subtotal' | 'taxAmount' | 'total' | 'amountPaid' | 'taxRate';
-/** An invoice as it is kept, its amounts as the database or the arithmetic gives them. */
-export type InvoiceRow = Omit<Invoice, Amounts | 'items'> & { [A in Amounts]: Exact | string } & {
-  items: InvoiceItem[];
-  createdBy: string | null;
-};
+/** An invoice as it is kept, with its items and payments. */
+export type InvoiceRow = RowOf<typeof wholeInvoice>;
 
 /** Contract GET /invoices: a page in one statement, exact total, items and payments included where they are asked for. */
 export function listInvoices(ctx: Context, args: InvoiceList) {
   const wanted = { items: selectsOfNodes(args.selection, 'items'), payments: selectsOfNodes(args.selection, 'payments') };
-  const listing = invoiceListing(invoiceColumns(ctx, wanted));
+  const listing = invoiceListing(invoiceColumns(sql`${todayOf(ctx)}`, wanted), invoiceShape(wanted));
   return listRows<InvoiceRow, keyof typeof InvoiceSort>(ctx, listing, args, invoiceConditions(ctx, args.filter));
 }
 
-const byId = (ctx: Context) =>
-  statement<InvoiceRow, [id: string]>(
-    (account, id) => sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = ${id}::uuid`,
-  );
+const byIds = statement({
+  name: 'invoicesById',
+  takes: { ids: listOf(uuid), today: day },
+  row: wholeInvoice,
+  shared: true,
+  text: ({ account, ids, today }) =>
+    sql`select ${invoiceColumns(today)} from invoices t where t.account_id = ${account} and t.id = any(${ids})`,
+});
 
-const byIds = (ctx: Context) =>
-  statement<InvoiceRow, [ids: readonly string[]]>(
-    (account, ids) =>
-      sql`select ${invoiceColumns(ctx)} from invoices t where t.account_id = ${account}::uuid and t.id = any(${ids}::uuid[])`,
-  );
+const readInvoices = (ctx: Context, ids: readonly string[]) => ctx.rows(byIds, { ids, today: todayOf(ctx) });
 
 /** One invoice with its items and payments. */
 export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
-  const [invoice] = await ctx.read(byId(ctx), validId(id, 'Invoice'));
+  const [invoice] = await readInvoices(ctx, [validId(id, 'Invoice')]);
   return found(invoice, 'Invoice');
 }
 
-const hold = statement<{ id: string }, [id: string]>(
-  (account, id) => sql`select id from invoices where account_id = ${account}::uuid and id = ${id}::uuid for update`,
-);
+const lock = statement({
+  name: 'lockInvoice',
+  takes: { id: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id }) => sql`select id from invoices where account_id = ${account} and id = ${id} for update`,
+});
 
 /** Invoices by id, for many keys in one statement; null for one that is none. */
-export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds(ctx), ids), (row) => row.id);
+export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await readInvoices(ctx, ids), (row) => row.id);
 
 const ofParent =
   (parent: Relation['parent']): Batch<InvoiceRow[]> =>
   (ctx, keys) =>
-    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(ctx), parent })(ctx, keys);
+    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(sql`${todayOf(ctx)}`), row: wholeInvoice, parent })(ctx, keys);
 
 /** A contact's newest invoices, for many contacts in one statement. */
 export const invoicesOfContacts = ofParent('contact_id');
@@ -77,11 +78,10 @@ export const invoicesOfDeals = ofParent('deal_id');
 /** A product's: those with an item that names it. */
 export const invoicesOfProducts = ofParent({ table: 'invoice_items', record: 'invoice_id', parent: 'product_id' });
 
-/** One invoice, held against other writers until this unit of work ends; read after that, so that nothing of it is old. */
+/** One invoice, locked against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
-  const [held] = await ctx.query(hold, validId(id, 'Invoice'));
-  const [invoice] = await ctx.query(byId(ctx), found(held, 'Invoice').id);
-  return found(invoice, 'Invoice');
+  found((await ctx.rows(lock, { id: validId(id, 'Invoice') }))[0], 'Invoice');
+  return getInvoice(ctx, id);
 }
 
 const daysToPay = 30;

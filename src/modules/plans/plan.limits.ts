@@ -1,6 +1,8 @@
 import { type AppError, denied, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { keptTotal, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { integer } from '../../kernel/database/kinds.js';
+import { keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 
 interface Plan {
   name: string;
@@ -31,20 +33,27 @@ export interface Usage {
   users: number;
 }
 
-const total = (account: string, kind: keyof Usage): Sql =>
-  kind === 'users'
-    ? sql`(select count(*)::int from memberships where account_id = ${account}::uuid and status <> 'removed')`
-    : keptTotal(account, kind);
+const members = (account: Sql) => sql`(select count(*)::int from memberships where account_id = ${account} and status <> 'removed')`;
 
-const totalOf = statement<{ n: number }, [keyof Usage]>((account, kind) => sql`select ${total(account, kind)} as n`);
+const totals = {
+  contacts: (account: Sql) => keptTotal(account, 'contacts'),
+  pipelines: (account: Sql) => keptTotal(account, 'pipelines'),
+  users: members,
+};
 
-const usage = statement<Usage, []>(
-  (account) => sql`
-    select ${total(account, 'contacts')} as contacts, ${total(account, 'pipelines')} as pipelines, ${total(account, 'users')} as users`,
-);
+const totalOf = (kind: keyof Usage) =>
+  statement({ name: `count ${kind} for the plan`, row: { n: integer }, text: ({ account }) => sql`select ${totals[kind](account)} as n` });
+const counts = { contacts: totalOf('contacts'), pipelines: totalOf('pipelines'), users: totalOf('users') };
+
+const usage = statement({
+  name: 'usageOfPlan',
+  row: { contacts: integer, pipelines: integer, users: integer },
+  text: ({ account }) => sql`
+    select ${totals.contacts(account)} as contacts, ${totals.pipelines(account)} as pipelines, ${totals.users(account)} as users`,
+});
 
 /** The caller's account's usage; a person counts from the invitation on. */
-export const usageOf = async (ctx: Context): Promise<Usage> => (await ctx.query(usage))[0]!;
+export const usageOf = async (ctx: Context): Promise<Usage> => (await ctx.rows(usage))[0]!;
 
 const overLimit: Record<keyof Usage, (limit: number) => AppError> = {
   contacts: (limit) => paymentRequired(`The plan allows ${limit} contacts`),
@@ -65,7 +74,7 @@ const counted = new WeakMap<Context, Map<keyof Usage, { n: Promise<number>; gran
 function usageIn(ctx: Context, kind: keyof Usage) {
   const kinds = counted.get(ctx) ?? new Map<keyof Usage, { n: Promise<number>; granted: number }>();
   counted.set(ctx, kinds);
-  const known = kinds.get(kind) ?? { n: ctx.query(totalOf, kind).then(([row]) => row!.n), granted: 0 };
+  const known = kinds.get(kind) ?? { n: ctx.rows(counts[kind]).then(([row]) => row!.n), granted: 0 };
   kinds.set(kind, known);
   return known;
 }

@@ -1,22 +1,25 @@
 import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { allOf, emptySql, joinSql, rawSql, type Sql, sql, statement } from '../../kernel/database/sql.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { type Conditions, conditionsOf, filterSql } from '../../kernel/lists/filterSql.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
 import type { Filterable } from '../../kernel/model/filterable.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type {
-  CreateSmartListInput,
+import {
+  type CreateSmartListInput,
   SmartList,
-  SmartListEntity,
-  SmartListFilter,
-  SmartListList,
-  SmartListSort,
-  UpdateSmartListInput,
+  type SmartListEntity,
+  type SmartListFilter,
+  type SmartListList,
+  type SmartListSort,
+  type UpdateSmartListInput,
 } from './smartList.model.js';
 
 type Entity = keyof typeof SmartListEntity;
@@ -37,6 +40,7 @@ const visibleTo = (ctx: Context): Sql =>
 const listing: ListSpec<keyof typeof SmartListSort> = {
   table: 'smart_lists',
   columns,
+  row: shapeOf(SmartList),
   counted: false,
   sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
   byDefault: ['name', 'asc'],
@@ -57,13 +61,19 @@ export const listSmartLists = (ctx: Context, args: SmartListList) =>
     conditionsOf(conditions, ctx, args.filter),
   );
 
-const byId = statement<SmartList, [id: string, visible: Sql, lock: boolean]>(
-  (account, id, visible, lock) => sql`select ${columns} from smart_lists t
-    where t.account_id = ${account}::uuid and t.id = ${id}::uuid and ${visible} ${lock ? sql`for update` : emptySql}`,
-);
+const byId = (account: string, id: string, visible: Sql) =>
+  sql`select ${columns} from smart_lists t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and ${visible}`;
 
-async function find(ctx: Context, id: string, lock = false): Promise<SmartList | undefined> {
-  const [list] = await ctx.query(byId, id, visibleTo(ctx), lock);
+const lock = statement({
+  name: 'lockSmartList',
+  takes: { id: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id }) => sql`select id from smart_lists where account_id = ${account} and id = ${id} for update`,
+});
+
+async function find(ctx: Context, id: string): Promise<SmartList | undefined> {
+  const [list] = await ctx.select(shapeOf(SmartList), byId(ctx.caller.account.id, id, visibleTo(ctx)));
   return list;
 }
 
@@ -73,7 +83,8 @@ export const getSmartList = async (ctx: Context, id: string): Promise<SmartList>
 
 /** One list that the caller may change: their own, and with the role of an admin any that is shared. */
 async function lockSmartList(ctx: Context, id: string): Promise<SmartList> {
-  const list = found(await find(ctx, validId(id, 'Smart list'), true), 'Smart list');
+  await ctx.rows(lock, { id: validId(id, 'Smart list') });
+  const list = await getSmartList(ctx, id);
   const { userId, role } = ctx.caller;
   check(list.ownerId === userId || role !== 'member', () => denied('Only its owner or an admin may change a smart list'));
   return list;
@@ -128,10 +139,10 @@ export async function deleteSmartList(ctx: Context, id: string) {
 /** What the counts of lists are loaded by. */
 export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
 
-const counting = statement<Record<string, number>, [Sql[]]>((account, wheres) => {
-  const counts = wheres.map((where, i) => sql`(select count(*)::int ${where} and t.account_id = ${account}::uuid) as ${rawSql(`c${i}`)}`);
-  return sql`select ${joinSql(counts, ', ')}`;
-});
+const counting = (account: string, wheres: Sql[]) => {
+  const counts = wheres.map((where) => sql`(select count(*)::int ${where} and t.account_id = ${account}::uuid)`);
+  return sql`select json_build_array(${joinSql(counts, ', ')})::text`;
+};
 
 /** How many records each list shows now, many in one statement. */
 export const countsOfLists: Batch<number> = async (ctx, keys) => {
@@ -140,8 +151,7 @@ export const countsOfLists: Batch<number> = async (ctx, keys) => {
     const { table, fields } = ctx.app.registry.filterable.get(entity)!;
     return sql`from ${rawSql(table)} t where t.deleted_at is null and ${filterSql(ctx, fields, filters)}`;
   });
-  const [row] = await ctx.query(counting, wheres);
-  return keys.map((_key, i) => row![`c${i}`]!);
+  return JSON.parse(await ctx.text(counting(ctx.caller.account.id, wheres))) as number[];
 };
 
 /** What a saved filter asks of the records of a list, and how it sorts them. */

@@ -10,7 +10,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { namesOf } from '../../kernel/model/fields.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { taskColumns, taskConditions, taskListing, taskRow } from './task.filter.js';

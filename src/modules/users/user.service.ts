@@ -1,9 +1,12 @@
 import { check, denied, found, taken, unprocessable } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { rawSql, type Sql, selectList, sql, statement } from '../../kernel/database/sql.js';
+import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { selectList, shapeOf } from '../../kernel/lists/modelRow.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
@@ -11,15 +14,18 @@ import { mailInBackground } from '../auth/auth.mail.js';
 import { displayName, findUser } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
 import { checkPlan } from '../plans/plan.limits.js';
-import type { InviteUserInput, UpdateUserInput, User, UserList, UserSort } from './user.model.js';
+import { type InviteUserInput, type UpdateUserInput, User, type UserList, type UserSort } from './user.model.js';
 
-const columns = sql`t.user_id as id, ${selectList('Membership', 't', ['permissions', 'userId'])},
+const row = shapeOf(User);
+const { id: _id, email: _email, ...kept } = row;
+const columns = sql`t.user_id as id, ${selectList(kept, 't')},
   (select u.email from users u where u.id = t.user_id) as email`;
 
 const listing: ListSpec<keyof typeof UserSort> = {
   table: 'memberships',
   key: 'user_id',
   columns,
+  row,
   live: sql`true`,
   counted: false,
   sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
@@ -37,12 +43,16 @@ export function listUsers(ctx: Context, { filter, ...args }: UserList) {
   return listRows<User, keyof typeof UserSort>(ctx, listing, args, conditions);
 }
 
-const byIds = statement<User, [readonly string[]]>(
-  (account, ids) => sql`select ${columns} from memberships t where t.account_id = ${account}::uuid and t.user_id = any(${ids}::uuid[])`,
-);
+const byIds = statement({
+  name: 'usersById',
+  takes: { ids: listOf(uuid) },
+  row: row,
+  shared: true,
+  text: ({ account, ids }) => sql`select ${columns} from memberships t where t.account_id = ${account} and t.user_id = any(${ids})`,
+});
 
 /** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */
-export const usersById: Batch<User | null> = async (ctx, ids) => inOrder(ids, await ctx.query(byIds, ids), (row) => row.id);
+export const usersById: Batch<User | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
 /** One member; a removed one is not found. */
 export async function getUser(ctx: Context, id: string): Promise<User> {
@@ -106,10 +116,14 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
 /** What a person is assigned to or owns, by table and column; contacts and deals tell it of themselves. What they wrote keeps their name. */
 const assignments = [['tasks', 'assigned_to'] as const, ['companies', 'owner_id'] as const, ['appointments', 'assigned_to'] as const];
 
-const unassign = statement<never, [string, string, string, Date]>(
-  (account, table, column, user, now) => sql`
-    update ${rawSql(table)} set ${rawSql(column)} = null, updated_at = ${now}
-    where account_id = ${account}::uuid and ${rawSql(column)} = ${user}::uuid`,
+const unassigning = assignments.map(([table, column]) =>
+  statement({
+    name: `unassign ${table}`,
+    takes: { user: uuid, now: instant },
+    changes: true,
+    text: ({ account, user, now }) => sql`
+      update ${rawSql(table)} set ${rawSql(column)} = null, updated_at = ${now} where account_id = ${account} and ${rawSql(column)} = ${user}`,
+  }),
 );
 
 /** Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step. */
@@ -117,7 +131,7 @@ export async function removeUser(ctx: Context, id: string) {
   const user = await getUser(ctx, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
-  for (const [table, column] of assignments) await ctx.query(unassign, table, column, user.id, ctx.now());
+  for (const unassign of unassigning) await ctx.rows(unassign, { user: user.id, now: ctx.now() });
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   await ctx.db.apiKey.updateMany({ where: { createdBy: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });

@@ -13,6 +13,7 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'users',
+  references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
   resolvers: [UserResolver],
   loaders: { user: usersById },
   routes: [

@@ -1,0 +1,40 @@
+import type { GraphQLScalarType } from 'graphql';
+import type { Check } from './checks.js';
+
+// biome-ignore lint/complexity/noBannedTypes: TypeGraphQL names types by their constructor
+type Type = Function | GraphQLScalarType | object;
+
+/** What one line of a model says of its field: type, limits, text. Read by validation, GraphQL and the OpenAPI writer. */
+export interface FieldRule {
+  name: string;
+  description: string;
+  /** The GraphQL type on output and, where it differs, on input. */
+  type: () => Type;
+  input?: () => Type;
+  list: boolean;
+  /** Never null: given on create, or filled by the server. */
+  required: boolean;
+  /** Has a default, so that create may leave it out. */
+  optional: boolean;
+  check: Check;
+  /** JSON Schema members for the OpenAPI document. */
+  schema: Record<string, unknown>;
+}
+
+const rulesByClass = new Map<object, FieldRule[]>();
+
+/** Notes a line of a class. */
+export function addRule(target: object, rule: FieldRule): void {
+  rulesByClass.set(target, [...(rulesByClass.get(target) ?? []), rule]);
+}
+
+/** The rules of a class, its ancestors' first. */
+export function rulesOf(target: object): FieldRule[] {
+  const parent = Object.getPrototypeOf(target);
+  const inherited = parent && parent !== Function.prototype ? rulesOf(parent) : [];
+  const own = rulesByClass.get(target) ?? [];
+  return [...inherited.filter((r) => !own.some((o) => o.name === r.name)), ...own];
+}
+
+/** The names of the fields that a class has a line for. */
+export const namesOf = (target: object): string[] => rulesOf(target).map(({ name }) => name);
