@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import type { GraphQLScalarType } from 'graphql';
 import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { type Detail, detailOf, invalid } from '../base/errors.js';
 import * as values from './checks.js';
