@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 interface ProfileNode {
   id: number;
   callFrame: { functionName: string; url: string; lineNumber: number };
+  children?: number[];
 }
 
 interface CpuProfile {
@@ -66,26 +67,60 @@ function owner({ url, functionName }: ProfileNode['callFrame']): string {
   return functionName.startsWith('(') ? functionName : 'native and compiled';
 }
 
-/** Self time by library and by function, in percent of the time in which the server did something. */
-export function summary({ nodes, samples, timeDeltas }: CpuProfile, libraries = 22, functions = 30): string {
+type Totals = Map<string, number>;
+
+const add = (totals: Totals, name: string, time: number) => totals.set(name, (totals.get(name) ?? 0) + time);
+
+const nameOf = (frame: ProfileNode['callFrame']) =>
+  `${owner(frame)}  ${frame.functionName || '(anonymous)'} ${frame.url.split('/').at(-1)}:${frame.lineNumber + 1}`;
+
+/** Time by function with what it calls, a function that calls itself counted once. */
+function inclusive(nodes: ProfileNode[], self: ReadonlyMap<number, number>): Totals {
   const byId = new Map(nodes.map((node) => [node.id, node]));
-  const [perOwner, perFunction] = [new Map<string, number>(), new Map<string, number>()];
+  const totals: Totals = new Map();
+  const walk = (node: ProfileNode, callers: ReadonlySet<string>): number => {
+    const name = nameOf(node.callFrame);
+    const inside = new Set(callers).add(name);
+    const below = (node.children ?? []).reduce((sum, id) => sum + walk(byId.get(id)!, inside), 0);
+    const time = below + (self.get(node.id) ?? 0);
+    if (!callers.has(name)) add(totals, name, time);
+    return time;
+  };
+  walk(nodes[0]!, new Set());
+  totals.delete(nameOf(nodes[0]!.callFrame));
+  return totals;
+}
+
+/** How many lines each part of a summary has. */
+const [libraries, functions, callers] = [22, 40, 50];
+
+/**
+ * Time by library and by function, and by function with what it calls, in percent of the time in which the server did something;
+ * in microseconds too where it is told what one request takes.
+ */
+export function summary({ nodes, samples, timeDeltas }: CpuProfile, requestMs?: number): string {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const [perOwner, perFunction, perNode] = [new Map(), new Map(), new Map()] as [Totals, Totals, Map<number, number>];
   let busy = 0;
-  samples.forEach((id, i) => {
+  for (const [i, id] of samples.entries()) {
     const { callFrame } = byId.get(id)!;
     const time = timeDeltas[i]!;
-    if (callFrame.functionName === '(idle)' || callFrame.functionName === '(program)') return;
+    if (callFrame.functionName === '(idle)') continue;
     busy += time;
-    const library = owner(callFrame);
-    const name = `${library}  ${callFrame.functionName || '(anonymous)'} ${callFrame.url.split('/').at(-1)}:${callFrame.lineNumber + 1}`;
-    perOwner.set(library, (perOwner.get(library) ?? 0) + time);
-    perFunction.set(name, (perFunction.get(name) ?? 0) + time);
-  });
-  const top = (map: Map<string, number>, most: number) =>
-    [...map]
+    add(perOwner, owner(callFrame), time);
+    add(perFunction, nameOf(callFrame), time);
+    perNode.set(id, (perNode.get(id) ?? 0) + time);
+  }
+  const line = ([name, time]: [string, number]) => {
+    const micros = requestMs === undefined ? '' : `${((1000 * requestMs * time) / busy).toFixed(1).padStart(7)} µs`;
+    return `${((100 * time) / busy).toFixed(1).padStart(5)} %${micros}  ${name}`;
+  };
+  const top = (totals: Totals, most: number) =>
+    [...totals]
       .sort(([, a], [, b]) => b - a)
       .slice(0, most)
-      .map(([name, time]) => `${((100 * time) / busy).toFixed(1).padStart(5)} %  ${name}`)
+      .map(line)
       .join('\n');
-  return `by library\n${top(perOwner, libraries)}\nby function\n${top(perFunction, functions)}`;
+  const parts = [top(perOwner, libraries), top(perFunction, functions), top(inclusive(nodes, perNode), callers)];
+  return ['by library', 'by function', 'by function with what it calls'].map((title, i) => `${title}\n${parts[i]}`).join('\n\n');
 }

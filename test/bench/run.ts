@@ -30,7 +30,7 @@ async function profile(bench: Bench, workload: Workload): Promise<void> {
   const found = await profiled(bench.sides.inspected!, () => setTimeout(options.seconds * 1000));
   const { requests, cpu } = await load;
   writeFileSync(resolve(`test/bench/${workload.key}.cpuprofile`), JSON.stringify(found));
-  console.log(`\n## ${workload.title}: ${requests} requests, ${cpu.toFixed(2)} ms of processor time each\n${summary(found)}`);
+  console.log(`\n## ${workload.title}: ${requests} requests, ${cpu.toFixed(2)} ms of processor time each\n${summary(found, cpu)}`);
 }
 
 async function benchmark(bench: Bench, all: Workload[], load: string) {
