@@ -71,7 +71,8 @@ export async function statementsOf(server: Running, calls: Call[], key: string):
   let fewest = Number.POSITIVE_INFINITY;
   for (let i = 1; i <= 8; i++) {
     const before = await server.statements();
-    await ask(server, key, calls[i % calls.length]!);
+    // All with one key, whose check is cached.
+    await ask(server, key, { ...calls[i % calls.length]!, key: calls[0]!.key });
     fewest = Math.min(fewest, (await server.statements()) - before);
   }
   return fewest;
