@@ -31,6 +31,7 @@ const templates = join(import.meta.dirname, 'new');
 const target = {
   'schema.prisma': `prisma/schema/${split(noun, '_')}.prisma`,
   'model.ts': `src/modules/${plural}/${noun}.model.ts`,
+  'table.ts': `src/modules/${plural}/${noun}.table.ts`,
   'service.ts': `src/modules/${plural}/${noun}.service.ts`,
   'resolver.ts': `src/modules/${plural}/${noun}.resolver.ts`,
   'module.ts': `src/modules/${plural}/${plural}.module.ts`,

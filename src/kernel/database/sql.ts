@@ -46,5 +46,6 @@ export function selectList(model: Prisma.ModelName, alias: string, without: stri
 /** Escapes the wildcards of LIKE, so that a search for "50%" means just that. */
 export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 
-/** A model's table: Contact → contacts, OutboxEvent → outbox_events, Activity → activities. */
-export const tableName = (model: string) => `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/y$/, 'ie')}s`;
+/** A model's table: Contact → contacts, OutboxEvent → outbox_events, Activity → activities, ApiKey → api_keys. */
+export const tableName = (model: string) =>
+  `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/([^aeiou])y$/, '$1ie')}s`;

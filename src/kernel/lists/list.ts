@@ -1,63 +1,97 @@
-import { invalidField } from '../base/errors.js';
 import { Printed } from '../base/jsonText.js';
-import type { Context } from '../context/context.js';
-import { readerOf } from '../database/kinds.js';
-import { allOf, rawSql, type Sql, sql } from '../database/sql.js';
-import { type ListArgs, Page, pageSize } from '../model/connection.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
-import type { ListSpec } from './listDefinition.js';
-import { idOf, keyText, orderOf, pageAndTotal, type Window } from './pageSql.js';
+import { type Context, validId } from '../context/context.js';
+import { readerOf, type Shape } from '../database/kinds.js';
+import { emptySql, rawSql, type Sql, sql } from '../database/sql.js';
+import { Page, selectsOfNodes } from '../model/connection.js';
+import { encodeCursor } from './cursor.js';
+import { pageSql, type Window } from './pageSql.js';
 import { PrintedPage } from './recordSql.js';
+import { type AnyListArgs, type AnyTable, windowOf } from './window.js';
 
-export * from './listDefinition.js';
+export { modelRow } from './modelRow.js';
+export * from './sortKeys.js';
+export { type Asked, type Table, table } from './table.js';
 
 interface Listed {
   id: string;
   _key: string | null;
 }
 
+type Listing = AnyListArgs & { selection: ReadonlySet<string> };
+
+/** What a list selects besides the table's own columns. */
+interface ListOptions {
+  /** Conditions besides those of the filter. */
+  more?: readonly Sql[];
+  /** The select list of a row and what it is; by default the table's, with what of the computed fields is selected. */
+  columns?: Sql;
+  row?: Shape;
+}
+
 /**
- * One page of a table in one statement: the ids over the sort's index, the rows joined onto them, and the exact total
- * where it is asked for. The rows are what their definition says. Every sort ends in the
- * id; nulls are last both ways; a cursor goes on exactly after its row.
+ * One page of a table in one statement: the rows in the order of the sort's index, and the exact total where it is asked for.
+ * Every sort ends in the id; nulls are last both ways; a
+ * cursor goes on exactly after its row, or stops before it.
  */
-export async function listRows<Row extends { id: string }, S extends string>(
+export async function listRows<Row extends { id: string }>(
   ctx: Context,
-  spec: ListSpec<S>,
-  args: ListArgs<object, S>,
-  conditions: readonly Sql[],
+  table: AnyTable,
+  args: Listing,
+  { more, columns, row = table.shape as Shape }: ListOptions = {},
 ): Promise<Page<Row>> {
-  const { window, tables, total, ask } = plan(ctx, spec, args, conditions);
-  const rows = sql`select ${spec.columns}, p._key, p._nth from p
-    join ${rawSql(spec.table)} t on t.account_id = ${window.account}::uuid and ${idOf(spec)} = p.id`;
-  const json = sql`json_build_object('total', (${total}), 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
-  const found = JSON.parse(await ask(sql`with ${tables} select ${json}::text`)) as { rows: (Row & Listed)[]; total: number | null };
-  found.rows.forEach(readerOf(spec.row ?? {}));
+  const window = await windowOf(ctx, table, args, { withTotal: args.selection.has('totalCount'), more });
+  const page = pageSql(table, window);
+  const computed = Object.keys(table.computed).filter((name) => selectsOfNodes(args.selection, name));
+  const rows = sql`select ${columns ?? table.columnsWith(ctx, computed)}, t._key, t._nth from (${page.rows}) t`;
+  const total = window.total === 'none' ? sql`null` : sql`(${page.total})`;
+  const json = sql`json_build_object('total', ${total}, 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
+  const found = JSON.parse(await ask(ctx, window, sql`${tablesOf(page.tables)} select ${json}::text`)) as {
+    rows: (Row & Listed)[];
+    total: number | null;
+  };
+  found.rows.forEach(readerOf(row));
+  return pageOf(window, found.rows, found.total);
+}
+
+const tablesOf = (tables: Sql | undefined) => (tables ? sql`with ${tables}` : emptySql);
+
+/** A page of rows as they were read, one more than it has where there are more. */
+function pageOf<Row extends { id: string }>(window: Window, read: (Row & Listed)[], total: number | null): Page<Row> {
+  const rows = read.slice(0, window.size);
+  if (window.isBackward) rows.reverse();
+  const hasMore = read.length > window.size;
+  const isLater = window.offset > 0 || window.cursor !== undefined;
+  const more = window.isBackward ? { next: window.cursor !== undefined, previous: hasMore } : { next: hasMore, previous: isLater };
   const cursorOf = (row: Row) => encodeCursor(window.sort, window.order, { key: (row as Row & Listed)._key, id: row.id });
-  return new Page<Row>(
-    found.rows.slice(0, window.size),
-    cursorOf,
-    { next: found.rows.length > window.size, previous: isLater(window) },
-    found.total,
-  );
+  return new Page<Row>(rows, cursorOf, more, total);
+}
+
+/** One that reads few rows from an index whatever its values are is planned once. */
+function ask(ctx: Context, { isFiltered, offset, cursor, key }: Window, query: Sql): Promise<string> {
+  return isFiltered || offset > 0 || cursor || key.board ? ctx.text(query) : ctx.planned(query);
 }
 
 /** The same for a page that goes out as it is: where the door takes print, PostgreSQL writes the records. */
-export async function showRows<Row extends { id: string }, S extends string>(
+export async function showRows<Row extends { id: string }>(
   ctx: Context,
-  spec: ListSpec<S> & { record: Sql },
-  args: ListArgs<object, S>,
-  conditions: readonly Sql[],
+  table: AnyTable,
+  args: Listing,
+  { record, ...options }: ListOptions & { record: Sql },
 ): Promise<Page<Row> | PrintedPage> {
-  if (!ctx.takesPrint) return listRows<Row, S>(ctx, spec, args, conditions);
-  const { window, tables, total, ask } = plan(ctx, spec, args, conditions);
-  const { sort, order, size, account } = window;
+  if (!ctx.takesPrint) return listRows<Row>(ctx, table, args, options);
+  const window = await windowOf(ctx, table, args, { withTotal: args.selection.has('totalCount'), more: options.more });
+  const page = pageSql(table, window);
+  const { sort, order, size } = window;
   const last = sql`select json_build_array(_key, id) from p where _nth = ${size}::int and exists (select 1 from p where _nth > ${size}::int)`;
-  const rows = sql`select json_agg(r order by p._nth) from p
-    join ${rawSql(spec.table)} t on t.account_id = ${account}::uuid and ${idOf(spec)} = p.id
-    cross join lateral (select ${spec.record}) r where p._nth <= ${size}::int`;
-  const head = sql`json_build_object('total', (${total}), 'last', (${last}))`;
-  const text = await ask(sql`with ${tables} select ${head}::text || E'\n' || coalesce((${rows})::text, '[]')`);
+  const rows = sql`select json_agg(r order by t._nth) from p t cross join lateral (select ${record}) r where t._nth <= ${size}::int`;
+  const total = window.total === 'none' ? sql`null` : sql`(${page.total})`;
+  const head = sql`json_build_object('total', ${total}, 'last', (${last}))`;
+  const tables = page.tables ? sql`${page.tables}, ` : emptySql;
+  const text = await ask(
+    ctx,
+    window,
+    sql`with ${tables} p as materialized (${page.rows}) select ${head}::text || E'\n' || coalesce((${rows})::text, '[]')`,
+  );
   const end = text.indexOf('\n');
   const { total: sum, last: place } = JSON.parse(text.slice(0, end)) as { total: number; last: [string | null, string] | null };
   const endCursor = place && encodeCursor(sort, order, { key: place[0], id: place[1] });
@@ -67,34 +101,13 @@ export async function showRows<Row extends { id: string }, S extends string>(
 /** One live row by its id, as it is shown: printed where the door takes print, else read; null when there is none. */
 export async function showRow<Row extends { id: string }>(
   ctx: Context,
-  spec: Pick<ListSpec<string>, 'table' | 'key' | 'live' | 'columns' | 'row'> & { record: Sql },
+  table: AnyTable,
   id: string,
+  { record, columns, row: shape }: { record: Sql; columns: Sql; row: Shape },
 ): Promise<Row | Printed | null> {
-  const columns = ctx.takesPrint ? spec.record : spec.columns;
-  const row = sql`select ${columns} from ${rawSql(spec.table)} t
-    where t.account_id = ${ctx.caller.account.id}::uuid and ${idOf(spec)} = ${id}::uuid and ${spec.live ?? sql`t.deleted_at is null`}`;
+  const row = sql`select ${ctx.takesPrint ? record : columns} from ${rawSql(table.name)} t
+    where t.account_id = ${ctx.caller.account.id}::uuid and ${table.id} = ${validId(id, table.what)}::uuid and ${table.found}`;
   const text = await ctx.lookup(sql`select coalesce((select row_to_json(r)::text from (${row}) r), '')`);
   if (text === '') return null;
-  return ctx.takesPrint ? new Printed(text) : readerOf<Row>(spec.row ?? {})(JSON.parse(text) as object);
-}
-
-const isLater = ({ offset, after }: Window) => offset > 0 || after !== undefined;
-
-/** What is asked for, `p`: the page's ids in order with their places and the text of their keys, and how to ask for it. */
-function plan<S extends string>(ctx: Context, spec: ListSpec<S>, args: ListArgs<object, S>, conditions: readonly Sql[]) {
-  const [sort, order] = [args.sort ?? spec.byDefault[0], args.order ?? spec.byDefault[1]];
-  const key = spec.sorts[sort];
-  const size = pageSize(args);
-  const after = args.after ? decodeCursor(args.after, sort, order, key) : undefined;
-  const offset = ((args.page ?? 1) - 1) * size;
-  if (offset > 1e9) throw invalidField('page', 'out_of_range', 'is too far');
-  const account = ctx.caller.account.id;
-  const where = allOf([sql`t.account_id = ${account}::uuid`, spec.live ?? sql`t.deleted_at is null`, ...conditions]);
-  const window: Window = { sort, order, size, offset, after, where, account };
-  const isCounted = conditions.length > 0 || spec.counted === false;
-  const { tables, total } = pageAndTotal(spec, window, args.selection.has('totalCount') ? (isCounted ? 'counted' : 'kept') : 'none');
-  const placed = sql`select id, ${keyText(key)} as _key, row_number() over (order by ${orderOf(key, order)}) as _nth from ids`;
-  const isPlanned = conditions.length === 0 && offset === 0 && !after && !key.board;
-  const ask = (query: Sql) => (isPlanned ? ctx.planned(query) : ctx.text(query));
-  return { window, tables: sql`${tables}, p as materialized (${placed})`, total, ask };
+  return ctx.takesPrint ? new Printed(text) : readerOf<Row>(shape)(JSON.parse(text) as object);
 }

@@ -29,7 +29,9 @@ type Column<M extends Model> = keyof Prisma.TypeMap['model'][M]['payload']['scal
 type Kept<M extends Model, C> = { [F in keyof C & Column<M>]: Kind<C[F]> };
 
 /** The columns of a model's rows, by the lines of the class that shows them, and some more. */
-export interface ModelRow<S extends Shape> {
+export interface ModelRow<S extends Shape = Shape> {
+  model: Model;
+  type: Class;
   shape: S;
   /** The columns as a select list over an alias, `t` by default. */
   columns(alias?: string): Sql;
@@ -44,7 +46,7 @@ export function modelRow<M extends Model, C extends object, X extends Shape = Re
   const columns = fieldsOf(model);
   const shown = rulesOf(type).filter(({ name }) => columns.includes(name));
   const shape = { ...Object.fromEntries(shown.map((rule) => [rule.name, kindOf(rule)])), ...more } as Kept<M, C> & X;
-  return { shape, columns: (alias = 't') => selectList(shape, alias) };
+  return { model, type, shape, columns: (alias = 't') => selectList(shape, alias) };
 }
 
 /** What a statement answers that selects every field of a class, whatever it makes them of. */

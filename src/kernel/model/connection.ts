@@ -29,12 +29,17 @@ export interface ListArgs<F, S extends string> {
   order?: SortOrder | null;
   first?: number | null;
   after?: string | null;
+  last?: number | null;
+  before?: string | null;
   page?: number | null;
   perPage?: number | null;
   selection: ReadonlySet<string>;
 }
 
-/** The arguments of a list of one type: filter, sort, order, first/after or page/perPage. */
+const PageSize = (description: string) => Field(() => Int, { nullable: true, description: `${description}, at most ${maxPageSize}` });
+const Cursor = (description: string) => Field(() => String, { nullable: true, description });
+
+/** The arguments of a list of one type: filter, sort, order, and first/after, last/before or page/perPage. */
 export function ListArgsOf<F extends object, S extends string>(filter: Class<F>, sorts: Record<S, string>): Class<ListArgs<F, S>> {
   @ArgsType()
   class PageArgs {
@@ -42,10 +47,12 @@ export function ListArgsOf<F extends object, S extends string>(filter: Class<F>,
     @Field(() => filter, { nullable: true, description: 'Which records' }) filter?: F;
     @Field(() => sorts as object, { nullable: true, description: 'The sort key; ties are broken by id' }) sort?: S;
     @Field(() => SortOrder, { nullable: true, description: 'The direction of the sort' }) order?: SortOrder;
-    @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 unless told' }) first?: number;
-    @Field(() => ID, { nullable: true, description: 'The cursor of the record to go on after' }) after?: string;
-    @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with after' }) page?: number;
-    @Field(() => Int, { nullable: true, description: 'The page size, at most 200; 50 unless told' }) perPage?: number;
+    @PageSize('How many from the beginning, or after a cursor; 50 by default') first?: number;
+    @Cursor('The cursor of the record to go on after') after?: string;
+    @PageSize('How many from the end, or before a cursor; they come in the order of the list') last?: number;
+    @Cursor('The cursor of the record to stop before') before?: string;
+    @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with a cursor or last' }) page?: number;
+    @PageSize('The page size; 50 by default') perPage?: number;
     selection: ReadonlySet<string>;
   }
   return PageArgs;
@@ -55,27 +62,47 @@ export function ListArgsOf<F extends object, S extends string>(filter: Class<F>,
 export const Listing = (): ParameterDecorator =>
   ((target: object, method: string, index: number) => {
     const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
-      clean((type as { filterType: Class }).filterType, args.filter, data.context as CheckScope);
-      checkPaging(args);
+      checkListArgs(type, args, data.context as CheckScope);
       args.selection = selectionOf(data.info);
     };
     Args({ validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;
 
+/** Cleans the filter of a list's arguments and checks its paging. Throws 400 naming the argument at fault. */
+export function checkListArgs(type: unknown, args: Omit<ListArgs<object, string>, 'selection'>, scope: CheckScope): void {
+  clean((type as { filterType: Class }).filterType, args.filter, scope);
+  checkPaging(args);
+}
+
 /** An `id` argument. */
 export const IdArg = (name = 'id') => Arg(name, () => ID, { description: 'The id of the record' });
 
-function checkPaging(args: ListArgs<object, string>) {
-  for (const name of ['first', 'perPage', 'page'] as const) {
+type Paging = Pick<ListArgs<object, string>, 'first' | 'after' | 'last' | 'before' | 'page' | 'perPage'>;
+
+/** What cannot go together: a page has one beginning. */
+const exclusions: [keyof Paging, (keyof Paging)[]][] = [
+  ['last', ['first', 'after', 'page', 'perPage']],
+  ['before', ['first', 'after', 'page', 'perPage']],
+  ['page', ['after']],
+];
+
+function checkPaging(args: Paging) {
+  for (const name of ['first', 'last', 'perPage', 'page'] as const) {
     const value = args[name];
-    if (value !== undefined && value !== null && value < 1) throw invalidField(name, 'out_of_range', 'must be at least 1');
+    if (value === undefined || value === null) continue;
+    if (value < 1) throw invalidField(name, 'out_of_range', 'must be at least 1');
+    if (name !== 'page' && value > maxPageSize) throw invalidField(name, 'out_of_range', `must be at most ${maxPageSize}`);
   }
-  if (args.page && args.after) throw invalidField('page', 'conflicting', 'and after exclude each other');
+  for (const [name, others] of exclusions) {
+    const other = isGiven(args[name]) && others.find((one) => isGiven(args[one]));
+    if (other) throw invalidField(name, 'conflicting', `and ${other} exclude each other`);
+  }
 }
 
-/** How many rows a request is for: perPage before first, cut to 200. */
-export const pageSize = (args: { first?: number | null; perPage?: number | null }) =>
-  Math.min(args.perPage ?? args.first ?? defaultPageSize, maxPageSize);
+const isGiven = (value: unknown) => value !== undefined && value !== null && value !== '';
+
+/** How many rows a request is for; perPage counts before first. */
+export const pageSize = (args: Paging) => Math.min(args.perPage ?? args.last ?? args.first ?? defaultPageSize, maxPageSize);
 
 const selections = new WeakMap<readonly FieldNode[], ReadonlySet<string>>();
 

@@ -1,22 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { type Sql, selectList, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
-import type { ApiKey, ApiKeyCheck, ApiKeyList, ApiKeySort, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
-
-const listing: ListSpec<keyof typeof ApiKeySort> = {
-  table: 'api_keys',
-  columns: selectList('ApiKey', 't', ['hash']),
-  live: sql`t.revoked_at is null`,
-  counted: false,
-  sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
-  byDefault: ['createdAt', 'desc'],
-};
+import type { ApiKey, ApiKeyCheck, ApiKeyList, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
+import { apiKeyTable } from './apiKey.table.js';
 
 interface Kept {
   scopes: string[];
@@ -30,13 +20,7 @@ const shown = <K extends Kept>(key: K) => ({
   ipAllowlist: key.ipAllowlist.length > 0 ? key.ipAllowlist : null,
 });
 
-export async function listKeys(ctx: Context, args: ApiKeyList) {
-  const conditions: Sql[] = [];
-  if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
-  const page = await listRows<ApiKey & Kept, keyof typeof ApiKeySort>(ctx, listing, args, conditions);
-  for (const key of page.nodes) Object.assign(key, shown(key));
-  return page;
-}
+export const listKeys = (ctx: Context, args: ApiKeyList) => listRows<ApiKey>(ctx, apiKeyTable, args);
 
 export async function getKey(ctx: Context, id: string) {
   const key = await ctx.db.apiKey.findFirst({ where: { id: validId(id, 'API key'), revokedAt: null } });

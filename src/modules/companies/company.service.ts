@@ -9,27 +9,21 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
-import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { companyColumns, companyConditions, companyListing, companyRow, companyWithCount, countedCompany } from './company.filter.js';
-import { CompanyFields, type CompanyList, type CompanySort, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
-
-const withCount = { columns: companyWithCount, row: countedCompany };
+import { CompanyFields, type CompanyList, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
+import { companyRow, companyTable, companyWithCount, countedCompany } from './company.table.js';
 
 /** A company as it is kept, with its count where a statement brought it along. */
 export type CompanyRow = RowOf<typeof companyRow.shape> & { contactCount?: number };
 
 /** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
-export function listCompanies(ctx: Context, args: CompanyList) {
-  const listing = selectsOfNodes(args.selection, 'contactCount') ? { ...companyListing, ...withCount } : companyListing;
-  const conditions = companyConditions(ctx, args.filter);
-  return listRows<CompanyRow, keyof typeof CompanySort>(ctx, listing, args, conditions);
-}
+export const listCompanies = (ctx: Context, args: CompanyList) => listRows<CompanyRow>(ctx, companyTable, args);
 
 const byId = statement({
   name: 'companyById',
@@ -55,7 +49,7 @@ const byIds = statement({
   row: companyRow.shape,
   shared: true,
   text: ({ account, ids }) =>
-    sql`select ${companyColumns} from companies t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+    sql`select ${companyTable.columns} from companies t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
 
 /** Companies by id, for many keys in one statement; null for one that is gone. */
@@ -69,12 +63,12 @@ const live = sql`t.deleted_at is null`;
 
 /** The companies that belong to a company, by name. */
 export const subsidiariesOfCompanies = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyColumns, row: companyRow.shape, parent: 'parent_company_id', order: byName, live },
+  ...{ table: 'companies', columns: companyTable.columns, row: companyRow.shape, parent: 'parent_company_id', order: byName, live },
 });
 
 /** The companies that a user looks after, by name. */
 export const companiesOfUsers = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyColumns, row: companyRow.shape, parent: 'owner_id', order: byName, live },
+  ...{ table: 'companies', columns: companyTable.columns, row: companyRow.shape, parent: 'owner_id', order: byName, live },
 });
 
 /** What is linked to a company, in numbers; the value is the sum over its live deals, whatever their currency. */

@@ -4,12 +4,18 @@ import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
-import { contactColumns, contactRow, contactWithTags, taggedContact } from './contact.filter.js';
 import { type ContactRow, emitContact } from './contact.service.js';
+import { contactTable, contactWithTags, taggedContact } from './contact.table.js';
 
 /** The newest contacts of another record's. */
 export const contactsBy = (parent: Relation['parent']) =>
-  relatedRows<ContactRow>({ table: 'contacts', columns: contactColumns, row: contactRow.shape, parent, live: sql`t.deleted_at is null` });
+  relatedRows<ContactRow>({
+    table: 'contacts',
+    columns: contactTable.columns,
+    row: contactTable.shape,
+    parent,
+    live: sql`t.deleted_at is null`,
+  });
 
 /** The newest contacts that users look after. */
 export const contactsOfUsers = contactsBy('assigned_to');

@@ -7,10 +7,10 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
-import { contactWithTags, taggedContact } from './contact.filter.js';
 import { lockAddresses } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
+import { contactWithTags, taggedContact } from './contact.table.js';
 import { withTags } from './contact.tagging.js';
 
 /** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */

@@ -20,17 +20,9 @@ import {
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';
-import { savedFilter } from '../smartLists/smartList.service.js';
-import type { TagRow } from '../tags/tag.rows.js';
-import { contactConditions, contactListing, contactRow, contactWithTags, taggedContact } from './contact.filter.js';
-import {
-  type Contact,
-  ContactFields,
-  type ContactList,
-  type ContactSort,
-  type CreateContactInput,
-  type UpdateContactInput,
-} from './contact.model.js';
+import type { TagRow } from '../tags/tag.table.js';
+import { type Contact, ContactFields, type ContactList, type CreateContactInput, type UpdateContactInput } from './contact.model.js';
+import { contactRecord, contactRow, contactTable, contactWithTags, taggedContact } from './contact.table.js';
 import { carry, setTags, tagsNamed } from './contact.tagging.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
@@ -38,25 +30,18 @@ export type ContactRow = RowOf<typeof contactRow.shape> & { tags?: TagRow[] };
 
 const withTheirTags = { columns: contactWithTags, row: taggedContact };
 
-/** What a list of contacts is made of, a saved filter included. */
-async function listed(ctx: Context, args: ContactList) {
-  const listing = selectsOfNodes(args.selection, 'tags') ? { ...contactListing, ...withTheirTags } : contactListing;
-  const { conditions, ...order } = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', args.filter?.smartListId);
-  const wanted = args.sort || args.order ? args : { ...args, ...order };
-  return [listing, wanted, [...contactConditions(ctx, args.filter), ...conditions]] as const;
-}
+const columnsOf = ({ selection }: ContactList) => (selectsOfNodes(selection, 'tags') ? withTheirTags : {});
 
 /** A page of contacts in one statement, tags and exact total included where they are asked for. */
-export const listContacts = async (ctx: Context, args: ContactList) =>
-  listRows<ContactRow, keyof typeof ContactSort>(ctx, ...(await listed(ctx, args)));
+export const listContacts = (ctx: Context, args: ContactList) => listRows<ContactRow>(ctx, contactTable, args, columnsOf(args));
 
 /** Contract GET /contacts: the same as it is shown. */
-export const showContacts = async (ctx: Context, args: ContactList) =>
-  showRows<ContactRow, keyof typeof ContactSort>(ctx, ...(await listed(ctx, args)));
+export const showContacts = (ctx: Context, args: ContactList) =>
+  showRows<ContactRow>(ctx, contactTable, args, { ...columnsOf(args), record: contactRecord });
 
 /** Contract GET /contacts/{id}: one contact with its tags as it is shown, or 404. */
 export const showContact = async (ctx: Context, id: string) =>
-  found(await showRow<ContactRow>(ctx, { ...contactListing, ...withTheirTags }, validId(id, 'Contact')), 'Contact');
+  found(await showRow<ContactRow>(ctx, contactTable, id, { ...withTheirTags, record: contactRecord }), 'Contact');
 
 const byIds = statement({
   name: 'contactsById',

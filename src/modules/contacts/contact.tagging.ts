@@ -2,7 +2,7 @@ import type { Batch, Context } from '../../kernel/context/context.js';
 import { instant, listOf, records, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type TagRow, tagRow } from '../tags/tag.rows.js';
+import { type TagRow, tagRow } from '../tags/tag.table.js';
 
 /** A contact, and the tags it carries where they are known. */
 interface Tagged {

@@ -5,12 +5,12 @@ import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/modul
 import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
-import { filterable } from './contact.filter.js';
 import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
 import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById } from './contact.service.js';
+import { filterable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/context/loaders.js' {

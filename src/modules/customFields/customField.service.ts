@@ -5,9 +5,7 @@ import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { conditionsOf } from '../../kernel/lists/filterSql.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupRetries } from './customField.cleanup.js';
@@ -15,46 +13,24 @@ import { countValues, dependenciesOf } from './customField.impact.js';
 import {
   type ConfirmImpactInput,
   type CreateCustomFieldInput,
-  CustomField,
+  type CustomField,
   type CustomFieldList,
-  type CustomFieldSort,
   type DeletedCustomField,
   type DependencySummary,
   type UpdateCustomFieldInput,
 } from './customField.model.js';
 import { checkOptions } from './customField.options.js';
+import { customFieldTable } from './customField.table.js';
 
-const row = modelRow('CustomField', CustomField);
-const { sortOrder: _order, ...plain } = row.shape;
-const columns = sql`${selectList(plain, 't')}, t.sort_order::float8 as "sortOrder"`;
-
-const listing: ListSpec<keyof typeof CustomFieldSort> = {
-  table: 'custom_fields',
-  columns,
-  row: row.shape,
-  live: sql`true`,
-  counted: false,
-  sorts: {
-    sortOrder: { by: 't.sort_order', type: 'numeric', lead: { by: 't.entity_type', type: 'text' } },
-    label: byText('label', false),
-    createdAt: byTime('created_at'),
-  },
-  byDefault: ['sortOrder', 'asc'],
-};
+const { columns, shape: row } = customFieldTable;
 
 /** Contract GET /custom-fields: by the records that carry them, then in their order. */
-export const listCustomFields = (ctx: Context, args: CustomFieldList) =>
-  listRows<CustomField, keyof typeof CustomFieldSort>(
-    ctx,
-    listing,
-    args,
-    conditionsOf({ entityType: (type: string) => sql`t.entity_type = ${type}` }, ctx, args.filter as { entityType?: string }),
-  );
+export const listCustomFields = (ctx: Context, args: CustomFieldList) => listRows<CustomField>(ctx, customFieldTable, args);
 
 const byId = statement({
   name: 'customFieldById',
   takes: { id: uuid },
-  row: row.shape,
+  row: row,
   text: ({ account, id }) => sql`select ${columns} from custom_fields t where t.account_id = ${account} and t.id = ${id}`,
 });
 

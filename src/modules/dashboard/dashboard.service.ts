@@ -3,12 +3,12 @@ import type { Context } from '../../kernel/context/context.js';
 import { accountSql, joinSql, keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday } from '../../kernel/lists/dateRanges.js';
 import { latestActivities } from '../activities/activity.service.js';
-import { contactWithTags } from '../contacts/contact.filter.js';
+import { contactWithTags } from '../contacts/contact.table.js';
 import { longestWaiting } from '../contacts/contact.views.js';
 import { dealColumnsFor } from '../deals/deal.columns.js';
 import { figuresByStatus, longestStale } from '../deals/deal.figures.js';
 import { defaultPipeline } from '../pipelines/pipeline.service.js';
-import { taskConditions } from '../tasks/task.filter.js';
+import { taskTabs } from '../tasks/task.table.js';
 import { type Dashboard, most } from './dashboard.model.js';
 
 type Selection = ReadonlySet<string>;
@@ -56,8 +56,8 @@ const noDeals = { open: none, won: none, lost: none };
 
 const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
   contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(accountSql(account), 'contacts') },
-  tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('today', ctx)) },
-  overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskConditions.tab('overdue', ctx)) },
+  tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskTabs.today(ctx)) },
+  overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskTabs.overdue(ctx)) },
   messagesToday: { flag: 'canViewMessages', empty: 0, find: messagesToday },
   unreadMessages: { flag: 'canViewMessages', empty: 0, find: (_ctx, account) => unreadMessages(account) },
   pipelineSummary: { flag: 'canViewDeals', empty: null, find: (_ctx, account) => asRow(defaultPipeline(account)) },

@@ -1,24 +1,20 @@
-import { flag, instant, nullable, type RowOf, records, type Shape } from '../../kernel/database/kinds.js';
+import { type RowOf, records, type Shape } from '../../kernel/database/kinds.js';
 import { fieldsOf, joinSql, rawSql, type Sql, selectList, sql } from '../../kernel/database/sql.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { printed, printedObject } from '../../kernel/lists/recordSql.js';
 import { Company } from '../companies/company.model.js';
-import { hiddenFields } from '../contacts/contact.filter.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { Deal, DealProduct } from './deal.model.js';
+import { dealRow, dealTable } from './deal.table.js';
 
-/** A deal as it is kept, without its lines. */
-export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
-export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
+export { type DealRow, dealRow } from './deal.table.js';
 
 const lineRow = modelRow('DealProduct', DealProduct);
 
 /** A deal with its lines. */
 export const wholeDealRow = { ...dealRow.shape, products: records(lineRow.shape) };
 export type WholeDeal = RowOf<typeof wholeDealRow>;
-
-const dealColumns = dealRow.columns();
 
 /** A line as the deal shows it, over the alias `i`. */
 const productJson = sql`json_build_object('id', i.id, 'name', i.name, 'description', i.description, 'quantity', i.quantity::text,
@@ -28,7 +24,7 @@ const products = sql`coalesce((select json_agg(${productJson} order by i.sort_or
   where i.account_id = t.account_id and i.deal_id = t.id), '[]') as products`;
 
 /** The columns of a deal's row with its lines, over the alias `t`. */
-export const wholeDeal = sql`${dealColumns}, ${products}`;
+export const wholeDeal = sql`${dealTable.columns}, ${products}`;
 
 /** One record that a deal leads to, over the alias `r`. */
 interface Target {
@@ -50,7 +46,7 @@ const targets: Record<string, Target> = {
     type: Contact,
     model: 'Contact',
     from: 'contacts r where r.account_id = t.account_id and r.id = t.contact_id',
-    without: hiddenFields,
+    without: ['emailLower', 'searchText', 'tagIds', 'scoreFactors'],
   },
   company: { type: Company, model: 'Company', from: 'companies r where r.account_id = t.account_id and r.id = t.company_id', without: [] },
 };
@@ -88,7 +84,7 @@ export function dealShapeFor(selection: ReadonlySet<string>, prefixes: string[])
 /** What of a deal's lines and of the records that it leads to is selected, as columns over the alias `t`. */
 export function dealColumnsFor(selection: ReadonlySet<string>, prefixes: string[]): Sql {
   const fieldsBelow = selectedBelow(selection, prefixes);
-  const columns = [dealColumns];
+  const columns = [dealTable.columns];
   if (fieldsBelow('products').length > 0) columns.push(products);
   if (fieldsBelow('assignedUser').length > 0) columns.push(user);
   for (const [name, target] of Object.entries(targets)) {

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
-import { dealConditions } from './deal.filter.js';
 import { DealStatus } from './deal.model.js';
+import { dealTable } from './deal.table.js';
 
 /** How many live deals have each status, and what they are worth together: one JSON object by status, as a select. */
 export const figuresByStatus = (account: string): Sql => sql`
@@ -13,5 +13,5 @@ export const figuresByStatus = (account: string): Sql => sql`
 /** The deals that the list calls stale with these columns over the alias `t`, those first that have lain longest, as a select. */
 export const longestStale = (ctx: Context, columns: Sql, most: number): Sql => sql`
   select ${columns} from deals t
-  where t.account_id = ${ctx.caller.account.id}::uuid and t.deleted_at is null and ${allOf(dealConditions(ctx, { stale: 'true' }))}
+  where t.account_id = ${ctx.caller.account.id}::uuid and t.deleted_at is null and ${allOf(dealTable.conditions(ctx, { stale: 'true' }))}
   order by t.updated_at, t.id limit ${most}::int`;

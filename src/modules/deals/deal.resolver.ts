@@ -10,8 +10,8 @@ import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { User } from '../users/user.model.js';
+import { isAppointmentMissed } from './deal.clock.js';
 import type { DealRow } from './deal.columns.js';
-import { isAppointmentMissed } from './deal.events.js';
 import { CreateDealInput, Deal, DealConnection, DealEvent, DealList, UpdateDealInput } from './deal.model.js';
 import * as deals from './deal.service.js';
 

@@ -14,8 +14,8 @@ import { missingReferences, type ReferenceKinds, refuseMissing } from '../../ker
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { savedFilter } from '../smartLists/smartList.service.js';
 import { lastPlace, placeBehind } from './deal.board.js';
+import { missedBefore } from './deal.clock.js';
 import {
   type DealRow,
   dealColumnsFor,
@@ -26,25 +26,23 @@ import {
   wholeDeal,
   wholeDealRow,
 } from './deal.columns.js';
-import { emitDeal, missedBefore } from './deal.events.js';
-import { dealConditions, dealListing, orderOf } from './deal.filter.js';
-import { type CreateDealInput, DealFields, type DealList, type DealSort, type UpdateDealInput } from './deal.model.js';
+import { emitDeal } from './deal.events.js';
+import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
 import { closingAfter, comparable, entering, statusIn, worth, worthAfter } from './deal.rules.js';
 import { checkLostReason, checkStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
+import { dealTable } from './deal.table.js';
 
 const noDeals = { count: 0, totalValue: '0', byStage: [] };
 
 /** Contract GET /deals: a page with what is asked for of its lines and relations, and the exact total, in one statement; the summary in another. */
 export async function listDeals(ctx: Context, args: DealList) {
-  const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', args.filter?.viewId);
-  const conditions = [...dealConditions(ctx, args.filter), ...saved.conditions];
   const prefixes = ['nodes.', 'edges.node.'];
   const record = dealRecord(args.selection, 'nodes.', missedBefore(ctx.now()));
-  const spec = dealListing(args.filter, dealColumnsFor(args.selection, prefixes), dealShapeFor(args.selection, prefixes), record);
-  const order = orderOf(args.sort || args.order ? args : { ...args, sort: saved.sort, order: saved.order });
-  const page = await showRows<DealRow, keyof typeof spec.sorts>(ctx, spec, { ...args, ...order }, conditions);
+  const row = { columns: dealColumnsFor(args.selection, prefixes), row: dealShapeFor(args.selection, prefixes) };
+  const page = await showRows<DealRow>(ctx, dealTable, args, { ...row, record });
   if (!args.selection.has('summary')) return page;
+  const { conditions } = await dealTable.asked(ctx, args);
   return Object.assign(page, { summary: (await ctx.select(summary, summaryOf(ctx.caller.account.id, conditions)))[0] ?? noDeals });
 }
 
@@ -76,8 +74,8 @@ export async function findDeal(ctx: Context, id: string, selection: ReadonlySet<
 /** Contract GET /deals/{id}: the same as it is shown, or 404. */
 export async function showDeal(ctx: Context, id: string, selection: ReadonlySet<string>) {
   const record = dealRecord(selection, '', missedBefore(ctx.now()));
-  const spec = { table: 'deals', columns: dealColumnsFor(selection, ['']), row: dealShapeFor(selection, ['']), record };
-  return found(await showRow<DealRow>(ctx, spec, validId(id, 'Deal')), 'Deal');
+  const row = { columns: dealColumnsFor(selection, ['']), row: dealShapeFor(selection, ['']), record };
+  return found(await showRow<DealRow>(ctx, dealTable, id, row), 'Deal');
 }
 
 const byIds = statement({

@@ -2,7 +2,6 @@ import type { Loader } from '../../kernel/context/loaders.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { DealRow } from './deal.columns.js';
-import { filterable } from './deal.filter.js';
 import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import {
@@ -15,6 +14,7 @@ import {
 import { DealEventResolver, DealResolver } from './deal.resolver.js';
 import { dealsById } from './deal.service.js';
 import { rulesOfStages, type StageRules } from './deal.stage.js';
+import { filterable } from './deal.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {

@@ -4,8 +4,7 @@ import { grouped, inOrder } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { conditionsOf } from '../../kernel/lists/filterSql.js';
-import { byNumber, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { contactsBy } from '../contacts/contact.links.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -14,46 +13,24 @@ import { importedFrom, mappingOf } from './import.mapping.js';
 import {
   type CreateImportInput,
   Import,
-  ImportError,
+  type ImportError,
   type ImportErrorList,
-  type ImportErrorSort,
   type ImportList,
   type ImportPreview,
-  type ImportSort,
 } from './import.model.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 const row = shapeOf(Import);
 
-const columns = sql`t.id, t.name, t.status, t.mode, t.match_on as "matchOn", t.mapping, t.total_rows as "totalRows",
-  t.processed_rows as "processedRows", t.created_count as "createdCount", t.updated_count as "updatedCount", t.error_count as "errorCount",
-  round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8 as progress, t.created_by as "createdBy",
-  t.started_at as "startedAt", t.completed_at as "completedAt", t.created_at as "createdAt", t.updated_at as "updatedAt"`;
-
-const listing: ListSpec<keyof typeof ImportSort> = {
-  table: 'imports',
-  columns,
-  row,
-  live: sql`true`,
-  counted: false,
-  sorts: { createdAt: byTime('created_at') },
-  byDefault: ['createdAt', 'desc'],
-};
-
 /** GET /imports: the newest first. */
-export const listImports = (ctx: Context, args: ImportList) =>
-  listRows<Import, keyof typeof ImportSort>(
-    ctx,
-    listing,
-    args,
-    conditionsOf({ status: (status: string) => sql`t.status = ${status}` }, ctx, args.filter as { status?: string }),
-  );
+export const listImports = (ctx: Context, args: ImportList) => listRows<Import>(ctx, importTable, args);
 
 const byIds = statement({
   name: 'importsById',
   takes: { ids: listOf(uuid) },
   row: row,
   shared: true,
-  text: ({ account, ids }) => sql`select ${columns} from imports t where t.account_id = ${account} and t.id = any(${ids})`,
+  text: ({ account, ids }) => sql`select ${importTable.columns} from imports t where t.account_id = ${account} and t.id = any(${ids})`,
 });
 
 /** GET /imports/{id}: with how much of it is done. */
@@ -68,21 +45,10 @@ export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids
 /** The newest contacts that imports made. */
 export const contactsOfImports = contactsBy('import_id');
 
-const errorListing: ListSpec<keyof typeof ImportErrorSort> = {
-  table: 'import_rows',
-  columns: sql`t.id, t.row, t.field, coalesce(t.error, 'failed') as error, t.data`,
-  row: shapeOf(ImportError),
-  live: sql`t.status = 'failed'`,
-  counted: false,
-  sorts: { row: byNumber('row') },
-  byDefault: ['row', 'asc'],
-};
-
 /** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
-export async function listErrors(ctx: Context, id: string, { filter, ...args }: ImportErrorList) {
+export async function listErrors(ctx: Context, id: string, args: ImportErrorList) {
   const { id: import_ } = await getImport(ctx, id);
-  const conditions = [sql`t.import_id = ${import_}::uuid`, ...(filter?.field ? [sql`t.field = ${filter.field}`] : [])];
-  return listRows<ImportError, keyof typeof ImportErrorSort>(ctx, errorListing, args, conditions);
+  return listRows<ImportError>(ctx, importErrorTable, args, { more: [sql`t.import_id = ${import_}::uuid`] });
 }
 
 function read({ rows, csv }: CreateImportInput) {

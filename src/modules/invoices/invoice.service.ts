@@ -12,18 +12,17 @@ import { listRows } from '../../kernel/lists/list.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { invoiceColumns, invoiceConditions, invoiceListing, invoiceShape, todayOf, wholeInvoice } from './invoice.filter.js';
 import type {
   CreateInvoiceInput,
   InvoiceItem,
   InvoiceItemFields,
   InvoiceList,
-  InvoiceSort,
   InvoiceStatus,
   UpdateInvoiceInput,
 } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
 import { checkLinks } from './invoice.references.js';
+import { invoiceColumns, invoiceShape, invoiceTable, todayOf, wholeInvoice } from './invoice.table.js';
 import { totalsOf } from './invoice.totals.js';
 
 /** An invoice as it is kept, with its items and payments. */
@@ -32,8 +31,8 @@ export type InvoiceRow = RowOf<typeof wholeInvoice>;
 /** Contract GET /invoices: a page in one statement, exact total, items and payments included where they are asked for. */
 export function listInvoices(ctx: Context, args: InvoiceList) {
   const wanted = { items: selectsOfNodes(args.selection, 'items'), payments: selectsOfNodes(args.selection, 'payments') };
-  const listing = invoiceListing(invoiceColumns(sql`${todayOf(ctx)}`, wanted), invoiceShape(wanted));
-  return listRows<InvoiceRow, keyof typeof InvoiceSort>(ctx, listing, args, invoiceConditions(ctx, args.filter));
+  const row = { columns: invoiceColumns(sql`${todayOf(ctx)}`, wanted), row: invoiceShape(wanted) };
+  return listRows<InvoiceRow>(ctx, invoiceTable, args, row);
 }
 
 const byIds = statement({

@@ -4,38 +4,20 @@ import { type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
-import { type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { modelRow } from '../../kernel/lists/modelRow.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { type CreateNoteInput, Note, type NoteFilter, type NoteList, type NoteSort, type UpdateNoteInput } from './note.model.js';
+import type { CreateNoteInput, NoteList, UpdateNoteInput } from './note.model.js';
+import { noteTable } from './note.table.js';
 
-const noteRow = modelRow('Note', Note);
-const { shape: row } = noteRow;
-const columns = noteRow.columns();
+const { shape: row, columns } = noteTable;
 export type NoteRow = RowOf<typeof row>;
 
-const listing: ListSpec<keyof typeof NoteSort> = {
-  table: 'notes',
-  columns,
-  row,
-  live: sql`true`,
-  sorts: { pinned: { by: 't.created_at', type: 'timestamptz', lead: { by: 't.is_pinned', type: 'boolean' } } },
-  byDefault: ['pinned', 'desc'],
-};
-
-const conditions: Conditions<NoteFilter> = {
-  contactId: (id) => sql`t.contact_id = ${id}::uuid`,
-  dealId: (id) => sql`t.deal_id = ${id}::uuid`,
-};
-
 /** Contract GET /notes: pinned first, then the newest. */
-export const listNotes = (ctx: Context, args: NoteList) =>
-  listRows<NoteRow, keyof typeof NoteSort>(ctx, listing, args, conditionsOf(conditions, ctx, args.filter));
+export const listNotes = (ctx: Context, args: NoteList) => listRows<NoteRow>(ctx, noteTable, args);
 
 const ofParent = (parent: string) =>
   relatedRows<NoteRow>({ table: 'notes', columns, row, parent, order: 't.is_pinned desc, t.created_at desc, t.id desc' });

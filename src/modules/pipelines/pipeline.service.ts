@@ -5,28 +5,21 @@ import { decimal, flag, instant, integer, listOf, type RowOf, records, text, uui
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { byNumber, byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { modelRow } from '../../kernel/lists/modelRow.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import {
   type CreatePipelineInput,
   type CreateStageInput,
-  Pipeline,
   type PipelineList,
-  type PipelineSort,
   type PipelineStatistics,
-  Stage,
   type StageStatistics,
   type UpdatePipelineInput,
 } from './pipeline.model.js';
+import { pipelineRow, pipelineTable, stageRow } from './pipeline.table.js';
 
 /** A stage as it is kept. */
-const stageRow = modelRow('Stage', Stage);
 export type StageRow = RowOf<typeof stageRow.shape>;
-
-const pipelineRow = modelRow('Pipeline', Pipeline);
 
 /** A pipeline as it is kept, with its stages where a statement brought them along. */
 export type PipelineRow = RowOf<typeof pipelineRow.shape> & { stages?: StageRow[] };
@@ -39,21 +32,14 @@ const pipelineWithStages = sql`${pipelineColumns}, coalesce((select json_agg(o o
     select ${stageRow.columns('s')} from stages s
     where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null) o), '[]') as stages`;
 
-const listing: ListSpec<keyof typeof PipelineSort> = {
-  table: 'pipelines',
-  columns: pipelineColumns,
-  row: pipelineRow.shape,
-  sorts: { sortOrder: byNumber('sort_order'), name: byText('name', false), createdAt: byTime('created_at') },
-  byDefault: ['sortOrder', 'asc'],
-};
-
 /** Contract GET /pipelines: a page with stages in one statement. */
-export function listPipelines(ctx: Context, { filter, ...args }: PipelineList) {
-  const spec = selectsOfNodes(args.selection, 'stages') ? { ...listing, columns: pipelineWithStages, row: withStages } : listing;
-  const conditions: Sql[] = [];
-  if (filter?.search) conditions.push(contains('t.name', filter.search));
-  return listRows<PipelineRow, keyof typeof PipelineSort>(ctx, spec, args, conditions);
-}
+export const listPipelines = (ctx: Context, args: PipelineList) =>
+  listRows<PipelineRow>(
+    ctx,
+    pipelineTable,
+    args,
+    selectsOfNodes(args.selection, 'stages') ? { columns: pipelineWithStages, row: withStages } : {},
+  );
 
 const byIds = statement({
   name: 'pipelinesById',

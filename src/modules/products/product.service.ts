@@ -4,50 +4,20 @@ import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { modelRow } from '../../kernel/lists/modelRow.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import {
-  type CreateProductInput,
-  Product,
-  type ProductFilter,
-  type ProductList,
-  type ProductSort,
-  type UpdateProductInput,
-} from './product.model.js';
+import type { CreateProductInput, ProductList, UpdateProductInput } from './product.model.js';
+import { productTable } from './product.table.js';
 
-const productRow = modelRow('Product', Product);
-const { shape: row } = productRow;
-const columns = productRow.columns();
+const { shape: row, columns } = productTable;
 export type ProductRow = RowOf<typeof row>;
 
-const listing: ListSpec<keyof typeof ProductSort> = {
-  table: 'products',
-  columns,
-  row,
-  live: sql`t.archived_at is null`,
-  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
-  byDefault: ['createdAt', 'desc'],
-};
-
-// As the index products_search spells it.
-const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || lower(coalesce(t.sku, '') collate "und-x-icu"))`;
-
 /** Contract GET /products: the catalog, without what is archived unless inactive products are asked for. */
-export function listProducts(ctx: Context, { filter, ...args }: ProductList) {
-  const spec = filter?.isActive === false ? { ...listing, live: sql`true` } : listing;
-  return listRows<ProductRow, keyof typeof ProductSort>(ctx, spec, args, conditions(filter ?? {}));
-}
-
-const conditions = ({ search, isActive }: ProductFilter): Sql[] => [
-  ...(search ? [sql`${searchText} like ${wordPattern(search)}`] : []),
-  ...(typeof isActive === 'boolean' ? [sql`t.is_active = ${isActive}`] : []),
-];
+export const listProducts = (ctx: Context, args: ProductList) => listRows<ProductRow>(ctx, productTable, args);
 
 const byId = statement({
   name: 'productById',

@@ -5,10 +5,9 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { type Conditions, conditionsOf, filterSql } from '../../kernel/lists/filterSql.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
+import { filterSql } from '../../kernel/lists/filterSql.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
 import type { Filterable } from '../../kernel/model/filterable.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -16,53 +15,18 @@ import {
   type CreateSmartListInput,
   SmartList,
   type SmartListEntity,
-  type SmartListFilter,
   type SmartListList,
-  type SmartListSort,
   type UpdateSmartListInput,
 } from './smartList.model.js';
+import { entitiesOf, smartListTable, visibleTo } from './smartList.table.js';
 
 type Entity = keyof typeof SmartListEntity;
 
-const columns = sql`t.id, t.name, t.entity_type as entity, t.filters, t.sort, t.sort_order as "order", t.shared,
-  t.created_by as "ownerId", t.created_at as "createdAt", t.updated_at as "updatedAt"`;
-
-/** The records that the caller may have lists about: a key only those of its scopes. */
-const entitiesOf = (ctx: Context): string[] => {
-  const { scopes } = ctx.caller;
-  return [...ctx.app.registry.filterable.keys()].filter((entity) => !scopes || scopes.includes(`${entity}s`));
-};
-
-/** Shared lists and one's own, over the alias `t`. */
-const visibleTo = (ctx: Context): Sql =>
-  sql`(t.shared or t.created_by = ${ctx.caller.userId}::uuid) and t.entity_type = any(${entitiesOf(ctx)})`;
-
-const listing: ListSpec<keyof typeof SmartListSort> = {
-  table: 'smart_lists',
-  columns,
-  row: shapeOf(SmartList),
-  counted: false,
-  sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
-  byDefault: ['name', 'asc'],
-};
-
-const conditions: Conditions<SmartListFilter> = {
-  entity: (entity) => sql`t.entity_type = ${entity}`,
-  search: (text) => contains('t.name', text),
-  ownerId: (id) => sql`t.created_by = ${id}::uuid`,
-};
-
 /** GET /smart-lists: by name. */
-export const listSmartLists = (ctx: Context, args: SmartListList) =>
-  listRows<SmartList, keyof typeof SmartListSort>(
-    ctx,
-    { ...listing, live: visibleTo(ctx) },
-    args,
-    conditionsOf(conditions, ctx, args.filter),
-  );
+export const listSmartLists = (ctx: Context, args: SmartListList) => listRows<SmartList>(ctx, smartListTable, args);
 
 const byId = (account: string, id: string, visible: Sql) =>
-  sql`select ${columns} from smart_lists t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and ${visible}`;
+  sql`select ${smartListTable.columns} from smart_lists t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and ${visible}`;
 
 const lock = statement({
   name: 'lockSmartList',

@@ -3,32 +3,18 @@ import type { Batch, Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
 import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { CreateTagInput, MergeTagsInput, TagList, TagSort, UpdateTagInput } from './tag.model.js';
-import { type TagRow, tagRow } from './tag.rows.js';
+import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
+import { type TagRow, tagRow, tagTable } from './tag.table.js';
 
-const columns = tagRow.columns();
+const { columns } = tagTable;
 
-const listing: ListSpec<keyof typeof TagSort> = {
-  table: 'tags',
-  columns,
-  row: tagRow.shape,
-  live: sql`true`,
-  sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
-  byDefault: ['name', 'asc'],
-};
-
-export function listTags(ctx: Context, args: TagList) {
-  const conditions: Sql[] = [];
-  if (args.filter?.search) conditions.push(contains('t.name', args.filter.search));
-  return listRows<TagRow, keyof typeof TagSort>(ctx, listing, args, conditions);
-}
+export const listTags = (ctx: Context, args: TagList) => listRows<TagRow>(ctx, tagTable, args);
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
 

@@ -5,7 +5,6 @@ import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { conditionsOf } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
@@ -13,14 +12,13 @@ import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { taskColumns, taskConditions, taskListing, taskRow } from './task.filter.js';
-import { type CreateTaskInput, TaskFields, type TaskList, type TaskSort, type UpdateTaskInput } from './task.model.js';
+import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
+import { taskColumns, taskRow, taskTable } from './task.table.js';
 
 export type TaskRow = RowOf<typeof taskRow.shape>;
 
 /** Contract GET /tasks: a page with its exact total in one statement. */
-export const listTasks = (ctx: Context, args: TaskList) =>
-  listRows<TaskRow, keyof typeof TaskSort>(ctx, taskListing, args, conditionsOf(taskConditions, ctx, args.filter));
+export const listTasks = (ctx: Context, args: TaskList) => listRows<TaskRow>(ctx, taskTable, args);
 
 const byId = statement({
   name: 'taskById',

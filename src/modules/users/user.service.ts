@@ -2,53 +2,31 @@ import { check, denied, found, taken, unprocessable } from '../../kernel/base/er
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { byText, byTime, type ListSpec, listRows } from '../../kernel/lists/list.js';
-import { selectList, shapeOf } from '../../kernel/lists/modelRow.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { listRows } from '../../kernel/lists/list.js';
+import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { mailInBackground } from '../auth/auth.mail.js';
 import { displayName, findUser } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
 import { checkPlan } from '../plans/plan.limits.js';
-import { type InviteUserInput, type UpdateUserInput, User, type UserList, type UserSort } from './user.model.js';
+import { type InviteUserInput, type UpdateUserInput, User, type UserList } from './user.model.js';
+import { userTable } from './user.table.js';
 
 const row = shapeOf(User);
-const { id: _id, email: _email, ...kept } = row;
-const columns = sql`t.user_id as id, ${selectList(kept, 't')},
-  (select u.email from users u where u.id = t.user_id) as email`;
 
-const listing: ListSpec<keyof typeof UserSort> = {
-  table: 'memberships',
-  key: 'user_id',
-  columns,
-  row,
-  live: sql`true`,
-  counted: false,
-  sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
-  byDefault: ['createdAt', 'asc'],
-};
-
-export function listUsers(ctx: Context, { filter, ...args }: UserList) {
-  const conditions: Sql[] = [filter?.status ? sql`t.status = ${filter.status}` : sql`t.status <> 'removed'`];
-  if (filter?.role) conditions.push(sql`t.role = ${filter.role}`);
-  if (filter?.search) {
-    const text = filter.search.toLowerCase();
-    conditions.push(sql`(${contains('t.name', text)}
-      or exists (select 1 from users u where u.id = t.user_id and strpos(u.email_lower, ${text}) > 0))`);
-  }
-  return listRows<User, keyof typeof UserSort>(ctx, listing, args, conditions);
-}
+export const listUsers = (ctx: Context, args: UserList) => listRows<User>(ctx, userTable, args);
 
 const byIds = statement({
   name: 'usersById',
   takes: { ids: listOf(uuid) },
   row: row,
   shared: true,
-  text: ({ account, ids }) => sql`select ${columns} from memberships t where t.account_id = ${account} and t.user_id = any(${ids})`,
+  text: ({ account, ids }) =>
+    sql`select ${userTable.columns} from memberships t where t.account_id = ${account} and t.user_id = any(${ids})`,
 });
 
 /** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */

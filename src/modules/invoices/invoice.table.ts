@@ -3,11 +3,11 @@ import type { Context } from '../../kernel/context/context.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
-import { byNumber, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import type { Conditions } from '../../kernel/lists/filterSql.js';
+import { byNumber, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { searchPattern, wordPattern } from '../../kernel/lists/searchPatterns.js';
-import { Invoice, type InvoiceFilter, InvoiceItem, type InvoiceSort, Payment } from './invoice.model.js';
+import { Invoice, InvoiceConnection, type InvoiceFilter, InvoiceItem, InvoiceList, Payment } from './invoice.model.js';
 
 /** Sent, due before today in workspace time, and not covered; the sweep writes down what this finds. */
 const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today}::date)`;
@@ -49,20 +49,6 @@ export const invoiceShape = (wanted = all): Shape => ({
   ...(wanted.payments && { payments: wholeInvoice.payments }),
 });
 
-export const invoiceListing = (columns: Sql, row: Shape): ListSpec<keyof typeof InvoiceSort> => ({
-  table: 'invoices',
-  columns,
-  row,
-  live: sql`true`,
-  sorts: {
-    createdAt: byTime('created_at'),
-    updatedAt: byTime('updated_at'),
-    dueDate: { by: 't.due_date', type: 'date' },
-    total: byNumber('total', 'numeric'),
-  },
-  byDefault: ['createdAt', 'desc'],
-});
-
 const conditions: Conditions<InvoiceFilter> = {
   search: (text) => sql`((' ' || lower(t.invoice_number)) like ${wordPattern(text)} or t.contact_id in (
     select c.id from contacts c
@@ -78,5 +64,18 @@ const conditions: Conditions<InvoiceFilter> = {
   dateTo: (moment, ctx) => until('t.created_at', moment, ctx),
 };
 
-/** An invoice filter as SQL conditions over the alias `t`. */
-export const invoiceConditions = (ctx: Context, filter: InvoiceFilter | null | undefined): Sql[] => conditionsOf(conditions, ctx, filter);
+export const invoiceTable = table({
+  row,
+  list: InvoiceList,
+  page: InvoiceConnection,
+  computed: { status: (ctx) => sql`case when ${isLate(sql`${todayOf(ctx)}`)} then 'overdue' else t.status end` },
+  carried: ['status'],
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    dueDate: { by: 't.due_date', type: 'date' },
+    total: byNumber('total', 'numeric'),
+  },
+  byDefault: ['createdAt', 'desc'],
+  conditions,
+});

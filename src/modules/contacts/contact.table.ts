@@ -2,59 +2,15 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, uuid } from '../../kernel/database/kinds.js';
 import { allOf, joinSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { filterSql } from '../../kernel/lists/filterSql.js';
-import { byNumber, byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
-import { modelRow } from '../../kernel/lists/modelRow.js';
+import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
+import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { printed } from '../../kernel/lists/recordSql.js';
 import { searchPattern } from '../../kernel/lists/searchPatterns.js';
 import type { Filterable, FilterField } from '../../kernel/model/filterable.js';
-import { tagRow } from '../tags/tag.rows.js';
-import { Contact, type ContactFilter, type ContactSort, type Reachability } from './contact.model.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
+import { tagRow, tagTable } from '../tags/tag.table.js';
+import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
-
-/** Columns of the table that no record shows. */
-export const hiddenFields = ['emailLower', 'searchText', 'tagIds', 'scoreFactors', 'deletedAt'];
-
-/** A contact as it is kept. */
-export const contactRow = modelRow('Contact', Contact, {
-  scoredAt: nullable(instant),
-  deletedAt: nullable(instant),
-  importId: nullable(uuid),
-  mergedIntoId: nullable(uuid),
-});
-
-/** The columns of a contact, over the alias `t`. */
-export const contactColumns = contactRow.columns();
-
-/** A contact with its tags. */
-export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) };
-
-/** The columns of a contact and its tags, by name, over the alias `t`. */
-export const contactWithTags = sql`${contactColumns}, coalesce((
-  select json_agg(g order by g.name, g.id) from (
-    select ${tagRow.columns('g')} from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)) g), '[]') as tags`;
-
-export const contactListing = {
-  table: 'contacts',
-  columns: contactColumns,
-  row: contactRow.shape,
-  record: printed(Contact, {
-    tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
-      from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,
-  }),
-  sorts: {
-    createdAt: byTime('created_at'),
-    updatedAt: byTime('updated_at'),
-    firstName: byText('first_name'),
-    lastName: byText('last_name'),
-    email: { by: 't.email_lower', type: 'text', nullable: true },
-    company: byText('company'),
-    leadScore: byNumber('lead_score'),
-  },
-  byDefault: ['createdAt', 'desc'],
-} satisfies ListSpec<keyof typeof ContactSort>;
-
-type Conditions = { [K in keyof ContactFilter]-?: (value: NonNullable<ContactFilter[K]>, ctx: Context) => Sql };
 
 /** The search index holds the tags by id. */
 const carriesAny = (names: string[], { caller }: Context) => sql`t.tag_ids && (
@@ -103,9 +59,6 @@ const fields: Record<string, FilterField> = {
   updatedAt: ['updated_at', 'timestamptz'],
 };
 
-/** Contacts as saved filters know them. */
-export const filterable: Filterable = { table: 'contacts', fields, sorts: Object.keys(contactListing.sorts) };
-
 /** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
 function customField(key: string, value: unknown): Sql {
   const text = String(value);
@@ -126,7 +79,7 @@ function dealContext({ dealContextOwners: owners, dealContextStages: stages, dea
   return [sql`exists (select 1 from deals d where ${live} and ${allOf(parts)})`];
 }
 
-const conditions: Partial<Conditions> = {
+const conditions: Partial<Conditions<ContactFilter>> = {
   search: (text) => sql`t.search_text like ${searchPattern(text)}`,
   tag: (name, ctx) => carriesAny([name], ctx),
   tags: carriesAny,
@@ -144,18 +97,52 @@ const conditions: Partial<Conditions> = {
   importId: (id) => sql`t.import_id = ${id}::uuid`,
   smartView: (view, ctx) => smartView(view, ctx),
   reachability: (way) => reachable[way],
-  // What it holds is read before: see listContacts.
-  smartListId: () => sql`true`,
   cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
   filters: (tree, ctx) => filterSql(ctx, fields, tree),
 };
 
-/** A contact filter as SQL conditions over the alias `t`. */
-export function contactConditions(ctx: Context, filter: ContactFilter | null | undefined): Sql[] {
-  if (!filter) return [];
-  const single = Object.entries(filter).flatMap(([name, value]) => {
-    const build = conditions[name as keyof ContactFilter] as ((value: unknown, ctx: Context) => Sql) | undefined;
-    return build && value !== null && value !== undefined ? [build(value, ctx)] : [];
-  });
-  return [...single, ...dealContext(filter)];
-}
+/** A contact as it is kept. */
+export const contactRow = modelRow('Contact', Contact, {
+  scoredAt: nullable(instant),
+  deletedAt: nullable(instant),
+  importId: nullable(uuid),
+  mergedIntoId: nullable(uuid),
+});
+
+export const contactTable = table({
+  row: contactRow,
+  list: ContactList,
+  page: ContactConnection,
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    firstName: byText('first_name'),
+    lastName: byText('last_name'),
+    email: { by: 't.email_lower', type: 'text', nullable: true },
+    company: byText('company'),
+    leadScore: byNumber('lead_score'),
+  },
+  byDefault: ['createdAt', 'desc'],
+  conditions,
+  asked: async (ctx, { filter }, own) => {
+    const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', filter?.smartListId);
+    return { ...saved, conditions: [...own, ...dealContext(filter ?? {}), ...saved.conditions] };
+  },
+});
+
+/** Contacts as saved filters know them. */
+export const filterable: Filterable = { table: 'contacts', fields, sorts: Object.keys(contactTable.sorts) };
+
+/** A contact with its tags. */
+export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) };
+
+/** The columns of a contact and its tags, by name, over the alias `t`. */
+export const contactWithTags = sql`${contactTable.columns}, (
+  select coalesce(json_agg(r order by r.name, r.id), '[]') from (select t.account_id, t.tag_ids) p cross join lateral (
+    select ${tagTable.columns} from tags t where t.account_id = p.account_id and t.id = any(p.tag_ids)) r) as tags`;
+
+/** The record of a contact as it is shown. */
+export const contactRecord = printed(Contact, {
+  tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
+    from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,
+});

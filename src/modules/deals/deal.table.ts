@@ -1,14 +1,15 @@
 import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import type { Shape } from '../../kernel/database/kinds.js';
+import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { type Conditions, conditionsOf } from '../../kernel/lists/filterSql.js';
-import { type Board, byBoard, byNumber, byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import type { Conditions } from '../../kernel/lists/filterSql.js';
+import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import type { Filterable } from '../../kernel/model/filterable.js';
-import { missedBefore } from './deal.events.js';
-import { type DealFilter, type DealList, DealSort } from './deal.model.js';
+import { savedFilter } from '../smartLists/smartList.service.js';
+import { missedBefore } from './deal.clock.js';
+import { Deal, DealConnection, type DealFilter, DealList, type DealProduct, DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
 const isCalled = (alias: string, name: string) =>
@@ -33,31 +34,12 @@ function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns']
   };
 }
 
-export type DealOrder = keyof typeof DealSort | 'board';
+/** A deal's column of the board, and its place in it. */
+export const boardOf = (columns: Board['columns']): Board => ({ columns, column: 't.stage_id', place: 't.position' });
 
-export const dealListing = (filter: DealFilter | null | undefined, columns: Sql, row: Shape, record: Sql) =>
-  ({
-    table: 'deals',
-    columns,
-    row,
-    record,
-    sorts: {
-      createdAt: byTime('created_at'),
-      updatedAt: byTime('updated_at'),
-      title: byText('title', false),
-      value: byNumber('value', 'numeric', true),
-      board: byBoard({ columns: columnsOfBoard(filter), column: 't.stage_id', place: 't.position' }),
-    },
-    byDefault: ['createdAt', 'desc'] as const,
-  }) satisfies ListSpec<DealOrder>;
-
-/** An explicit order wins; else a board, a pipeline or a stage is shown column by column. */
-export function orderOf({ sort, order, filter }: DealList): Pick<DealList, 'order'> & { sort?: DealOrder | null } {
-  const isBoard =
-    filter?.view === 'board' ||
-    (filter?.view !== 'list' && (filter?.pipelineId || filter?.pipelineName || filter?.stageId || filter?.stageName));
-  return isBoard && !sort && !order ? { sort: 'board', order: 'asc' } : { sort, order };
-}
+/** A board, a pipeline or a stage is shown column by column. */
+const isBoard = ({ view, pipelineId, pipelineName, stageId, stageName }: DealFilter) =>
+  view === 'board' || (view !== 'list' && Boolean(pipelineId || pipelineName || stageId || stageName));
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -84,7 +66,7 @@ function needsAction(ctx: Context): Sql {
 const untouched = (moment: Date) =>
   sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
 
-const conditions: Conditions<DealFilter> = {
+const conditions: Partial<Conditions<DealFilter>> = {
   search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
@@ -105,9 +87,6 @@ const conditions: Conditions<DealFilter> = {
   },
   tagIds: (ids) => sql`exists (select 1 from contact_tags ct
     where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
-  view: () => sql`true`,
-  // What it holds is read before: see listDeals.
-  viewId: () => sql`true`,
 };
 
 /** Deals as saved filters know them. */
@@ -139,6 +118,27 @@ export const filterable: Filterable = {
   sorts: Object.keys(DealSort),
 };
 
-/** A deal filter as SQL conditions over the alias `t`. A view is no condition. */
-export const dealConditions = (ctx: Context, filter: DealFilter | null | undefined): Sql[] =>
-  conditionsOf(conditions, ctx, filter && { ...filter, view: undefined });
+/** A deal as it is kept, without its lines. */
+export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
+export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
+
+export const dealTable = table({
+  row: dealRow,
+  list: DealList,
+  page: DealConnection,
+  computed: { appointmentMissed: (ctx) => sql`(t.status = 'open' and t.appointment_at < ${missedBefore(ctx.now())}::timestamptz) is true` },
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    title: byText('title', false),
+    value: byNumber('value', 'numeric', true),
+  },
+  byDefault: ['createdAt', 'desc'],
+  conditions,
+  asked: async (ctx, { filter }, own) => {
+    const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', filter?.viewId);
+    const asked = { ...saved, conditions: [...own, ...saved.conditions] };
+    if (saved.sort || !filter || !isBoard(filter)) return asked;
+    return { ...asked, sort: 'board', order: 'asc', board: byBoard(boardOf(columnsOfBoard(filter))) };
+  },
+});

@@ -1,6 +1,4 @@
-import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
-import type { SortOrder } from '../model/connection.js';
 
 /** A sort key: the expression that its index holds, over the alias `t`. */
 export interface SortKey {
@@ -29,24 +27,6 @@ export const columnBase = '(g.rank * 1e16)';
 export const byBoard = (board: Board): SortKey => ({ by: `${columnBase} + ${board.place}`, type: 'numeric', board });
 
 export type KeyType = 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric' | 'boolean';
-
-/** What a list of one table is made of. */
-export interface ListSpec<S extends string> {
-  table: string;
-  /** The column that is a row's id within its account; `id` unless told. */
-  key?: string;
-  /** The columns of a row, over the alias `t`, and what they are. */
-  columns: Sql;
-  row?: Shape;
-  /** The same as the columns of the REST record, by `printed`: then PostgreSQL writes the record and nobody here reads it. */
-  record?: Sql;
-  /** Which rows count as live; "not deleted" unless told. */
-  live?: Sql;
-  /** Whether triggers keep its total; true unless told. */
-  counted?: boolean;
-  sorts: Record<S, SortKey>;
-  byDefault: readonly [S, SortOrder];
-}
 
 export const byText = (column: string, nullable = true): SortKey => ({
   by: `lower(t.${column} collate "und-x-icu") collate "C"`,

@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterSql.js';
-import { byText, byTime, type ListSpec } from '../../kernel/lists/list.js';
+import { byText, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
-import { Task, type TaskFilter, type TaskSort, type TaskTab } from './task.model.js';
+import { Task, TaskConnection, type TaskFilter, TaskList, type TaskTab } from './task.model.js';
 
 /** A task as it is kept. */
 export const taskRow = modelRow('Task', Task);
@@ -17,28 +17,12 @@ const byRank = (column: string, words: string[]) => ({
   type: 'integer' as const,
 });
 
-export const taskListing: ListSpec<keyof typeof TaskSort> = {
-  table: 'tasks',
-  columns: taskColumns,
-  row: taskRow.shape,
-  live: sql`true`,
-  sorts: {
-    createdAt: byTime('created_at'),
-    updatedAt: byTime('updated_at'),
-    dueDate: byTime('due_date', true),
-    priority: byRank('priority', ['low', 'medium', 'high', 'urgent']),
-    title: byText('title', false),
-    status: byRank('status', ['todo', 'in_progress', 'done']),
-  },
-  byDefault: ['createdAt', 'desc'],
-};
-
 const open = sql`t.status <> 'done'`;
 
 const isOverdue = (ctx: Context) => sql`(${open} and t.due_date < ${ctx.now()}::timestamptz)`;
 
-/** The tabs of a task list: all but "completed" and "all" show open tasks only. */
-const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
+/** The tabs of a task list as conditions over the alias `t`: all but "completed" and "all" show open tasks only. */
+export const taskTabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
   all: () => sql`true`,
   today: (ctx) => sql`(${open} and ${isToday('t.due_date', ctx)})`,
   upcoming: (ctx) => sql`(${open} and t.due_date >= ${midnight(ctx, 1)})`,
@@ -47,7 +31,7 @@ const tabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 };
 
 /** What each field of a filter asks of a task, over the alias `t`. */
-export const taskConditions: Conditions<TaskFilter> = {
+const conditions: Conditions<TaskFilter> = {
   search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
   status: (status) => sql`t.status = ${status}`,
   priority: (priority) => sql`t.priority = ${priority}`,
@@ -57,5 +41,21 @@ export const taskConditions: Conditions<TaskFilter> = {
   dueFrom: (moment, ctx) => since('t.due_date', moment, ctx),
   dueTo: (moment, ctx) => until('t.due_date', moment, ctx),
   overdue: (wanted, ctx) => (wanted ? isOverdue(ctx) : sql`not coalesce(${isOverdue(ctx)}, false)`),
-  tab: (tab, ctx) => tabs[tab](ctx),
+  tab: (tab, ctx) => taskTabs[tab](ctx),
 };
+
+export const taskTable = table({
+  row: taskRow,
+  list: TaskList,
+  page: TaskConnection,
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    dueDate: byTime('due_date', true),
+    priority: byRank('priority', ['low', 'medium', 'high', 'urgent']),
+    title: byText('title', false),
+    status: byRank('status', ['todo', 'in_progress', 'done']),
+  },
+  byDefault: ['createdAt', 'desc'],
+  conditions,
+});

@@ -1,0 +1,177 @@
+import { isScalarType } from 'graphql';
+import { Float } from 'type-graphql';
+import type { Context } from '../context/context.js';
+import type { Shape } from '../database/kinds.js';
+import { columnName, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import type { ListArgs, SortOrder } from '../model/connection.js';
+import { type FieldRule, rulesOf } from '../model/fieldRules.js';
+import { DateTime, Decimal } from '../model/scalars.js';
+import { type Conditions, conditionsOf } from './filterSql.js';
+import { kindOf, type ModelRow } from './modelRow.js';
+import type { SortKey } from './sortKeys.js';
+
+type Class<T = object> = abstract new (...args: never[]) => T;
+
+/** A field of a record that is no column of its own, over the alias `t`: decimals as text, in the form of a row. */
+export type Computed = Sql | ((ctx: Context) => Sql);
+
+/** What the arguments of a list come to: which rows, and how they are sorted where the caller does not say. */
+export interface Asked<S extends string = string> {
+  conditions: Sql[];
+  /** Which rows count as live, where it is others than the table says. */
+  live?: Sql;
+  sort?: S | 'board' | null;
+  order?: SortOrder | null;
+  /** A sort key that depends on the filter, as that of a board does; it goes with `sort: 'board'`. */
+  board?: SortKey;
+}
+
+export interface TableOptions<R extends Shape, F extends object, S extends string> {
+  /** Its rows: the columns that the model's lines name, and what no record shows. */
+  row: ModelRow<R>;
+  /** The arguments of its list, and its connection; none where it is read only through its parent. */
+  list?: Class<ListArgs<F, S>>;
+  page?: Class;
+  /** How messages name a record; as its type by default. */
+  what?: string;
+  /** The column that is a row's id within its account, `id` by default. */
+  key?: string;
+  /** Fields of the record that are kept in a column of another name: `{ timestamp: 'created_at' }`. */
+  renamed?: Record<string, string>;
+  /** Fields of the record that are no columns. */
+  computed?: Record<string, Computed>;
+  /** Those of them that every row carries; the others only rows that are asked for them. */
+  carried?: readonly string[];
+  /** Which rows there are: those that relations lead to. "Not deleted" by default, where rows are deleted softly. */
+  live?: Sql;
+  /** Which of them a read by id finds; all by default. */
+  found?: Sql;
+  /** Which of them a list shows; all by default. */
+  listed?: Sql;
+  /** What of them the caller may see. */
+  visible?: (ctx: Context) => Sql | undefined;
+  /** Whether triggers keep the total of the live rows; true by default. */
+  counted?: boolean;
+  sorts: Record<S, SortKey>;
+  byDefault: readonly [S, SortOrder];
+  /** What each field of the filter asks of a row, over the alias `t`. */
+  conditions?: Partial<Conditions<F>>;
+  /** What a filter asks for besides: instead of the conditions alone. */
+  asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => Asked | Promise<Asked>;
+}
+
+/**
+ * The table of a record type: its rows, how they are found and sorted. Columns follow from the model's lines and Prisma's
+ * fields. All SQL is over the alias `t`.
+ */
+export class Table<R extends Shape = Shape, F extends object = object, S extends string = string> {
+  /** Its name in the database. */
+  readonly name: string;
+  readonly type: Class;
+  readonly what: string;
+  readonly key: string;
+  readonly live: Sql;
+  readonly found: Sql;
+  readonly listed: Sql;
+  readonly isCounted: boolean;
+  /** What the columns of a row are. */
+  readonly shape: R;
+  /** The columns of a row as a select list, without what depends on the caller. */
+  readonly columns: Sql;
+  readonly computed: Readonly<Record<string, Computed>>;
+  readonly #rules: ReadonlyMap<string, FieldRule>;
+  /** The fields of the record that are columns, each as its column. */
+  readonly #columns: ReadonlyMap<string, string>;
+
+  constructor(readonly options: TableOptions<R, F, S>) {
+    const { row, key = 'id', renamed = {}, computed = {}, carried = [] } = options;
+    const fields = fieldsOf(row.model);
+    this.name = tableName(row.model);
+    this.type = row.type;
+    this.what = options.what ?? row.type.name;
+    this.key = key;
+    this.live = options.live ?? (fields.includes('deletedAt') ? sql`t.deleted_at is null` : sql`true`);
+    this.found = options.found ?? this.live;
+    this.listed = options.listed ?? this.live;
+    this.isCounted = options.counted ?? true;
+    this.computed = computed;
+    this.#rules = new Map(rulesOf(row.type).map((rule) => [rule.name, rule]));
+    const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
+    this.#columns = new Map([...own.map((name) => [name, columnName(name)] as const), ...Object.entries(renamed)]);
+    const kinds = Object.fromEntries([...Object.keys(renamed), ...carried].map((name) => [name, kindOf(this.#rules.get(name)!)]));
+    this.shape = { ...row.shape, ...kinds };
+    const columns = rawSql([...this.#columns].map(([name, column]) => this.#selected(name, column)).join(', '));
+    const fixed = carried.filter((name) => typeof computed[name] !== 'function');
+    this.columns = joinSql([columns, ...fixed.map((name) => named(computed[name] as Sql, name))], ', ');
+  }
+
+  get sorts(): Record<S, SortKey> {
+    return this.options.sorts;
+  }
+
+  /** The column of a field over an alias; undefined for what is no column. */
+  columnOf(name: string, alias = 't'): string | undefined {
+    const column = this.#columns.get(name);
+    return column && `${alias}.${column}`;
+  }
+
+  /** A field that is computed, in the form of a row. */
+  computedOf(ctx: Context, name: string): Sql | undefined {
+    const how = this.computed[name];
+    return typeof how === 'function' ? how(ctx) : how;
+  }
+
+  /** The columns of a row, with these computed fields besides those that every row carries, as a select list. */
+  columnsWith(ctx: Context, names: Iterable<string> = []): Sql {
+    const { carried = [] } = this.options;
+    const changing = carried.filter((name) => typeof this.computed[name] === 'function');
+    const wanted = [...changing, ...names].filter((name) => this.computed[name] && (changing.includes(name) || !carried.includes(name)));
+    if (wanted.length === 0) return this.columns;
+    return joinSql([this.columns, ...wanted.map((name) => named(this.computedOf(ctx, name)!, name))], ', ');
+  }
+
+  /** The id of a row. */
+  get id(): Sql {
+    return rawSql(`t.${this.key}`);
+  }
+
+  /** What the fields of a filter ask of a row. */
+  conditions(ctx: Context, filter: F | null | undefined): Sql[] {
+    return conditionsOf((this.options.conditions ?? {}) as Conditions<F>, ctx, filter);
+  }
+
+  /** What the arguments of its list come to. */
+  async asked(ctx: Context, args: ListArgs<F, S>): Promise<Asked> {
+    const conditions = this.conditions(ctx, args.filter);
+    const asked = this.options.asked ? await this.options.asked(ctx, args, conditions) : { conditions };
+    const visible = this.options.visible?.(ctx);
+    return visible ? { ...asked, conditions: [...asked.conditions, visible] } : asked;
+  }
+
+  #selected(name: string, column: string): string {
+    const { asText, sql: type } = this.shape[name]!;
+    return `t.${column}${asText ? '::text' : type === 'double precision' ? '::float8' : ''} as "${name}"`;
+  }
+
+  /** A column as the API prints it; undefined for a field that is none, or an object of its own. */
+  printed(name: string): string | undefined {
+    const column = this.columnOf(name);
+    const rule = this.#rules.get(name);
+    return column && rule ? printedColumn(rule, column) : undefined;
+  }
+}
+
+export const table = <R extends Shape, F extends object, S extends string>(options: TableOptions<R, F, S>): Table<R, F, S> =>
+  new Table(options);
+
+const named = (value: Sql, name: string): Sql => sql`${value} as ${rawSql(`"${name}"`)}`;
+
+const plain = new Set<unknown>([String, Number, Boolean]);
+
+function printedColumn(rule: FieldRule, column: string): string | undefined {
+  const type = rule.type();
+  if (type === DateTime) return `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  if (type === Decimal) return `trim_scale(${column})`;
+  if (type === Float) return `${column}::float8`;
+  return isScalarType(type) || typeof type !== 'function' || plain.has(type) ? column : undefined;
+}

@@ -1,0 +1,33 @@
+import { readableTypes } from '../../kernel/access/access.js';
+import type { Context } from '../../kernel/context/context.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { since, until } from '../../kernel/lists/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { Activity, ActivityConnection, ActivityList } from './activity.model.js';
+
+/** What a change says of a record is for those who may read such records; a key's scopes hold here as for events. */
+export function readable(ctx: Context): Sql | undefined {
+  const types = readableTypes(ctx.app.registry.schema(), ctx.caller.scopes);
+  return types ? sql`(t.entity_type is null or t.entity_type = any(${types}))` : undefined;
+}
+
+export const activityTable = table({
+  row: modelRow('Activity', Activity),
+  list: ActivityList,
+  page: ActivityConnection,
+  renamed: { timestamp: 'created_at' },
+  visible: readable,
+  sorts: { timestamp: byTime('created_at') },
+  byDefault: ['timestamp', 'desc'],
+  conditions: {
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+    dealId: (id) => sql`t.deal_id = ${id}::uuid`,
+    type: (type) => sql`t.type = ${type}`,
+    fromDate: (moment, ctx) => since('t.created_at', moment, ctx),
+    toDate: (moment, ctx) => until('t.created_at', moment, ctx),
+    search: (text) => sql`(${contains('t.title', text)} or ${contains('t.description', text)} or ${contains('t.user_name', text)})`,
+    entityId: (id) => sql`t.entity_id = ${id}::uuid`,
+    userId: (id) => sql`t.user_id = ${id}::uuid`,
+  },
+});

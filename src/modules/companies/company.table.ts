@@ -1,0 +1,45 @@
+import { instant, integer, nullable } from '../../kernel/database/kinds.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { Company, CompanyConnection, CompanyList } from './company.model.js';
+
+const openDeals = sql`exists (select 1 from deals d
+  where d.account_id = t.account_id and d.company_id = t.id and d.status = 'open' and d.deleted_at is null)`;
+
+/** Something of the live records of another table that are linked to a company. */
+const ofLinked = (what: string, name: string): Sql =>
+  rawSql(`(select ${what} from ${name} l where l.account_id = t.account_id and l.company_id = t.id and l.deleted_at is null)`);
+
+const contactCount = ofLinked('count(*)::int', 'contacts');
+
+/** A company as it is kept. */
+export const companyRow = modelRow('Company', Company, { deletedAt: nullable(instant) });
+
+export const companyTable = table({
+  row: companyRow,
+  list: CompanyList,
+  page: CompanyConnection,
+  computed: {
+    contactCount,
+    dealCount: ofLinked('count(*)::int', 'deals'),
+    openDealCount: ofLinked(`count(*) filter (where l.status = 'open')::int`, 'deals'),
+    totalDealValue: ofLinked('coalesce(sum(l.value), 0)::text', 'deals'),
+  },
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (text) => sql`(' ' || lower(t.name collate "und-x-icu")) like ${wordPattern(text)}`,
+    industry: (industry) => sql`lower(t.industry collate "und-x-icu") = ${industry.toLowerCase()}`,
+    size: (size) => sql`t.size = ${size}`,
+    hasOpenDeals: (has) => (has ? openDeals : sql`not ${openDeals}`),
+    lifecycleStage: (stage) => sql`lower(t.lifecycle_stage collate "und-x-icu") = ${stage.toLowerCase()}`,
+    ownerId: (id) => sql`t.owner_id = ${id}::uuid`,
+  },
+});
+
+/** A company with how many live contacts are linked to it. */
+export const countedCompany = { ...companyRow.shape, contactCount: integer };
+
+/** The columns of a company, over the alias `t`, with how many live contacts are linked to it. */
+export const companyWithCount = sql`${companyTable.columns}, ${contactCount} as "contactCount"`;

@@ -1,0 +1,18 @@
+import { sql } from '../../kernel/database/sql.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { CustomField, CustomFieldConnection, CustomFieldList } from './customField.model.js';
+
+export const customFieldTable = table({
+  row: modelRow('CustomField', CustomField),
+  list: CustomFieldList,
+  page: CustomFieldConnection,
+  what: 'Custom field',
+  counted: false,
+  sorts: {
+    sortOrder: { by: 't.sort_order', type: 'numeric', lead: { by: 't.entity_type', type: 'text' } },
+    label: byText('label', false),
+    createdAt: byTime('created_at'),
+  },
+  byDefault: ['sortOrder', 'asc'],
+  conditions: { entityType: (type) => sql`t.entity_type = ${type}` },
+});

@@ -1,0 +1,29 @@
+import { sql } from '../../kernel/database/sql.js';
+import { byNumber, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { Import, ImportConnection, ImportError, ImportErrorConnection, ImportErrorList, ImportList } from './import.model.js';
+
+export const importTable = table({
+  row: modelRow('Import', Import),
+  list: ImportList,
+  page: ImportConnection,
+  computed: { progress: sql`round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8` },
+  carried: ['progress'],
+  counted: false,
+  sorts: { createdAt: byTime('created_at') },
+  byDefault: ['createdAt', 'desc'],
+  conditions: { status: (status) => sql`t.status = ${status}` },
+});
+
+/** The rows of imports that could not be imported. */
+export const importErrorTable = table({
+  row: modelRow('ImportRow', ImportError),
+  list: ImportErrorList,
+  page: ImportErrorConnection,
+  computed: { error: sql`coalesce(t.error, 'failed')` },
+  carried: ['error'],
+  live: sql`t.status = 'failed'`,
+  counted: false,
+  sorts: { row: byNumber('row') },
+  byDefault: ['row', 'asc'],
+  conditions: { field: (field) => sql`t.field = ${field}` },
+});

@@ -1,0 +1,21 @@
+import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { Pipeline, PipelineConnection, PipelineList, Stage } from './pipeline.model.js';
+
+export const pipelineRow = modelRow('Pipeline', Pipeline);
+export const stageRow = modelRow('Stage', Stage);
+
+export const pipelineTable = table({
+  row: pipelineRow,
+  list: PipelineList,
+  page: PipelineConnection,
+  sorts: { sortOrder: byNumber('sort_order'), name: byText('name', false), createdAt: byTime('created_at') },
+  byDefault: ['sortOrder', 'asc'],
+  conditions: { search: (text) => contains('t.name', text) },
+});
+
+export const stageTable = table({
+  row: stageRow,
+  sorts: { sortOrder: byNumber('sort_order') },
+  byDefault: ['sortOrder', 'asc'],
+});

@@ -1,0 +1,23 @@
+import { sql } from '../../kernel/database/sql.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { Product, ProductConnection, ProductList } from './product.model.js';
+
+// As the index products_search spells it.
+const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || lower(coalesce(t.sku, '') collate "und-x-icu"))`;
+
+/** The catalog. An archived product is listed only among the inactive ones; invoices go on naming it. */
+export const productTable = table({
+  row: modelRow('Product', Product),
+  list: ProductList,
+  page: ProductConnection,
+  computed: { active: sql`t.is_active` },
+  listed: sql`t.archived_at is null`,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (text) => sql`${searchText} like ${wordPattern(text)}`,
+    isActive: (isActive) => sql`t.is_active = ${isActive}`,
+  },
+  asked: (_ctx, { filter }, conditions) => ({ conditions, live: filter?.isActive === false ? sql`true` : undefined }),
+});
