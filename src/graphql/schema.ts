@@ -1,4 +1,4 @@
-import { type GraphQLField, GraphQLSchema, getNamedType, isInputObjectType } from 'graphql';
+import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
@@ -23,6 +23,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   markRootFields(schema);
   markInputFields(schema);
   describeRoots(schema);
+  describeIds(schema);
   return schema;
 }
 
@@ -36,10 +37,41 @@ function describeRoots(schema: GraphQLSchema) {
   for (const [root, description] of roots) {
     if (!root) continue;
     root.description = description;
-    for (const arg of Object.values(root.getFields()).flatMap(({ args }) => args)) {
-      const type = getNamedType(arg.type);
-      if (isInputObjectType(type)) arg.description ??= type.description;
+    for (const field of Object.values(root.getFields())) {
+      for (const arg of field.args) {
+        const type = getNamedType(arg.type);
+        if (isInputObjectType(type)) arg.description ??= type.description;
+        if (type === GraphQLID) arg.description ??= `The ${ownerOf(field, arg.name)}'s id`;
+      }
     }
+  }
+}
+
+/** Whose id an argument is: `tagId` a tag's; `id` that of the record which the field answers, else of its resolver's type. */
+function ownerOf(field: GraphQLField<unknown, unknown>, argument: string): string {
+  if (argument !== 'id') return argument.replace(/Id$/, '');
+  const answer = getNullableType(field.type);
+  if (isObjectType(answer) && answer.getFields().id) return nounOf(answer.name);
+  const { queries, mutations, subscriptions, resolverClasses } = getMetadataStorage();
+  const handler = [...queries, ...mutations, ...subscriptions].find(({ schemaName }) => schemaName === field.name);
+  const type = resolverClasses.find(({ target }) => target === handler?.target)?.getObjectType?.() as { name: string } | undefined;
+  if (!type) throw new Error(`${field.name} does not say what its id is of`);
+  return nounOf(type.name);
+}
+
+/** CustomField → custom field, ApiKey → API key. */
+const nounOf = (type: string) =>
+  type
+    .replace(/(?!^)[A-Z]/g, ' $&')
+    .toLowerCase()
+    .replace(/^api\b/, 'API');
+
+/** A record's id says whose it is. */
+function describeIds(schema: GraphQLSchema) {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    const { id } = type.getFields();
+    if (id && !id.description) id.description = `The ${nounOf(type.name)}'s id, a UUID`;
   }
 }
 

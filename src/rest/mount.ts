@@ -15,7 +15,7 @@ export const basePath = '/api/v1';
 const hot = new Set(['GET /contacts/{id}', 'POST /contacts', 'GET /deals/{id}', 'POST /deals', 'PATCH /contacts/{id}']);
 
 const isRegular = ({ row, address, field }: MountedRow) =>
-  !row.list && !hot.has(address) && field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
+  !row.list && !hot.has(address) && !row.pathArgs && field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
 
 /** Puts every row behind Fastify: the regular ones through SOFA, lists, hot and irregular ones tuned. */
 export function mountRest(server: FastifyInstance, rows: readonly MountedRow[]): void {

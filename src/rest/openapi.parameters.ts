@@ -51,7 +51,7 @@ export const sharedParameters: Record<string, Schema> = {
 export const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
 function pathParameter(mounted: MountedRow, name: string): Schema {
-  const arg = mounted.field?.args.find((a) => a.name === name);
+  const arg = mounted.field?.args.find((a) => a.name === (mounted.row.pathArgs?.[name] ?? name));
   const isId = !arg || getNamedType(arg.type).name === 'ID';
   return {
     name,

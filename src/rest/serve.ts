@@ -3,7 +3,7 @@ import { getNamedType } from 'graphql';
 import { allow } from '../kernel/access/access.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
-import type { RawReply, RawRequest, Row } from '../kernel/module/routes.js';
+import { pathArguments, type RawReply, type RawRequest, type Row } from '../kernel/module/routes.js';
 import { causeOf, type Operation, run, show } from '../kernel/operations/operation.js';
 import { adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
@@ -21,7 +21,7 @@ export interface Prepared {
 /** Path, query and body as the operation's variables; access is decided before anything is looked at. */
 export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest): Prepared {
   allow(ctx, mounted.needs);
-  const variables: Record<string, unknown> = { ...request.params };
+  const variables: Record<string, unknown> = pathArguments(mounted.row, request.params);
   let names: ReadonlyMap<string, string> = new Map();
   let ignored: string[] = [];
   if (mounted.row.list) {

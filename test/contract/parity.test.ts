@@ -10,6 +10,7 @@ import {
   print,
 } from 'graphql';
 import { v4 } from 'uuid';
+import { pathArguments } from '../../src/kernel/module/routes.js';
 import { adaptQuery } from '../../src/rest/query.js';
 import type { MountedRow } from '../../src/rest/table.js';
 import { type Account, type Client, type GraphQLReply, type Loose, type Reply, server, type TestServer } from '../support/index.js';
@@ -47,7 +48,7 @@ const overRest = ({ row }: MountedRow, client: Client, sample: Sample) =>
 function overGraphQL({ row, document, sources, field }: MountedRow, client: Client, { params, query, body }: Sample) {
   const listed = row.list ? adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables : {};
   const input = field?.args.some((a) => a.name === 'input') ? { input: inOwnNames(row.body, body ?? {}) } : {};
-  return client.gql(print(document!), { ...listed, ...params, ...input });
+  return client.gql(print(document!), { ...listed, ...pathArguments(row, params ?? {}), ...input });
 }
 
 const inOwnNames = (aliases: Record<string, string> = {}, body: object) =>
@@ -64,6 +65,10 @@ function unwrapped({ row }: MountedRow, { body }: Reply): Loose {
 function resultOf({ row }: MountedRow, { data, errors }: GraphQLReply): Loose {
   if (errors) throw new Error(JSON.stringify(errors));
   const result = data[row.operation!];
+  if (row.spread) {
+    const { [row.spread]: inner, ...besides } = result;
+    return { ...inner, ...besides };
+  }
   if (row.as === 'bare' && result.nodes) return result.nodes;
   return result.nodes && result.pageInfo ? { nodes: result.nodes, totalCount: result.totalCount } : result;
 }

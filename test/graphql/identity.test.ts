@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import type { GraphQLObjectType } from 'graphql';
+import { contract } from '../../src/app.js';
+import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -48,4 +50,39 @@ describe('an id', () => {
     expect(found.stages[0]).toMatchObject({ id: stage.id, statistics: { stageId: stage.id, dealCount: 1, totalValue: 250 } });
     expect(found.stages[1].statistics).toEqual({ stageId: found.stages[1].id, dealCount: 0, totalValue: 0, weightedValue: 0 });
   });
+});
+
+describe('a stage', () => {
+  it('is changed and deleted by its id alone', async () => {
+    const { stages } = await acme.pipeline();
+    const [{ id }] = stages;
+    const { updateStage } = await ask(`mutation { updateStage(id: "${id}", input: { name: "Fresh" }) { id name } }`);
+    expect(updateStage).toEqual({ id, name: 'Fresh' });
+    expect((await ask(`mutation { deleteStage(id: "${id}") { deletedId movedDeals } }`)).deleteStage).toEqual({
+      deletedId: id,
+      movedDeals: 0,
+    });
+    for (const call of [`updateStage(id: "${id}", input: {}) { id }`, `deleteStage(id: "${id}") { deletedId }`]) {
+      expectGraphQLRefusal(await acme.owner.gql(`mutation { ${call} }`), 404);
+    }
+  });
+
+  it('of another pipeline than the one that is told is not found, through either door', async () => {
+    const [one, other] = [await acme.pipeline(), await acme.pipeline()];
+    const { id } = one.stages[0];
+    const call = `mutation { updateStage(id: "${id}", pipelineId: "${other.id}", input: { name: "x" }) { id } }`;
+    expectGraphQLRefusal(await acme.owner.gql(call), 404);
+    expectRefusal(await acme.owner.patch(`/pipelines/${other.id}/stages/${id}`, { name: 'x' }), 404);
+    expect(dataOf(await acme.owner.patch(`/pipelines/${one.id}/stages/${id}`, { name: 'y' })).name).toBe('y');
+  });
+});
+
+it('The description of every id names its record', () => {
+  const fields = ['Query', 'Mutation'].flatMap((root) => Object.values((contract().schema.getType(root) as GraphQLObjectType).getFields()));
+  const ids = fields.flatMap(({ name, args }) => args.filter((arg) => arg.name === 'id').map((arg) => [name, arg.description]));
+  expect(ids.length).toBeGreaterThan(30);
+  for (const [name, description] of ids) expect([name, description]).toEqual([name, expect.stringMatching(/^The .+'s id$/)]);
+  expect(ids).toContainEqual(['deleteStage', "The stage's id"]);
+  expect(ids).toContainEqual(['revokeApiKey', "The API key's id"]);
+  expect(ids).toContainEqual(['contactScore', "The contact's id"]);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
+import { pathArguments } from '../../src/kernel/module/routes.js';
 import type { MountedRow } from '../../src/rest/table.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
 import { type Bad, badValues, type Place, placesOf } from '../support/badValues.js';
@@ -58,7 +59,7 @@ function throughGraphQL(mounted: MountedRow, sample: Sample, body: Record<string
   const passed = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   const selection = isObjectType(getNamedType(field.type)) ? '{ __typename }' : '';
   const document = `mutation (${declared}) { ${field.name}(${passed}) ${selection} }`;
-  return callerOf(mounted, sample).gql(document, { ...sample.params, input });
+  return callerOf(mounted, sample).gql(document, { ...pathArguments(mounted.row, sample.params ?? {}), input });
 }
 
 interface Outcome {

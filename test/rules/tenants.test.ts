@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLField, type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
+import { pathArguments } from '../../src/kernel/module/routes.js';
 import type { MountedRow } from '../../src/rest/table.js';
 import { references } from '../contract/references.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
@@ -49,13 +50,14 @@ describe.each(byAddress(withIds))('the operation of %s', (_address, mounted) => 
     const [own, foreign] = [await sampleOf(mounted.address, home), await sampleOf(mounted.address, abroad)];
     await expectNothingWritten(api, async () => {
       for (const { name } of idArgs(mounted.field!)) {
-        const ask = (value: string) => throughGraphQL(mounted, own, { ...own.params, [name]: value });
-        const [theirs, nobodys] = [await ask(foreign.params![name]!), await ask(crypto.randomUUID())];
+        const params = pathArguments(mounted.row, own.params!);
+        const ask = (value: string) => throughGraphQL(mounted, own, { ...params, [name]: value });
+        const [theirs, nobodys] = [await ask(pathArguments(mounted.row, foreign.params!)[name]!), await ask(crypto.randomUUID())];
         expect(theirs.errors?.map((error) => error.extensions.code)).toEqual(['not_found']);
         expect({ data: theirs.data, errors: theirs.errors }).toEqual({ data: nobodys.data, errors: nobodys.errors });
       }
     });
-    expect((await throughGraphQL(mounted, own, own.params!)).errors).toBeUndefined();
+    expect((await throughGraphQL(mounted, own, pathArguments(mounted.row, own.params!))).errors).toBeUndefined();
   });
 });
 

@@ -74,8 +74,8 @@ export function checkListArgs(type: unknown, args: Omit<ListArgs<object, string>
   checkPaging(args);
 }
 
-/** An `id` argument. */
-export const IdArg = (name = 'id') => Arg(name, () => ID, { description: 'The id of the record' });
+/** An `id` argument. What it is the id of the schema says: the record of the field, or the one that the argument names (`tagId`). */
+export const IdArg = (name = 'id') => Arg(name, () => ID);
 
 type Paging = Pick<ListArgs<object, string>, 'first' | 'after' | 'last' | 'before' | 'page' | 'perPage'>;
 

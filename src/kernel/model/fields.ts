@@ -160,8 +160,8 @@ function nestedCheck(input: () => Class, max?: number): values.Check {
   return max === undefined ? each : values.list(max, each);
 }
 
-/** Read-only: the record's id. */
-export const Id = () => field('The id, a UUID', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
+/** Read-only: the record's id; the schema says whose. */
+export const Id = () => field('', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
 /** Read-only: a position in the account's feed. */
 export const Position = (description: string) =>
   field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });

@@ -25,6 +25,8 @@ export interface RawReply {
 export interface RowOptions {
   /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
   query?: Record<string, string>;
+  /** The arguments of path parameters that are called otherwise: `{ id: 'pipelineId' }`. */
+  pathArgs?: Record<string, string>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */
   body?: Record<string, string>;
   /** Whether the members of the input may come by the query string too; those of the body win. */
@@ -81,6 +83,10 @@ export interface Row extends RowOptions {
   answers?: string;
   summary?: string;
 }
+
+/** Path parameters under the names of the operation's arguments. */
+export const pathArguments = ({ pathArgs = {} }: RowOptions, params: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(params).map(([name, value]) => [pathArgs[name] ?? name, value]));
 
 type Address = `${Method} /${string}`;
 

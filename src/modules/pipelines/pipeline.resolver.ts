@@ -1,4 +1,4 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
@@ -66,30 +66,33 @@ export class PipelineResolver {
   }
 }
 
+/** What makes sure of the pipeline of a stage. */
+const OfPipeline = () => Arg('pipelineId', () => ID, { nullable: true, description: 'The pipeline that the stage must belong to' });
+
 @Resolver(() => Stage)
 @Access({ scope: 'deals' })
 export class StageResolver {
   @Query(() => [Stage], { nullable: true, description: 'The stages of a pipeline, in their order' })
-  stages(@Ctx() ctx: Context, @IdArg() id: string) {
-    return stages.listStages(ctx, id);
+  stages(@Ctx() ctx: Context, @IdArg('pipelineId') pipelineId: string) {
+    return stages.listStages(ctx, pipelineId);
   }
 
-  @Mutation(() => Stage, { description: 'Adds a stage to the pipeline of this id' })
+  @Mutation(() => Stage, { description: 'Adds a stage to a pipeline' })
   @Access(administration)
-  createStage(@Ctx() ctx: Context, @IdArg() id: string, @In() input: CreateStageInput) {
-    return stages.createStage(ctx, id, input);
+  createStage(@Ctx() ctx: Context, @IdArg('pipelineId') pipelineId: string, @In() input: CreateStageInput) {
+    return stages.createStage(ctx, pipelineId, input);
   }
 
-  @Mutation(() => Stage, { description: 'Changes a stage of the pipeline of this id, or moves it' })
+  @Mutation(() => Stage, { description: 'Changes a stage, or moves it within its pipeline' })
   @Access(administration)
-  updateStage(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('stageId') stageId: string, @In() input: UpdateStageInput) {
-    return stages.updateStage(ctx, id, stageId, input);
+  updateStage(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateStageInput, @OfPipeline() pipelineId?: string) {
+    return stages.updateStage(ctx, id, input, pipelineId);
   }
 
-  @Mutation(() => DeletedStage, { description: 'Deletes a stage of the pipeline of this id; its deals move to the one before, else after' })
+  @Mutation(() => DeletedStage, { description: 'Deletes a stage; its deals move to the one before, else after' })
   @Access(administration)
-  deleteStage(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('stageId') stageId: string) {
-    return stages.deleteStage(ctx, id, stageId);
+  deleteStage(@Ctx() ctx: Context, @IdArg() id: string, @OfPipeline() pipelineId?: string) {
+    return stages.deleteStage(ctx, id, pipelineId);
   }
 
   @FieldResolver(() => StageStatistics, { description: 'Its live deals in numbers' })

@@ -16,6 +16,9 @@ declare module '../../kernel/context/loaders.js' {
 const statistics = 'statistics { dealCount totalValue weightedValue wonValue byStage { stageId name dealCount totalValue weightedValue } }';
 const position = { position: 'order' };
 
+const ofPipeline = { id: 'pipelineId' };
+const ofStage = { id: 'pipelineId', stageId: 'id' };
+
 export default defineModule({
   name: 'pipelines',
   resolvers: [PipelineResolver, StageResolver],
@@ -27,9 +30,9 @@ export default defineModule({
     read('GET /pipelines/{id}', 'pipeline', { with: statistics }),
     edit('PATCH /pipelines/{id}', 'updatePipeline', { also: [422] }),
     drop('DELETE /pipelines/{id}', 'deletePipeline'),
-    read('GET /pipelines/{id}/stages', 'stages', { as: 'bare' }),
-    make('POST /pipelines/{id}/stages', 'createStage', { body: position, also: [422] }),
-    edit('PATCH /pipelines/{id}/stages/{stageId}', 'updateStage', { body: position, also: [422] }),
-    drop('DELETE /pipelines/{id}/stages/{stageId}', 'deleteStage', { also: [409] }),
+    read('GET /pipelines/{id}/stages', 'stages', { as: 'bare', pathArgs: ofPipeline }),
+    make('POST /pipelines/{id}/stages', 'createStage', { pathArgs: ofPipeline, body: position, also: [422] }),
+    edit('PATCH /pipelines/{id}/stages/{stageId}', 'updateStage', { pathArgs: ofStage, body: position, also: [422] }),
+    drop('DELETE /pipelines/{id}/stages/{stageId}', 'deleteStage', { pathArgs: ofStage, also: [409] }),
   ],
 });

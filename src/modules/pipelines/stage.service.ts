@@ -60,15 +60,15 @@ const names = ['name', 'color', 'isWon', 'isLost', 'probability', 'lostReasonReq
 const shown = (stage: StageRow) => Object.fromEntries(['id' as const, ...names].map((name) => [name, stage[name]]));
 
 /** Contract PATCH /pipelines/{id}/stages/{stageId}. A new position is taken; the stage that had it makes room. */
-export async function updateStage(ctx: Context, pipelineId: string, stageId: string, input: UpdateStageInput): Promise<StageRow> {
+export async function updateStage(ctx: Context, id: string, input: UpdateStageInput, pipelineId?: string): Promise<StageRow> {
   const { order, sortOrder, ...rest } = input;
-  const { pipeline, stage: before } = await lockStage(ctx, pipelineId, stageId);
+  const { pipeline, stage: before } = await lockStage(ctx, id, pipelineId);
   const given = { ...rest, sortOrder: order ?? sortOrder ?? before.sortOrder };
   checkFlags({ ...before, ...given });
   const changes = Object.keys(changesBetween(before, { ...before, ...given }, names));
   if (changes.length === 0) return before;
   const stage = ctx.update('Stage', before, given);
-  const others = pipeline.stages.filter(({ id }) => id !== stage.id);
+  const others = pipeline.stages.filter((other) => other.id !== stage.id);
   const stages = changes.includes('sortOrder') ? await placed(ctx, others, stage) : inTheirOrder([...others, stage]);
   const changed = (of: StageRow) =>
     Object.fromEntries(Object.entries(shown(of)).filter(([name]) => name === 'id' || changes.includes(name)));
@@ -76,17 +76,15 @@ export async function updateStage(ctx: Context, pipelineId: string, stageId: str
   return stage;
 }
 
-async function lockStage(ctx: Context, pipelineId: string, stageId: string) {
-  const pipeline = await lockPipeline(ctx, pipelineId);
+/** A stage with its pipeline, which is held against other writers. 404 where it is none of the one that is told. */
+async function lockStage(ctx: Context, stageId: string, pipelineId?: string) {
+  const pipeline = await lockPipeline(ctx, pipelineId ?? (await pipelineOf(ctx, stageId)));
   const id = validId(stageId, 'Stage');
-  return {
-    pipeline,
-    stage: found(
-      pipeline.stages.find((stage) => stage.id === id),
-      'Stage',
-    ),
-  };
+  const stage = pipeline.stages.find((one) => one.id === id);
+  return { pipeline, stage: found(stage, 'Stage') };
 }
+
+const pipelineOf = async (ctx: Context, stageId: string) => found(await ctx.load.stage.load(validId(stageId, 'Stage')), 'Stage').pipelineId;
 
 const dealsIn = statement({
   name: 'dealsInStage',
@@ -102,8 +100,8 @@ const dealsIn = statement({
  * last stage goes only when no live deal stands in it (409). The move is what the owner of the deals does when he hears
  * of `stage.deleted`.
  */
-export async function deleteStage(ctx: Context, pipelineId: string, stageId: string): Promise<DeletedStage> {
-  const { pipeline, stage } = await lockStage(ctx, pipelineId, stageId);
+export async function deleteStage(ctx: Context, id: string, pipelineId?: string): Promise<DeletedStage> {
+  const { pipeline, stage } = await lockStage(ctx, id, pipelineId);
   const at = pipeline.stages.indexOf(stage);
   const next = pipeline.stages[at - 1] ?? pipeline.stages[at + 1];
   const [deals] = await ctx.rows(dealsIn, { pipeline: pipeline.id, stage: stage.id });
@@ -112,7 +110,7 @@ export async function deleteStage(ctx: Context, pipelineId: string, stageId: str
   const movedTo = next && movedDeals > 0 ? next.id : null;
   ctx.update('Stage', stage, { deletedAt: ctx.now() });
   await ctx.log({ name: 'stage.deleted', type: 'Stage', record: stage, changes: { stageId: { from: stage.id, to: movedTo } } });
-  const stages = pipeline.stages.filter(({ id }) => id !== stage.id);
+  const stages = pipeline.stages.filter((other) => other.id !== stage.id);
   await emitStages(ctx, { ...pipeline, stages }, shown(stage), null);
   return { ...deleted(stage.id), movedDeals, movedTo };
 }
