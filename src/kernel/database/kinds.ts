@@ -28,6 +28,8 @@ export const decimal: Kind<string> = { sql: 'text', asText: true };
 export const day: Kind<string> = { sql: 'text', asText: true };
 /** A 64-bit number: text on this side. */
 export const bigint: Kind<string> = { sql: 'text', asText: true };
+/** Text that is one of some words. */
+export const word = <T extends string>(): Kind<T> => kind<T>('text');
 /** JSON that holds neither instants nor exact decimals. */
 export const json = <T>(): Kind<T> => kind<T>('json');
 

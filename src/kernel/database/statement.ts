@@ -66,6 +66,16 @@ export class Statement<Row extends object, Params> {
     return this.#template;
   }
 
+  /** The parameters that its text uses, the account among them. */
+  get parameters(): string[] {
+    return this.template.sql.values.flatMap((value) => (value instanceof Slot ? [value.name] : []));
+  }
+
+  /** What its parameters are. */
+  get takes(): Shape {
+    return this.definition.takes ?? {};
+  }
+
   /** The statement itself with its values. */
   bind(account: string, params: Params): Bound {
     const { sql: template, text } = this.template;

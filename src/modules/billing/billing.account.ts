@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Interval, Subscription } from '../../vendors/payments/payments.js';
@@ -7,7 +7,7 @@ import { forgetCallers } from '../auth/auth.identify.js';
 
 /** What an account keeps of its billing. */
 const billing = {
-  ...{ id: uuid, name: text, plan: text, billingStatus: text, interval: nullable(json<Interval>()) },
+  ...{ id: uuid, name: text, plan: text, billingStatus: text, interval: nullable(word<Interval>()) },
   ...{ currentPeriodEnd: nullable(instant), trialEndsAt: nullable(instant) },
   ...{ customerId: nullable(text), subscriptionId: nullable(text), email: text },
 };

@@ -1,6 +1,6 @@
 import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
-import { instant, integer, json, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, json, nullable, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
@@ -25,7 +25,13 @@ interface Row {
 const take = statement({
   name: 'takeImport',
   takes: { id: uuid },
-  row: { id: uuid, mode: json<Run['mode']>(), matchOn: json<Run['matchOn']>(), mapping: json<Run['mapping']>(), attempt: integer },
+  row: {
+    id: uuid,
+    mode: word<Run['mode']>(),
+    matchOn: nullable(word<NonNullable<Run['matchOn']>>()),
+    mapping: json<Run['mapping']>(),
+    attempt: integer,
+  },
   changes: true,
   text: ({ account, id }) => sql`
     update imports set attempt = attempt + 1 where account_id = ${account} and id = ${id} and status = 'processing'
