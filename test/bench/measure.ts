@@ -15,7 +15,7 @@ async function outcomeOf(contestant: Contestant, isWriting = false) {
 }
 
 /** That a yardstick does the same work: the same answers, the same rows. */
-export async function checkWork(workload: Workload, server: Contestant, rivals: [Yardstick, Contestant][]): Promise<number> {
+async function checkWork(workload: Workload, server: Contestant, rivals: [Yardstick, Contestant][]): Promise<number> {
   const { key, isWriting, differing, comparable = (body: never) => body } = workload;
   const ours = await outcomeOf(server, isWriting);
   for (const [{ name, side, hasOtherAnswers }, contestant] of rivals) {

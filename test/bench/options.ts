@@ -11,7 +11,7 @@ const { values } = parseArgs({
     flags: { type: 'string' },
     setting: { type: 'string', multiple: true, default: [] },
     checkout: { type: 'string' },
-    profile: { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
 });
 
@@ -20,6 +20,14 @@ function setting(text: string): [name: string, value: string] {
   const at = text.indexOf('=');
   if (at < 1) throw new Error(`--setting ${text} is not NAME=VALUE`);
   return [text.slice(0, at), text.slice(at + 1)];
+}
+
+const profilable = ['server', 'ceiling', 'kept'] as const;
+
+function profiled(name: string | undefined): (typeof profilable)[number] | undefined {
+  const found = profilable.find((one) => one === name);
+  if (name !== undefined && !found) throw new Error(`--profile ${name} is none of ${profilable.join(', ')}`);
+  return found;
 }
 
 function count(name: 'rounds' | 'seconds' | 'warm' | 'connections', least: number): number {
@@ -46,8 +54,8 @@ export const options = {
   settings: Object.fromEntries(values.setting.map(setting)),
   /** A built checkout whose server is the other one. */
   checkout: values.checkout,
-  /** Whether this server is profiled, and nothing compared. */
-  isProfiling: values.profile,
+  /** The server that is profiled, and then nothing is compared. */
+  profiled: profiled(values.profile),
 };
 
 /** Whether this server is compared with another of ours instead of with the yardsticks. */

@@ -18,27 +18,27 @@ interface Program {
   flags?: string[];
   /** The checkout, instead of this one. */
   folder?: string;
+  /** The port of its inspector. */
+  inspected?: number;
 }
 
 /** A program of the bench as a process, with what `npm start` gives a server, or the flags that are to be tried. */
-export function started({ env, flags, ...program }: Program): Running {
+export function started({ env, flags, inspected, ...program }: Program): Running {
   const { flags: usual, settings } = startedWith();
-  return new Running({ ...program, flags: flags ?? usual, env: { ...settings, ...env } });
+  const inspector: Record<string, string> = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspected}` } : {};
+  return new Running({ ...program, flags: flags ?? usual, env: { ...settings, ...inspector, ...env } });
 }
 
 interface OurServer extends Partial<Program> {
   port: number;
   databaseUrl: string;
   dataDir: string;
-  /** The port of its inspector. */
-  inspected?: number;
 }
 
 /** Our server over a database, without limits. */
-export function ourServer({ databaseUrl, dataDir, inspected, env, ...program }: OurServer): Running {
+export function ourServer({ databaseUrl, dataDir, env, ...program }: OurServer): Running {
   const quiet = { LOG_LEVEL: 'warn', RATE_LIMIT_ENABLED: '0', SECRET_KEY: 'b'.repeat(64) };
-  const inspector: Record<string, string> = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${inspected}` } : {};
-  const whole = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...quiet, ...inspector, ...env };
+  const whole = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...quiet, ...env };
   return started({ name: 'the server', script: 'dist/src/main.js', ...program, env: whole });
 }
 

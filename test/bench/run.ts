@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Bench, Contestant } from './contestant.js';
 import { connected, type Place, prepareDatabases, type SideName } from './database.js';
 import { generator } from './load.js';
-import { checkWork, measure } from './measure.js';
+import { measure } from './measure.js';
 import { isAgainstOther, options } from './options.js';
 import { profiled, summary } from './profile.js';
 import { type Figures, machine, table } from './report.js';
@@ -21,9 +21,11 @@ import { chosen, type Workload, workloads, type Yardstick } from './workloads.js
 const other: Yardstick = { name: 'other', side: 'other', target: {} };
 
 /** Profiles the middle of a round: while connections end, other things happen. */
-async function profile(bench: Bench, workload: Workload): Promise<void> {
-  const server = new Contestant(bench, 'server', workload.calls);
-  await checkWork(workload, server, []);
+async function profile(bench: Bench, workload: Workload, side: SideName): Promise<void> {
+  const yardstick = workload.yardsticks.find((one) => one.side === side);
+  if (!yardstick && side !== 'server') throw new Error(`${workload.key} is not compared with ${side}`);
+  const server = new Contestant(bench, side, yardstick?.calls ?? workload.calls);
+  await server.answers();
   await server.warm();
   const load = server.round(options.seconds + 2);
   await setTimeout(1000);
@@ -51,7 +53,7 @@ async function benchmark(bench: Bench, all: Workload[], load: string) {
 
 /** Which servers the run needs; which workloads there are is known only once one of them answers. */
 function sideNames(): SideName[] {
-  if (options.isProfiling) return ['server'];
+  if (options.profiled) return [...new Set<SideName>(['server', options.profiled])];
   return isAgainstOther ? ['server', 'other'] : ['server', 'ceiling', 'kept'];
 }
 
@@ -74,7 +76,7 @@ await withPlace(async (place) => {
     const wanted = chosen(all, options.only).map((one) => (isAgainstOther ? { ...one, yardsticks: [other] } : one));
     await connected(url, async (client) => {
       const bench = { place, sides, send, client };
-      if (options.isProfiling) for (const workload of wanted) await profile(bench, workload);
+      if (options.profiled) for (const workload of wanted) await profile(bench, workload, options.profiled);
       else await benchmark(bench, wanted, name);
     });
   } finally {

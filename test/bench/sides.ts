@@ -8,7 +8,7 @@ import { freePort, ourServer, type Running, started } from './process.js';
 /** The servers that run, each over its own database. */
 export interface Sides {
   running: ReadonlyMap<SideName, Running>;
-  /** The port of our server's inspector, when it is profiled. */
+  /** The port of the inspector of the server that is profiled. */
   inspected?: number;
   stop(): Promise<void>;
 }
@@ -16,16 +16,16 @@ export interface Sides {
 /** Starts the servers that are needed, and waits until they answer. */
 export async function startSides(place: Place, names: readonly SideName[]): Promise<Sides> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-data-'));
-  const inspected = options.isProfiling ? await freePort() : undefined;
+  const inspected = options.profiled && (await freePort());
   const { flags, settings, checkout } = options;
 
   const start = async (side: SideName): Promise<Running> => {
     const [port, databaseUrl, dataDir] = [await freePort(), place.urls[side], join(folder, side)];
-    const ceiling = { port, flags, script: 'dist/test/bench/ceiling.js' };
-    if (side === 'server') return ourServer({ port, databaseUrl, dataDir, flags, inspected });
-    if (side === 'other')
-      return ourServer({ name: 'the other', port, databaseUrl, dataDir, flags, env: settings, folder: checkout ?? '.' });
-    return started({ name: side, ...ceiling, env: { DATABASE_URL: databaseUrl, KEPT: side === 'kept' ? '1' : '' } });
+    const common = { port, flags, inspected: side === options.profiled ? inspected : undefined };
+    if (side === 'server') return ourServer({ ...common, databaseUrl, dataDir });
+    if (side === 'other') return ourServer({ ...common, name: 'the other', databaseUrl, dataDir, env: settings, folder: checkout ?? '.' });
+    const env = { DATABASE_URL: databaseUrl, KEPT: side === 'kept' ? '1' : '' };
+    return started({ ...common, name: side, script: 'dist/test/bench/ceiling.js', env });
   };
 
   const running = new Map<SideName, Running>();
