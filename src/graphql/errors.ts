@@ -9,10 +9,13 @@ export function toGraphQLError(error: AppError, requestId: string, at?: Pick<Gra
   return new GraphQLError(error.message, { extensions: extensionsOf(error, requestId), path: at?.path, nodes: at?.nodes });
 }
 
+/** The most errors that are told of one result: one fault in each of a thousand records is told by fewer. */
+const most = 100;
+
 /** The printable errors of a result; what is a fault of ours is logged and masked. */
 export function printErrors(result: ExecutionResult, ctx: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  const errors = result.errors.map((error) => {
+  const errors = result.errors.slice(0, most).map((error) => {
     const cause = causeOf(error);
     if (!cause) ctx.app.log.error({ err: error.originalError ?? error, requestId: ctx.request.id }, 'unhandled error in a resolver');
     return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);

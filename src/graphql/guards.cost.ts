@@ -15,33 +15,55 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { defaultPageSize, maxPageSize } from '../kernel/model/connection.js';
+import { mostItems, weightOf } from '../kernel/model/recordMarks.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** What a list that does not page is taken to hold: a contact's tags, a deal's products. */
-const assumedItems = 10;
+/** The arguments that tell a page's size: perPage wins over first, as in the lists themselves. */
+const sizeArguments = ['perPage', 'first', 'last', 'limit'];
 
-/** The argument that tells a page's size: perPage wins over first, as in the lists themselves. */
-const sizeArguments = ['perPage', 'first', 'limit'];
-
-/**
- * The cost of an operation of a validated document: how many records it reads at most. A record costs 1, a page as much
- * as its size says (its argument, a variable, its default; never more than 200, which the lists cut to) times what is
- * read with each of its records. Conditions count as met. Without variables every page counts as the largest there is.
- */
-export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables?: Variables): number {
-  const root = schema.getRootType(operation.operation);
-  return root ? new Cost(schema, document, operation, variables).of(root, operation.selectionSet, 1) : 0;
+/** The most records that an operation could read, and where most of them are. */
+export interface Cost {
+  records: number;
+  /** The path of the field that costs most: `contacts.nodes.deals.nodes`. */
+  dearest: string;
+  /** How many records it costs by itself. */
+  most: number;
+  /** Whether other variables could make it another cost. */
+  varies: boolean;
 }
 
-class Cost {
+/**
+ * The cost of an operation of a validated document: how many records it reads at most. A record costs 1; a page as many as
+ * its size says (its argument, a variable, its default), a list without pages as many as its field can hold (`Holds`, the
+ * `list` of `Nested`), each times what is read with each of its records. What takes longer than a record says so (`Weighs`).
+ * Conditions count as met. Connections and page infos are no records.
+ */
+export function costOf(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode, variables: Variables = {}): Cost {
+  const counter = new Counter(schema, document, operation, variables);
+  const root = schema.getRootType(operation.operation);
+  if (root) counter.add(root, operation.selectionSet, { times: 1, path: '' });
+  return counter.cost;
+}
+
+/** Where a selection stands. */
+interface Place {
+  /** How often its parent is read. */
+  times: number;
+  path: string;
+  /** Where the parent is a connection: the size of its page. */
+  page?: number;
+}
+
+class Counter {
+  readonly cost: Cost = { records: 0, dearest: '', most: 0, varies: false };
   readonly #fragments = new Map<string, { type: string; set: SelectionSetNode }>();
 
   constructor(
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly operation: OperationDefinitionNode,
-    private readonly variables?: Variables,
+    private readonly variables: Variables,
   ) {
     for (const definition of document.definitions) {
       if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
@@ -49,33 +71,51 @@ class Cost {
     }
   }
 
-  /** `items` is how many records each list of this selection holds. */
-  of(type: GraphQLNamedType, set: SelectionSetNode, items: number): number {
-    return set.selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + this.#field(type, selection, items);
+  add(type: GraphQLNamedType, set: SelectionSetNode, place: Place): void {
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        this.#field(type, selection, place);
+        continue;
+      }
       const spread = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : undefined;
       const inner = spread?.set ?? (selection as { selectionSet?: SelectionSetNode }).selectionSet;
       const named = spread?.type ?? (selection as { typeCondition?: { name: { value: string } } }).typeCondition?.name.value;
-      return inner ? sum + this.of((named && this.schema.getType(named)) || type, inner, items) : sum;
-    }, 0);
+      if (inner) this.add((named && this.schema.getType(named)) || type, inner, place);
+    }
   }
 
-  #field(parent: GraphQLNamedType, node: FieldNode, items: number): number {
+  #field(parent: GraphQLNamedType, node: FieldNode, { times, path, page }: Place): void {
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
-    if (!field) return 0;
+    if (!field) return;
     const type = getNamedType(field.type);
-    if (isLeafType(type) || !node.selectionSet) return 0;
-    const page = this.#pageSize(field, node);
-    const each = 1 + this.of(type, node.selectionSet, page ?? assumedItems);
-    return isListType(getNullableType(field.type)) ? items * each : each;
+    const at = path ? `${path}.${node.name.value}` : node.name.value;
+    this.#count(times * weightOf(field), at);
+    if (isLeafType(type) || !node.selectionSet) return;
+    const size = this.#pageSize(field, node);
+    const isList = isListType(getNullableType(field.type));
+    const items = times * (isList ? (size ?? page ?? mostItems(field) ?? maxPageSize) : 1);
+    // The record of an edge is counted with the edge.
+    if (!isStructure(type) && !isEdge(parent)) this.#count(items, at);
+    // The page of a connection is that of its nodes and of its edges, not of the lists further in.
+    this.add(type, node.selectionSet, { times: items, path: at, page: isConnection(type) ? size : undefined });
+  }
+
+  #count(records: number, at: string): void {
+    const { cost } = this;
+    // Beyond this they would no longer be whole numbers.
+    cost.records = Math.min(cost.records + records, Number.MAX_SAFE_INTEGER);
+    if (records <= cost.most) return;
+    cost.most = Math.min(records, Number.MAX_SAFE_INTEGER);
+    cost.dearest = at;
   }
 
   /** The size of the page that a field asks for; undefined where it does not page. */
   #pageSize(field: GraphQLField<unknown, unknown>, node: FieldNode): number | undefined {
-    if (!field.args.some((arg) => sizeArguments.includes(arg.name))) return undefined;
-    if (!this.variables) return maxPageSize;
+    const own = field.args.filter(({ name }) => sizeArguments.includes(name));
+    if (own.length === 0) return undefined;
     const sizes = sizeArguments.map((name) => this.#argument(node, name));
-    const size = sizes.find((value) => typeof value === 'number') ?? defaultPageSize;
+    const fallback = own.map(({ defaultValue }) => defaultValue).find((value) => typeof value === 'number');
+    const size = sizes.find((value) => typeof value === 'number') ?? fallback ?? defaultPageSize;
     return Math.min(Math.max(size, 1), maxPageSize);
   }
 
@@ -83,10 +123,18 @@ class Cost {
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.INT) return Number(value.value);
     if (value?.kind !== Kind.VARIABLE) return undefined;
+    this.cost.varies = true;
     const variable = value.name.value;
-    const given = this.variables?.[variable];
+    const given = this.variables[variable];
     if (given !== undefined) return typeof given === 'number' ? given : undefined;
     const fallback = this.operation.variableDefinitions?.find((d) => d.variable.name.value === variable)?.defaultValue;
     return fallback?.kind === Kind.INT ? Number(fallback.value) : undefined;
   }
 }
+
+const isConnection = (type: GraphQLNamedType) => isObjectType(type) && type.name.endsWith('Connection');
+
+const isEdge = ({ name }: GraphQLNamedType) => name.endsWith('Edge');
+
+/** Types that only hold records together. */
+export const isStructure = (type: GraphQLNamedType) => isConnection(type) || type.name === 'PageInfo';

@@ -47,7 +47,8 @@ export function checkShape(document: DocumentNode, limits: GraphQLLimits): void 
     within('aliases', aliases, limits.aliases);
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
     within('nesting', depth, limits.depth);
-    within('root fields', shape.rootFields(definition.selectionSet), limits.rootFields);
+    within('root fields', shape.fieldsOf(definition.selectionSet).length, limits.rootFields);
+    within('pairs of fields of one name', shape.overlaps([definition.selectionSet]), limits.overlaps);
     for (const variable of definition.variableDefinitions ?? []) {
       shape.directives += variable.directives?.length ?? 0;
       if (variable.defaultValue) checkValue(variable.defaultValue);
@@ -95,13 +96,32 @@ class Shape {
     return size;
   }
 
-  /** How many root fields a selection runs, those in fragments included; only after `of` has found it free of cycles. */
-  rootFields(set: SelectionSetNode): number {
-    return set.selections.reduce((sum, selection) => {
-      if (selection.kind === Kind.FIELD) return sum + 1;
+  /** The fields of a selection, those in fragments included; only after `of` has found it free of cycles, and not too large. */
+  fieldsOf({ selections }: SelectionSetNode): FieldNode[] {
+    return selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection];
       const inner = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
-      return sum + (inner ? this.rootFields(inner) : 0);
-    }, 0);
+      return inner ? this.fieldsOf(inner) : [];
+    });
+  }
+
+  /**
+   * How many pairs of fields answer under one name in the same place, fragments written out: validation compares the fields of
+   * each, and all that is below them.
+   */
+  overlaps(sets: readonly SelectionSetNode[]): number {
+    const groups = new Map<string, FieldNode[]>();
+    for (const field of sets.flatMap((set) => this.fieldsOf(set))) {
+      const name = (field.alias ?? field.name).value;
+      const group = groups.get(name);
+      if (group) group.push(field);
+      else groups.set(name, [field]);
+    }
+    let pairs = 0;
+    for (const group of groups.values()) {
+      pairs += (group.length * (group.length - 1)) / 2 + this.overlaps(group.flatMap(({ selectionSet }) => selectionSet ?? []));
+    }
+    return pairs;
   }
 
   #field({ name, alias, arguments: args, selectionSet }: FieldNode): Size {

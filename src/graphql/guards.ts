@@ -1,19 +1,22 @@
 import {
   type DocumentNode,
   GraphQLError,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
   parse,
+  type SelectionSetNode,
   validate,
-  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { markOf } from '../kernel/access/access.js';
+import type { GraphQLLimits } from '../kernel/base/config.js';
 import { AppError, badRequest, check, unauthenticated } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
 import { toGraphQLError } from './errors.js';
-import { costOf } from './guards.cost.js';
+import { type Cost, costOf } from './guards.cost.js';
 import { checkShape, checkText } from './guards.shape.js';
 
 /** A request of GraphQL as it came, whichever transport brought it. */
@@ -23,26 +26,41 @@ export interface Incoming {
   variables?: Readonly<Record<string, unknown>> | null;
 }
 
-/** The document of an admitted request, or why it is refused. */
-export type Admission = { document: DocumentNode; errors?: undefined } | { document?: undefined; errors: GraphQLError[] };
+/** The document of an admitted request and what it may cost, or why it is refused. */
+export type Admission =
+  | { document: DocumentNode; operation: OperationDefinitionNode; estimated: number; errors?: undefined }
+  | { document?: undefined; operation?: undefined; estimated: number; errors: GraphQLError[] };
 
 /** A document that passed, kept for the next request with the same text. */
 interface Passed {
   document: DocumentNode;
-  introspects: boolean;
-  /** Whether it is within the cost whatever its variables. */
-  cheap: boolean;
+  /** Whether nobody's credentials are needed for any of its root fields. */
+  isPublic: boolean;
+  /** The costs of its operations that are the same whatever the variables. */
+  costs: Map<OperationDefinitionNode, Cost>;
 }
+
+/** A document that was refused, and so is again. */
+interface Refused {
+  refusal: Refusal;
+}
+
+type Refusal = AppError | Invalid | GraphQLError;
+
+const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof AppError || error instanceof Invalid || error instanceof GraphQLError;
 
 // Texts, not documents, are what a cache can weigh: a document takes about a hundred times its text.
 const maxText = 100_000;
-const caches = new WeakMap<GraphQLSchema, LRUCache<string, Passed>>();
+// A server has its own limits, and so its own cache.
+const caches = new WeakMap<GraphQLLimits, LRUCache<string, Passed | Refused>>();
 
-function cacheOf(schema: GraphQLSchema): LRUCache<string, Passed> {
-  const known = caches.get(schema);
-  if (known) return known;
-  const made = new LRUCache<string, Passed>({ max: 1000, maxSize: 1_000_000, maxEntrySize: 20_000 });
-  caches.set(schema, made);
+function cacheOf({ app }: Context): LRUCache<string, Passed | Refused> {
+  const limits = app.config.graphql;
+  const kept = caches.get(limits);
+  if (kept) return kept;
+  const made = new LRUCache<string, Passed | Refused>({ max: 1000, maxSize: 1_000_000, maxEntrySize: 20_000 });
+  caches.set(limits, made);
   return made;
 }
 
@@ -52,56 +70,95 @@ function cacheOf(schema: GraphQLSchema): LRUCache<string, Passed> {
  * only the document that it gives back, and sends the errors otherwise; HTTP with the status of the first, at least 400.
  */
 export function admit(schema: GraphQLSchema, { query, operationName, variables }: Incoming, ctx: Context): Admission {
+  let estimated = 0;
   try {
-    const cache = cacheOf(schema);
-    const known = cache.get(query);
-    const passed = known ?? pass(schema, query, ctx);
-    if (!known) cache.set(query, passed, { size: query.length + 1 });
-    if (passed.introspects && isStranger(ctx)) throw ctx.request.refusal ?? unauthenticated('Introspection needs credentials here');
-    const operation = getOperationAST(passed.document, operationName);
+    const passed = known(query, ctx) ?? pass(schema, query, ctx);
+    const { document, costs } = passed;
+    const operation = getOperationAST(document, operationName);
     check(operation, () => badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run'));
-    if (!passed.cheap) checkCost(costOf(schema, passed.document, operation, variables ?? {}), ctx);
-    return { document: passed.document };
+    const cost = costs.get(operation) ?? costOf(schema, document, operation, variables ?? {});
+    if (!cost.varies) costs.set(operation, cost);
+    estimated = cost.records;
+    checkCost(cost, ctx);
+    return { document, operation, estimated };
   } catch (error) {
-    return { errors: asErrors(error, ctx) };
+    return { estimated, errors: asErrors(error, ctx) };
   }
 }
 
 /** Outside production nobody is a stranger; in it, who comes without credentials is. */
 const isStranger = (ctx: Context) => ctx.app.config.production && !ctx.principal;
 
-function checkCost(cost: number, { app }: Context): void {
+/** Throws 400 for an operation that could read too much, naming where most of it is. */
+function checkCost({ records, dearest, most: dear }: Cost, { app }: Context): void {
   const most = app.config.graphql.cost;
-  check(cost <= most, () => badRequest(`The operation may read ${cost} records; at most ${most} are allowed. Ask for smaller pages`));
+  const told = `The operation may read ${records} records; at most ${most} are allowed. Most of them are at ${dearest} (${dear})`;
+  const more = { limit: 'cost', setting: 'GRAPHQL_MAX_COST', most, path: dearest };
+  check(records <= most, () => new AppError('invalid_request', `${told}: ask for smaller pages there`, { more }));
 }
 
 class Invalid extends Error {
-  constructor(readonly errors: readonly GraphQLError[]) {
+  readonly errors: GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
     super('invalid document');
+    // Without their nodes, which hold the whole document.
+    this.errors = errors.map(({ message, source, positions }) => new GraphQLError(message, { source, positions }));
   }
 }
 
-function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
-  const limits = ctx.app.config.graphql;
-  check(query.length <= maxText, () => badRequest(`The document is longer than ${maxText} characters; pass values as variables`));
-  checkText(query, limits);
-  const document = parse(query);
-  checkShape(document, limits);
-  const errors = validate(schema, document, undefined, { maxErrors: 10 });
-  if (errors.length > 0) throw new Invalid(errors);
-  const operations = document.definitions.filter((d): d is OperationDefinitionNode => d.kind === Kind.OPERATION_DEFINITION);
-  const cheap = operations.every((operation) => costOf(schema, document, operation) <= limits.cost);
-  return { document, introspects: introspects(document), cheap };
+/** What is known of a document from the last time, if anything; throws what it was refused for. */
+function known(query: string, ctx: Context): Passed | undefined {
+  const kept = cacheOf(ctx).get(query);
+  if (!kept) return undefined;
+  if ('refusal' in kept) throw kept.refusal;
+  checkCaller(ctx, kept.isPublic);
+  return kept;
 }
 
-function introspects(document: DocumentNode): boolean {
-  let found = false;
-  visit(document, {
-    Field: ({ name }) => {
-      found ||= name.value === '__schema' || name.value === '__type';
-    },
-  });
-  return found;
+/** Whoever has no credentials learns nothing of a document that needs some, and has nobody work on it. */
+function checkCaller(ctx: Context, isPublic: boolean): void {
+  if (!isPublic && !ctx.principal) throw ctx.request.refusal ?? unauthenticated();
+}
+
+function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
+  const keep = <K extends Passed | Refused>(kept: K): K => {
+    cacheOf(ctx).set(query, kept, { size: query.length + 1 });
+    return kept;
+  };
+  try {
+    const limits = ctx.app.config.graphql;
+    check(query.length <= maxText, () => badRequest(`The document is longer than ${maxText} characters; pass values as variables`));
+    checkText(query, limits);
+    const document = parse(query);
+    checkShape(document, limits);
+    const isPublic = needsNobody(schema, document, ctx.app.config.production);
+    checkCaller(ctx, isPublic);
+    const errors = validate(schema, document, undefined, { maxErrors: 10 });
+    if (errors.length > 0) throw new Invalid(errors);
+    return keep({ document, isPublic, costs: new Map() });
+  } catch (refusal) {
+    // One that is for want of credentials is the caller's, and not the document's.
+    if (isRefusal(refusal) && !(refusal instanceof AppError && refusal.code === 'unauthenticated')) keep({ refusal });
+    throw refusal;
+  }
+}
+
+/** Whether every root field is public; introspection is, outside production. */
+function needsNobody(schema: GraphQLSchema, { definitions }: DocumentNode, isProduction: boolean): boolean {
+  const fragments = new Map(definitions.flatMap((d) => (d.kind === Kind.FRAGMENT_DEFINITION ? [[d.name.value, d.selectionSet]] : [])));
+  const isPublic = (root: GraphQLObjectType | null | undefined, { selections }: SelectionSetNode): boolean =>
+    selections.every((selection) => {
+      if (selection.kind !== Kind.FIELD) {
+        const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments.get(selection.name.value);
+        return !inner || isPublic(root, inner);
+      }
+      const name = selection.name.value;
+      if (name.startsWith('__')) return name === '__typename' || !isProduction;
+      const field = root?.getFields()[name];
+      return field ? markOf(field).public === true : false;
+    });
+  return definitions.every((d) => d.kind !== Kind.OPERATION_DEFINITION || isPublic(schema.getRootType(d.operation), d.selectionSet));
 }
 
 function asErrors(error: unknown, ctx: Context): GraphQLError[] {
@@ -109,8 +166,8 @@ function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   const errors = error instanceof Invalid ? error.errors : error instanceof GraphQLError ? [error] : undefined;
   if (!errors) throw error;
   const extensions = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
-  return errors.map(({ message, nodes, source, positions }) => {
+  return errors.map(({ message, source, positions }) => {
     const text = isStranger(ctx) ? message.replace(/ Did you mean .*\?$/s, '') : message;
-    return new GraphQLError(text, { nodes, source, positions, extensions });
+    return new GraphQLError(text, { source, positions, extensions });
   });
 }

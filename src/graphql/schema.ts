@@ -4,6 +4,7 @@ import { classMark, markOf } from '../kernel/access/access.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import type { Module } from '../kernel/module/module.js';
+import { countRecords } from './records.js';
 
 /** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
@@ -24,6 +25,8 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   markInputFields(schema);
   describeRoots(schema);
   describeIds(schema);
+  leavePlainFields(schema);
+  countRecords(schema);
   return schema;
 }
 
@@ -84,6 +87,24 @@ function markInputFields(schema: GraphQLSchema) {
     for (const rule of rulesOf(target)) {
       const field = fields[rule.name];
       if (field) field.extensions = { ...field.extensions, rule };
+    }
+  }
+}
+
+/**
+ * TypeGraphQL gives every field a resolver, also where it only reads a property of its record. The executor does that itself,
+ * in half the time.
+ */
+function leavePlainFields(schema: GraphQLSchema) {
+  const storage = getMetadataStorage();
+  const names = new Map(storage.objectTypes.map(({ target, name }) => [target, name]));
+  const resolved = new Set(storage.fieldResolvers.map((one) => `${names.get(one.getObjectType!())}.${one.schemaName}`));
+  const renamed = new Set(storage.fields.filter(({ name, schemaName }) => name !== schemaName).map(({ schemaName }) => schemaName));
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || type.name.startsWith('__') || roots.includes(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (!resolved.has(`${type.name}.${field.name}`) && !renamed.has(field.name)) field.resolve = undefined;
     }
   }
 }

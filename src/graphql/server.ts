@@ -1,9 +1,19 @@
 import { ApolloServer, type ApolloServerPlugin, type BaseContext, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, type ExecutionResult, type GraphQLSchema, OperationTypeNode, parse } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  type GraphQLError,
+  type GraphQLSchema,
+  OperationTypeNode,
+  parse,
+} from 'graphql';
 import type { RateGate } from '../http/limits.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
+import { Budget } from '../kernel/base/budget.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
+import { jsonSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
@@ -36,24 +46,31 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
           (incoming as { document?: DocumentNode }).document = admission.document ?? nothing;
         },
         async responseForOperation({ document, operationName, source, request, contextValue, response }) {
-          const reply = (singleResult: object) => ({
-            http: response.http,
-            body: { kind: 'single' as const, singleResult: singleResult as never },
-          });
-          if (admission.errors) {
-            response.http.status = Number(admission.errors[0]?.extensions.status);
-            return reply({ errors: admission.errors.map((error) => error.toJSON()) });
-          }
           const { ctx } = contextValue;
+          const isMutation = admission.operation?.operation === OperationTypeNode.MUTATION;
+          const budget = new Budget(ctx.app.config.graphql, admission.estimated, !isMutation);
+          ctx.request.budget = budget;
+          const reply = (result: object) => ({
+            http: response.http,
+            body: { kind: 'single' as const, singleResult: { ...result, extensions: { cost: budget.cost } } as never },
+          });
+          const refuse = (errors: readonly GraphQLError[]) => {
+            response.http.status = Number(errors[0]?.extensions.status);
+            return reply({ errors: errors.map((error) => error.toJSON()) });
+          };
+          if (admission.errors) return refuse(admission.errors);
           try {
             const operation = documents.get(document, operationName, source);
             await spendFields(schema, operation, contextValue);
             const variables = request.variables ?? {};
             if (await subscribed(contextValue, { operation, document, operationName, variables })) return reply({ data: null });
-            const result = printErrors(await run(operation, ctx, variables), ctx);
-            noteLimit(response.http, result);
-            return reply(result);
+            const result = await run(operation, ctx, variables);
+            if (budget.refusal) return refuse([toGraphQLError(budget.refusal, ctx.request.id)]);
+            const printable = printErrors(result, ctx);
+            noteLimit(response.http, printable);
+            return reply(await printed(printable, contextValue, budget));
           } catch (error) {
+            if (error === budget.refusal) return refuse([toGraphQLError(budget.refusal!, ctx.request.id)]);
             const refusal = refusalOf(error, ctx);
             noteRefusal(response.http, refusal);
             return reply({ errors: [toGraphQLError(refusal, ctx.request.id).toJSON()] });
@@ -62,6 +79,23 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
       };
     },
   };
+}
+
+/** A result whose data are within what an answer may have; over HTTP, which takes text, they are printed. */
+async function printed(result: ExecutionResult, { subscribe }: GraphQLContext, budget: Budget): Promise<object> {
+  const { data } = result;
+  if (!data) return result;
+  budget.print(jsonSize(data, budget.mostBytes));
+  if (subscribe) return result;
+  const text = await printJson(data);
+  budget.print(Buffer.byteLength(text));
+  return { ...result, data: new Printed(text) };
+}
+
+/** The text of an answer; Apollo's own is indented. */
+function textOf({ errors, data, ...rest }: FormattedExecutionResult): string {
+  const members = Object.entries({ errors, ...rest, data }).filter(([, value]) => value !== undefined);
+  return `{${members.map(([name, value]) => `"${name}":${value instanceof Printed ? value.text : JSON.stringify(value)}`).join()}}`;
 }
 
 /** What is refused before it runs is 200 as GraphQL has it, but for what every HTTP client must see. */
@@ -111,8 +145,7 @@ export function graphqlServer(schema: GraphQLSchema, documents: Documents): Apol
     documentStore: null,
     persistedQueries: false,
     csrfPrevention: true,
-    // Apollo's own indents every answer.
-    stringifyResult: (result) => JSON.stringify(result),
+    stringifyResult: textOf,
     allowBatchedHttpRequests: false,
     includeStacktraceInErrorResponses: false,
     // the start of the process does, and in order: Apollo would send the signal a second time

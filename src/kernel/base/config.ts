@@ -50,7 +50,10 @@ const environment = z.object({
   GRAPHQL_MAX_ROOT_FIELDS: count(20),
   GRAPHQL_MAX_ALIASES: count(30),
   GRAPHQL_MAX_DIRECTIVES: count(50),
-  GRAPHQL_MAX_COST: count(10_000),
+  GRAPHQL_MAX_OVERLAPS: count(2000),
+  GRAPHQL_MAX_COST: count(1_000_000),
+  GRAPHQL_MAX_RECORDS: count(20_000),
+  GRAPHQL_MAX_BYTES: count(16 * 1024 * 1024),
   BENCH_NO_COMMIT_BATCHING: flag(false),
   BENCH_NO_LOOKUP_BATCHING: flag(false),
 });
@@ -90,8 +93,14 @@ export interface GraphQLLimits {
   rootFields: number;
   aliases: number;
   directives: number;
-  /** Records read at most, by the sizes of its pages. */
+  /** Pairs of fields of one name in one selection, which validation compares with each other. */
+  overlaps: number;
+  /** Records that it could read at most, by the sizes of its pages: looked at before it runs. */
   cost: number;
+  /** Records that it does read or answer: spent while it runs. */
+  records: number;
+  /** Bytes that it does read, and bytes of `data` that it answers: spent while it runs. */
+  bytes: number;
 }
 
 export interface Config {
@@ -156,6 +165,21 @@ function stripeConfig(e: z.infer<typeof environment>): StripeConfig | undefined 
   };
 }
 
+function graphqlLimits(e: z.infer<typeof environment>): GraphQLLimits {
+  return {
+    tokens: e.GRAPHQL_MAX_TOKENS,
+    depth: e.GRAPHQL_MAX_DEPTH,
+    fields: e.GRAPHQL_MAX_FIELDS,
+    rootFields: e.GRAPHQL_MAX_ROOT_FIELDS,
+    aliases: e.GRAPHQL_MAX_ALIASES,
+    directives: e.GRAPHQL_MAX_DIRECTIVES,
+    overlaps: e.GRAPHQL_MAX_OVERLAPS,
+    cost: e.GRAPHQL_MAX_COST,
+    records: e.GRAPHQL_MAX_RECORDS,
+    bytes: e.GRAPHQL_MAX_BYTES,
+  };
+}
+
 /** Reads the configuration from the environment; throws one readable error that names every wrong variable. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -200,15 +224,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       sockets: e.RATE_LIMIT_SOCKETS,
       keySockets: e.RATE_LIMIT_KEY_SOCKETS,
     },
-    graphql: {
-      tokens: e.GRAPHQL_MAX_TOKENS,
-      depth: e.GRAPHQL_MAX_DEPTH,
-      fields: e.GRAPHQL_MAX_FIELDS,
-      rootFields: e.GRAPHQL_MAX_ROOT_FIELDS,
-      aliases: e.GRAPHQL_MAX_ALIASES,
-      directives: e.GRAPHQL_MAX_DIRECTIVES,
-      cost: e.GRAPHQL_MAX_COST,
-    },
+    graphql: graphqlLimits(e),
     batching: { commits: !e.BENCH_NO_COMMIT_BATCHING, lookups: !e.BENCH_NO_LOOKUP_BATCHING },
   };
 }

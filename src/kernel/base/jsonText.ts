@@ -2,3 +2,56 @@
 export class Printed {
   constructor(readonly text: string) {}
 }
+
+/** About how many characters a value takes as JSON. Stops counting once it is past `most`. */
+export function jsonSize(value: unknown, most = Number.POSITIVE_INFINITY): number {
+  let size = 0;
+  const add = (part: unknown): void => {
+    if (typeof part === 'string') size += part.length + 2;
+    else if (typeof part !== 'object' || part === null) size += 5;
+    else if (Array.isArray(part)) {
+      size += part.length + 1;
+      for (let i = 0; i < part.length && size <= most; i++) add(part[i]);
+    } else {
+      for (const name in part) {
+        if (size > most) return;
+        size += name.length + 4;
+        add((part as Record<string, unknown>)[name]);
+      }
+    }
+  };
+  add(value);
+  return size;
+}
+
+/** The next turn of the event loop: what else has come meanwhile goes first. */
+export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
+
+/** What is printed in one turn, in characters: some milliseconds. */
+const inOneTurn = 1_000_000;
+
+/** A value as JSON. A large one is printed in parts, so that other requests are answered meanwhile. */
+export async function printJson(value: unknown): Promise<string> {
+  let printed = 0;
+  const print = async (part: unknown): Promise<string> => {
+    const size = jsonSize(part, inOneTurn);
+    if (size <= inOneTurn || typeof part !== 'object' || part === null) {
+      printed += size;
+      if (printed > inOneTurn) {
+        printed = 0;
+        await nextTurn();
+      }
+      return JSON.stringify(part) ?? 'null';
+    }
+    const texts: string[] = [];
+    if (Array.isArray(part)) {
+      for (const item of part) texts.push(await print(item));
+      return `[${texts.join()}]`;
+    }
+    for (const [name, member] of Object.entries(part)) {
+      if (member !== undefined) texts.push(`${JSON.stringify(name)}:${await print(member)}`);
+    }
+    return `{${texts.join()}}`;
+  };
+  return print(value);
+}

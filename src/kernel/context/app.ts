@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Limiter } from '../access/rateLimits.js';
+import type { Budget } from '../base/budget.js';
 import type { Clock } from '../base/clock.js';
 import type { Config } from '../base/config.js';
 import type { AppError } from '../base/errors.js';
@@ -41,6 +42,8 @@ export interface RequestInfo {
   /** The client's key for a safe retry, and whether a kept outcome answered it. */
   idempotencyKey?: string;
   replayed?: boolean;
+  /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
+  budget?: Budget;
   /** Set by an operation: a session to hand to the browser, or null to end it. */
   session?: { token: string; expiresAt: Date } | null;
 }

@@ -105,13 +105,19 @@ export class Context {
   }
 
   /** The rows that a statement answers for the caller's account. */
-  rows<Row extends object, P>(statement: Statement<Row, P>, ...[params]: Params<P>): Promise<Row[]> {
-    return this.#reader.rows(statement, this.caller.account.id, (params ?? {}) as P);
+  async rows<Row extends object, P>(statement: Statement<Row, P>, ...[params]: Params<P>): Promise<Row[]> {
+    return this.#spent(await this.#reader.rows(statement, this.caller.account.id, (params ?? {}) as P));
+  }
+
+  /** Every row that enters by a statement is spent of the request's budget. */
+  #spent<Row>(rows: Row[]): Row[] {
+    this.request.budget?.read(rows);
+    return rows;
   }
 
   /** The rows of a select that was composed of conditions; `row` says what its columns are. */
-  select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
-    return this.#reader.select(row, rows);
+  async select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
+    return this.#spent(await this.#reader.select(row, rows));
   }
 
   /**

@@ -45,12 +45,12 @@ export async function listRows<Row extends { id: string }>(
   const rows = sql`select ${columns ?? table.columnsWith(ctx, computed)}, t._key, t._nth from (${page.rows}) t`;
   const total = window.total === 'none' ? sql`null` : sql`(${page.total})`;
   const json = sql`json_build_object('total', ${total}, 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
-  const found = JSON.parse(await ask(ctx, window, sql`${tablesOf(page.tables)} select ${json}::text`)) as {
-    rows: (Row & Listed)[];
-    total: number | null;
-  };
+  const text = await ask(ctx, window, sql`${tablesOf(page.tables)} select ${json}::text`);
+  const found = JSON.parse(text) as { rows: (Row & Listed)[]; total: number | null };
   found.rows.forEach(readerOf(row));
-  return pageOf(window, found.rows, found.total);
+  const read = pageOf(window, found.rows, found.total);
+  ctx.request.budget?.read(read.nodes, text.length);
+  return read;
 }
 
 const tablesOf = (tables: Sql | undefined) => (tables ? sql`with ${tables}` : emptySql);

@@ -45,22 +45,44 @@ export interface Relation {
   live?: Sql | ((ctx: Context) => Sql);
 }
 
-/** The first records of each of many parents in one statement. */
+/** The most rows that one statement may bring: fifty records with fifty each. */
+const mostRows = 2500;
+
+/** Parents whose records are read together, so that no statement brings more than `mostRows`. */
+function* portions(parents: readonly (readonly [id: string, size: number])[]) {
+  let [portion, rows] = [[] as (readonly [string, number])[], 0];
+  for (const parent of parents) {
+    if (rows + parent[1] > mostRows && portion.length > 0) {
+      yield portion;
+      [portion, rows] = [[], 0];
+    }
+    portion.push(parent);
+    rows += parent[1];
+  }
+  yield portion;
+}
+
+/** The first records of each of many parents, in one statement where they are not too many. */
 export const relatedRows =
   <Row extends object>({ table, columns, parent, order = newestFirst, live, row = {} }: Relation): Batch<Row[]> =>
   async (ctx, keys) => {
-    const wanted = keys.map((key) => key.split('/'));
-    const [ids, sizes] = [wanted.map(([id]) => id!), wanted.map(([, size]) => Number(size))];
+    const parents = keys.map((key) => key.split('/')).map(([id, size]) => [id!, Number(size)] as const);
     const which = typeof live === 'function' ? live(ctx) : (live ?? sql`true`);
     const own = allOf([sql`t.account_id = ${ctx.caller.account.id}::uuid`, belongs(parent), which]);
-    const rows = await ctx.select(
-      { ...row, _parent: text },
-      sql`
-      select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)
-      cross join lateral (
-        select ${columns}, row_number() over (order by ${rawSql(order)}) as _nth from ${rawSql(table)} t
-        where ${own} order by ${rawSql(order)} limit p.size) r
-      order by _parent, r._nth`,
-    );
-    return grouped(keys, rows as (Row & { _parent: string })[], (found) => found._parent);
+    const rows: (Row & { _parent: string })[] = [];
+    // One after the other, so that a request that has spent its budget reads no more.
+    for (const portion of portions(parents)) {
+      const [ids, sizes] = [portion.map(([id]) => id), portion.map(([, size]) => size)];
+      const found = await ctx.select(
+        { ...row, _parent: text },
+        sql`
+        select r.*, p.id || '/' || p.size as _parent from unnest(${ids}::uuid[], ${sizes}::int[]) p(id, size)
+        cross join lateral (
+          select ${columns}, row_number() over (order by ${rawSql(order)}) as _nth from ${rawSql(table)} t
+          where ${own} order by ${rawSql(order)} limit p.size) r
+        order by _parent, r._nth`,
+      );
+      rows.push(...(found as (Row & { _parent: string })[]));
+    }
+    return grouped(keys, rows, (found) => found._parent);
   };

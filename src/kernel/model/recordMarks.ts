@@ -1,3 +1,4 @@
+import type { GraphQLField } from 'graphql';
 import { Extensions } from 'type-graphql';
 
 /** Marks a relation as part of its parent's REST record, with these of its fields, or all of its own; who may read the record may read it. */
@@ -5,3 +6,17 @@ export const OfRecord = (...fields: string[]) => Extensions({ record: fields });
 
 /** The name under which the REST record shows a field: an `id` there that is not the id of its GraphQL object. */
 export const RestName = (name: string) => Extensions({ restName: name });
+
+/** A list without pages holds at most this many records: what its service and its inputs make sure of, and the cost guard counts. */
+export const Holds = (most: number) => Extensions({ holds: most });
+
+/** A field takes as long to answer as reading this many records, besides those that it answers. */
+export const Weighs = (records: number) => Extensions({ weighs: records });
+
+/** The most records that a list without pages can answer, by `Holds` or by its rule; undefined where nothing says it. */
+export function mostItems({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): number | undefined {
+  const { holds, rule } = extensions as { holds?: number; rule?: { schema: { maxItems?: number } } };
+  return holds ?? rule?.schema.maxItems;
+}
+
+export const weightOf = ({ extensions }: Pick<GraphQLField<unknown, unknown>, 'extensions'>): number => Number(extensions.weighs ?? 0);

@@ -1,7 +1,7 @@
 import { Field, ObjectType } from 'type-graphql';
 import { Rows, Target, Targets } from '../../kernel/model/bulkFields.js';
 import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/model/fields.js';
-import { RestName } from '../../kernel/model/recordMarks.js';
+import { Holds, RestName } from '../../kernel/model/recordMarks.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
 import { CreateDealInput } from '../deals/deal.model.js';
 
@@ -45,7 +45,9 @@ export class BulkResults {
 /** The counts are the contract's reply; what came of each record is there for who asks. */
 @ObjectType({ description: 'What came of many records' })
 export class BulkOutcome extends BulkCounts {
-  @Field(() => [BulkResult], { description: 'What came of each record' }) results: BulkResult[];
+  @Field(() => [BulkResult], { description: 'What came of each record' })
+  @Holds(sizes.edit)
+  results: BulkResult[];
 }
 
 @Input('Changes to one contact: absent keeps, null clears')

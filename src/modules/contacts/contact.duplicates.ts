@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { DuplicateGroup } from './contact.model.js';
+import { type DuplicateGroup, mostOfGroup } from './contact.model.js';
 
 const mostGroups = 200;
 
@@ -18,7 +18,7 @@ const groups = statement({
       select 'email' as kind, email_lower collate "C" as value, id from live where email_lower is not null
       union all select 'phone', phone collate "C", id from live where phone is not null
       union all select 'name_company', (name || ' @ ' || company) collate "C", id from live where name <> '' and company is not null)
-    select kind as "matchOn", value, count(*)::int as count, (array_agg(id order by id))[1:100] as ids from keyed
+    select kind as "matchOn", value, count(*)::int as count, (array_agg(id order by id))[1:${mostOfGroup}::int] as ids from keyed
     group by kind, value having count(*) > 1 order by count(*) desc, kind, value limit ${mostGroups}::int`,
 });
 

@@ -22,6 +22,9 @@ import {
   Texts,
 } from '../../kernel/model/fields.js';
 
+/** The most tags of one contact: they are read with it. */
+export const mostTags = 100;
+
 /** Where a contact came from, as the tracking pixel or the form told. */
 @ObjectType({ description: 'Where a contact came from' })
 export class Attribution {
@@ -87,7 +90,7 @@ export class Contact extends ContactFields {
 
 @Input('A new contact; at least one of firstName, lastName, email, phone')
 export class CreateContactInput extends Draft(ContactFields) {
-  @Texts(100, 100, 'Tag names, found or made; they replace the tags of the contact') tags?: string[] | null;
+  @Texts(mostTags, 100, 'Tag names, found or made; they replace the tags of the contact') tags?: string[] | null;
 }
 
 @Input('Two contacts to make one')
@@ -139,6 +142,9 @@ export class SmartViewInfo {
   @Count('How many contacts it shows now', { required: true }) count: number;
 }
 
+/** The most contacts that one group of duplicates shows. */
+export const mostOfGroup = 40;
+
 @Entity('Contacts that may be one person', { scope: 'contacts' })
 export class DuplicateGroup {
   @Text(20, 'email, phone or name_company', { required: true }) matchOn: string;
@@ -147,8 +153,8 @@ export class DuplicateGroup {
   @Nested(
     () => Contact,
     () => Contact,
-    'The contacts, at most 100',
-    { list: 100, required: true },
+    `The contacts, at most ${mostOfGroup}; count tells how many there are`,
+    { list: mostOfGroup, required: true },
   )
   contacts: Contact[];
 }

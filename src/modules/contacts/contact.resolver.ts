@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { First, firstOf } from '../../kernel/lists/relatedRows.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { OfRecord } from '../../kernel/model/recordMarks.js';
+import { Holds, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { User } from '../users/user.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
@@ -18,6 +18,7 @@ import {
   CreateContactInput,
   DuplicateGroup,
   MergeContactsInput,
+  mostTags,
   SmartViewInfo,
   UpdateContactInput,
   UpsertResult,
@@ -46,11 +47,14 @@ export class ContactResolver {
   }
 
   @Query(() => [DuplicateGroup], { description: 'Contacts that may be one person; at most 200 groups, the largest first' })
+  @Holds(200)
   duplicateContacts(@Ctx() ctx: Context) {
     return duplicateContacts(ctx);
   }
 
   @Query(() => [SmartViewInfo], { description: 'The ready-made views, with how many contacts each shows now' })
+  @Holds(20)
+  @Weighs(10_000)
   contactSmartViews(@Ctx() ctx: Context) {
     return smartViews(ctx);
   }
@@ -89,18 +93,21 @@ export class ContactResolver {
 
   @Mutation(() => [Tag], { description: 'Puts existing tags on a contact; answers all its tags' })
   @OfRecord('id', 'name', 'color')
+  @Holds(mostTags)
   addContactTags(@Ctx() ctx: Context, @IdArg() id: string, @In() input: AddTagsInput) {
     return addTags(ctx, id, input);
   }
 
   @Mutation(() => [Tag], { description: 'Takes a tag off a contact; answers the tags that are left' })
   @OfRecord('id', 'name', 'color')
+  @Holds(mostTags)
   removeContactTag(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {
     return removeTag(ctx, id, tagId);
   }
 
   @FieldResolver(() => [Tag], { description: 'The tags of the contact, by name' })
   @OfRecord('id', 'name')
+  @Holds(mostTags)
   tags(@Ctx() ctx: Context, @Root() contact: contacts.ContactRow) {
     return contact.tags ?? ctx.load.tagsOfContact.load(contact.id);
   }

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
+import { mostTags } from './contact.model.js';
 import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';
 import { pair, withTags } from './contact.tagging.js';
 
@@ -20,7 +21,12 @@ export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTa
 /** Puts tags that are known to exist on a contact. */
 export async function putOn(ctx: Context, before: ContactRow, tagIds: string[]): Promise<Tag[]> {
   await Promise.all(tagIds.map((tagId) => ctx.load.tagOn.fresh(pair(before.id, tagId))));
-  return afterRetagging(ctx, before);
+  const tags = await afterRetagging(ctx, before);
+  const had = before.tags?.length ?? 0;
+  check(tags.length <= Math.max(mostTags, had), () =>
+    invalidField('tagIds', 'too_many', `would give the contact more than ${mostTags} tags`),
+  );
+  return tags;
 }
 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { First, firstOf } from '../../kernel/lists/relatedRows.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
+import { Holds } from '../../kernel/model/recordMarks.js';
 import { Contact } from '../contacts/contact.model.js';
 import { User } from '../users/user.model.js';
 import {
@@ -59,6 +60,7 @@ export class ImportResolver {
   }
 
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
+  @Holds(5)
   preview(@Ctx() ctx: Context, @Root() { id }: Import) {
     return ctx.load.importPreview.load(id);
   }

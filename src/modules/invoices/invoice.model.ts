@@ -40,6 +40,9 @@ export class InvoiceItem extends InvoiceItemFields {
 @Input('A line of an invoice')
 export class InvoiceItemInput extends Draft(InvoiceItemFields) {}
 
+/** The most payments of one invoice: they are read with it. */
+export const mostPayments = 1000;
+
 /** Contract "Invoice, item and payment", payments. */
 @ObjectType()
 export class PaymentFields {
@@ -104,7 +107,7 @@ export class Invoice extends InvoiceFields {
     () => Payment,
     () => Payment,
     'The payments, in the order in which they were recorded',
-    { required: true, list: 10_000 },
+    { required: true, list: mostPayments },
   )
   payments: Payment[];
 }

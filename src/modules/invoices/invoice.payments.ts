@@ -3,7 +3,7 @@ import { exact } from '../../kernel/base/money.js';
 import { instantOf } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type { Payment, RecordPaymentInput } from './invoice.model.js';
+import { mostPayments, type Payment, type RecordPaymentInput } from './invoice.model.js';
 import { changesOf, getInvoice, lockInvoice, settled } from './invoice.service.js';
 
 /** Contract GET /invoices/{id}/payments. */
@@ -17,6 +17,7 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   const before = await lockInvoice(ctx, id);
   check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
   checkTrial(ctx);
+  check(before.payments.length < mostPayments, () => conflict(`An invoice takes at most ${mostPayments} payments`));
   const balance = exact(before.total).minus(exact(before.amountPaid));
   check(exact(input.amount).lte(balance), () =>
     invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),

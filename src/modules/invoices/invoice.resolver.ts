@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { First, firstOf } from '../../kernel/lists/relatedRows.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { OfRecord } from '../../kernel/model/recordMarks.js';
+import { Holds, OfRecord } from '../../kernel/model/recordMarks.js';
 import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Deal } from '../deals/deal.model.js';
@@ -16,6 +16,7 @@ import {
   InvoiceConnection,
   InvoiceItem,
   InvoiceList,
+  mostPayments,
   Payment,
   RecordedPayment,
   RecordPaymentInput,
@@ -38,6 +39,7 @@ export class InvoiceResolver {
   }
 
   @Query(() => [Payment], { description: 'The payments of an invoice, in the order in which they were recorded' })
+  @Holds(mostPayments)
   invoicePayments(@Ctx() ctx: Context, @IdArg() id: string) {
     return listPayments(ctx, id);
   }

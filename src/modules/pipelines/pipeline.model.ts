@@ -18,6 +18,9 @@ import {
   Texts,
 } from '../../kernel/model/fields.js';
 
+/** The most stages of one pipeline: they are read with it. */
+export const mostStages = 100;
+
 /** Contract "Pipeline and stage", Stage. What a lost deal must tell hangs on the stage. */
 @ObjectType()
 export class StageFields {
@@ -104,7 +107,7 @@ export class PipelineStatistics {
     () => StageStatistics,
     () => StageStatistics,
     'Stage by stage, in their order',
-    { list: 1000, required: true },
+    { list: mostStages, required: true },
   )
   byStage: StageStatistics[];
 }

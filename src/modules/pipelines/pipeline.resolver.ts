@@ -3,11 +3,12 @@ import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { OfRecord } from '../../kernel/model/recordMarks.js';
+import { Holds, OfRecord } from '../../kernel/model/recordMarks.js';
 import {
   CreatePipelineInput,
   CreateStageInput,
   DeletedStage,
+  mostStages,
   Pipeline,
   PipelineConnection,
   PipelineList,
@@ -56,6 +57,7 @@ export class PipelineResolver {
 
   @FieldResolver(() => [Stage], { description: 'Its stages, in their order' })
   @OfRecord('id', 'pipelineId', 'name', 'color', 'sortOrder', 'isWon', 'isLost', 'probability', 'lostReasonRequired', 'lostReasons')
+  @Holds(mostStages)
   async stages(@Ctx() ctx: Context, @Root() pipeline: pipelines.PipelineRow) {
     return pipeline.stages ?? (await ctx.load.pipeline.load(pipeline.id))?.stages ?? [];
   }
@@ -73,6 +75,7 @@ const OfPipeline = () => Arg('pipelineId', () => ID, { nullable: true, descripti
 @Access({ scope: 'deals' })
 export class StageResolver {
   @Query(() => [Stage], { nullable: true, description: 'The stages of a pipeline, in their order' })
+  @Holds(mostStages)
   stages(@Ctx() ctx: Context, @IdArg('pipelineId') pipelineId: string) {
     return stages.listStages(ctx, pipelineId);
   }

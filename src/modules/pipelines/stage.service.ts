@@ -1,11 +1,11 @@
-import { check, conflict, found } from '../../kernel/base/errors.js';
+import { check, conflict, found, unprocessable } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { deleted } from '../../kernel/model/connection.js';
-import type { CreateStageInput, DeletedStage, UpdateStageInput } from './pipeline.model.js';
+import { type CreateStageInput, type DeletedStage, mostStages, type UpdateStageInput } from './pipeline.model.js';
 import {
   checkFlags,
   emitPipeline,
@@ -49,6 +49,7 @@ const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow>
 export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<StageRow> {
   checkFlags(input);
   const pipeline = await lockPipeline(ctx, pipelineId);
+  check(pipeline.stages.length < mostStages, () => unprocessable('stages', 'too_many', `must be at most ${mostStages} in a pipeline`));
   const last = pipeline.stages.at(-1)?.sortOrder ?? -1;
   const stage: StageRow = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));
   const stages = await placed(ctx, pipeline.stages, stage);

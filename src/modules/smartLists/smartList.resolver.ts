@@ -3,6 +3,7 @@ import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
+import { Weighs } from '../../kernel/model/recordMarks.js';
 import { User } from '../users/user.model.js';
 import { CreateSmartListInput, SmartList, SmartListConnection, SmartListList, UpdateSmartListInput } from './smartList.model.js';
 import * as smartLists from './smartList.service.js';
@@ -37,6 +38,7 @@ export class SmartListResolver {
   }
 
   @FieldResolver(() => Int, { description: 'How many records it shows now' })
+  @Weighs(10_000)
   count(@Ctx() ctx: Context, @Root() list: SmartList) {
     return ctx.load.smartListCount.load(smartLists.countKey(list));
   }
