@@ -27,7 +27,7 @@ async function tried<Row>(text: string, values: unknown[]): Promise<Row[]> {
 }
 
 const nobody = '00000000-0000-7000-8000-000000000000';
-const samples: Record<string, unknown> = { uuid: nobody, text: 'x', integer: 1, timestamptz: new Date(), boolean: false };
+const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer: 1, timestamptz: new Date(), boolean: false };
 
 /** A value of a parameter's kind. */
 function sampleOf({ sql, nullable }: Kind<unknown>): unknown {
