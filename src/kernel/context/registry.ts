@@ -27,6 +27,14 @@ export interface Reference {
   live?: string;
 }
 
+/** What is done over all accounts once its time has come. */
+export interface Sweep {
+  /** A statement over at most `$2` rows that answers a row for each; `$1` is the moment. It is run until fewer are left. */
+  sql: string;
+  /** The moment, `now` by default. */
+  before?: (now: Date) => Date;
+}
+
 /** What all modules together offer the kernel. */
 export interface Registry<C> {
   loaders: ReadonlyMap<string, BatchOf<C>>;
@@ -36,5 +44,6 @@ export interface Registry<C> {
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
   filterable: ReadonlyMap<string, Filterable>;
   references: ReadonlyMap<string, Reference>;
+  sweeps: readonly Sweep[];
   schema(): GraphQLSchema;
 }

@@ -49,3 +49,9 @@ export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 /** A model's table: Contact → contacts, OutboxEvent → outbox_events, Activity → activities, ApiKey → api_keys. */
 export const tableName = (model: string) =>
   `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/([^aeiou])y$/, '$1ie')}s`;
+
+/** The tables whose rows have a field. */
+export const tablesWith = (field: string): string[] =>
+  Object.values(Prisma.ModelName)
+    .filter((model) => fieldsOf(model).includes(field))
+    .map(tableName);

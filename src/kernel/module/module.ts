@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { App, Batch, Context, JobHandler, Reaction } from '../context/context.js';
-import type { Reference } from '../context/registry.js';
+import type { Reference, Sweep } from '../context/registry.js';
 import type { Filterable } from '../model/filterable.js';
 import type { Method, RawReply, Row } from './routes.js';
 
@@ -40,6 +40,8 @@ export interface Module {
   filterable?: Record<string, Filterable>;
   /** The records of this module that fields of other records may name, by their kind: `contact`. */
   references?: Record<string, Reference>;
+  /** What is swept over all accounts every five minutes. */
+  sweeps?: readonly Sweep[];
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -61,6 +63,7 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     jobs: named(modules, 'jobs'),
     filterable: named(modules, 'filterable'),
     references: named(modules, 'references'),
+    sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
     schema,
   };
 }

@@ -1,9 +1,11 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { AuthResolver } from './auth.resolver.js';
+import { sweeps } from './auth.sweeps.js';
 
 export default defineModule({
   name: 'auth',
+  sweeps,
   resolvers: [AuthResolver],
   routes: [
     act('POST /auth/register', 'register'),

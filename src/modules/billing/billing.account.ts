@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
+import type { Sweep } from '../../kernel/context/registry.js';
 import { instant, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -72,3 +73,14 @@ export async function keepSubscription(ctx: Context, notice: string, asked: Date
   await ctx.rows(apply, { notice, asked, now: ctx.now(), id, status, keptId, plan, interval, periodEnd });
   forgetCallers(ctx.app);
 }
+
+/** The payments vendor sends a message again for some days; it is known ten times as long. */
+const resentMs = 30 * 24 * 60 * 60 * 1000;
+
+/** Messages of the vendor that will not come again. */
+export const oldNotices: Sweep = {
+  sql: `delete from billing_events e using (
+      select account_id, id from billing_events where created_at < $1::timestamptz limit $2::int
+    ) old where e.account_id = old.account_id and e.id = old.id returning 1`,
+  before: (now) => new Date(now.getTime() - resentMs),
+};

@@ -1,10 +1,12 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, read } from '../../kernel/module/routes.js';
+import { oldNotices } from './billing.account.js';
 import { confirmPage, showPage, takeStripeNotice } from './billing.pages.js';
 import { BillingResolver } from './billing.resolver.js';
 
 export default defineModule({
   name: 'billing',
+  sweeps: [oldNotices],
   resolvers: [BillingResolver],
   routes: [
     read('GET /billing/status', 'billingStatus'),

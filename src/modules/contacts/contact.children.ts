@@ -1,17 +1,17 @@
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { rawSql, sql, tablesWith } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
-/** Every table whose rows follow their contact in a merge. */
-const children = [
-  ...['deals', 'tasks', 'notes', 'activities', 'messages', 'automation_runs', 'workflow_runs', 'calls', 'appointments'],
-  ...['submissions', 'invoices', 'import_rows'],
-];
+// These follow a contact in their own way, below.
+const besides = ['contact_tags', 'conversations'];
+
+/** Every table whose rows follow their contact in a merge: whatever names one. */
+const children = tablesWith('contactId').filter((table) => !besides.includes(table));
 
 const merge = { from: uuid, to: uuid };
 
-const repoints = [...children, 'enrollments'].map((table) =>
+const repoints = children.map((table) =>
   statement({
     name: `repoint ${table}`,
     takes: merge,

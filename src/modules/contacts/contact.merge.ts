@@ -1,13 +1,10 @@
 import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
-import { lockAddresses } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
 import { contactWithTags, taggedContact } from './contact.table.js';
@@ -45,24 +42,15 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   return merged;
 }
 
-const byAddress = statement({
-  name: 'contactByAddress',
-  takes: { email: nullable(text), phone: nullable(text) },
-  row: { id: uuid },
-  text: ({ account, email, phone }) => sql`
-    select id from contacts where account_id = ${account} and deleted_at is null and (email_lower = ${email} or phone = ${phone})
-    order by (email_lower = ${email}) desc nulls last, created_at, id limit 1`,
-});
-
 /** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
   const { phone } = input;
   const email = input.email?.toLowerCase() ?? null;
   check(email || phone || input.firstName || input.lastName, () => badRequest('One of firstName, lastName, email, phone is required'));
-  const addresses = [email, phone].filter((address) => typeof address === 'string');
-  if (addresses.length > 0) await lockAddresses(ctx, addresses);
-  const [match] = addresses.length > 0 ? await ctx.rows(byAddress, { email, phone: phone ?? null }) : [];
-  const contact = match ? await updateContact(ctx, match.id, input) : await createContact(ctx, input);
+  const at = (kind: string, address: string | null | undefined) => address && ctx.load.contactAtAddress.fresh(`${kind}/${address}`);
+  const [byEmail, byPhone] = await Promise.all([at('email', email), at('phone', phone)]);
+  const match = byEmail || byPhone;
+  const contact = match ? await updateContact(ctx, match, input) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
 

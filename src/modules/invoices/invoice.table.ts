@@ -1,7 +1,8 @@
 import { today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
+import type { Sweep } from '../../kernel/context/registry.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
-import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
+import { emptySql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterSql.js';
 import { byNumber, byTime, table } from '../../kernel/lists/list.js';
@@ -9,8 +10,16 @@ import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { searchPattern, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Invoice, InvoiceConnection, type InvoiceFilter, InvoiceItem, InvoiceList, Payment } from './invoice.model.js';
 
-/** Sent, due before today in workspace time, and not covered; the sweep writes down what this finds. */
-const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today}::date)`;
+/** Sent, due before the day `today`, and not covered, over the alias `t`. */
+const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today})`;
+
+/** Writes down what reads show as overdue from the first minute of the day after, in the time zone of each workspace. */
+export const overdueSweep: Sweep = {
+  sql: `update invoices i set status = 'overdue', updated_at = $1::timestamptz from (
+      select t.account_id, t.id from invoices t join accounts a on a.id = t.account_id
+      where ${isLate(rawSql('($1::timestamptz at time zone a.timezone)::date')).text} limit $2::int for update of t skip locked
+    ) late where i.account_id = late.account_id and i.id = late.id returning 1`,
+};
 
 /** The day that it is now in the workspace. */
 export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());
@@ -39,7 +48,7 @@ const all: Wanted = { items: true, payments: true };
 
 /** The columns of an invoice over the alias `t`, with its items and payments where they are wanted. `today` is the day in the workspace. */
 export const invoiceColumns = (today: Sql, wanted = all): Sql =>
-  sql`${selectList(stored, 't')}, case when ${isLate(today)} then 'overdue' else t.status end as status
+  sql`${selectList(stored, 't')}, case when ${isLate(sql`${today}::date`)} then 'overdue' else t.status end as status
     ${wanted.items ? items : emptySql} ${wanted.payments ? payments : emptySql}`;
 
 /** What these columns are. */
@@ -54,8 +63,8 @@ const conditions: Conditions<InvoiceFilter> = {
     select c.id from contacts c
     where c.account_id = t.account_id and c.deleted_at is null and c.search_text like ${searchPattern(text)}))`,
   status: (status, ctx) => {
-    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}`)})`;
-    return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}`)})` : sql`t.status = ${status}`;
+    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)})`;
+    return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}::date`)})` : sql`t.status = ${status}`;
   },
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,
   companyId: (id) => sql`t.company_id = ${id}::uuid`,
@@ -68,7 +77,7 @@ export const invoiceTable = table({
   row,
   list: InvoiceList,
   page: InvoiceConnection,
-  computed: { status: (ctx) => sql`case when ${isLate(sql`${todayOf(ctx)}`)} then 'overdue' else t.status end` },
+  computed: { status: (ctx) => sql`case when ${isLate(sql`${todayOf(ctx)}::date`)} then 'overdue' else t.status end` },
   carried: ['status'],
   sorts: {
     createdAt: byTime('created_at'),

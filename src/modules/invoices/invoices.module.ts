@@ -18,6 +18,7 @@ import {
   invoicesOfDeals,
   invoicesOfProducts,
 } from './invoice.service.js';
+import { overdueSweep } from './invoice.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -31,6 +32,7 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'invoices',
+  sweeps: [overdueSweep],
   resolvers: [
     InvoiceResolver,
     InvoiceItemResolver,
