@@ -1,10 +1,12 @@
 import { readSecret, writeSecret } from '../kernel/base/secretFile.js';
 import type { App, Context } from '../kernel/context/context.js';
 import { createKey } from '../modules/apiKeys/apiKey.service.js';
-import { logout, register } from '../modules/auth/auth.service.js';
+import { register } from '../modules/auth/auth.register.js';
+import { logout } from '../modules/auth/auth.service.js';
+import { verifyEmail } from '../modules/auth/auth.verification.js';
 import { fill } from './fill.js';
 import { addTeam } from './team.js';
-import { loggedIn, visitorOf } from './visitor.js';
+import { loggedIn, visitorOf, withMailbox } from './visitor.js';
 
 /** How to get into the demo account; what is not kept in the data directory is absent. */
 export interface DemoLogin {
@@ -53,7 +55,9 @@ async function make(owner: Context, password: string): Promise<DemoLogin> {
 /** Registers like anybody else, on the enterprise plan, so that no limit stands in the way of trying things out. */
 async function registered(app: App, password: string): Promise<Context> {
   const config = { ...app.config, defaultPlan: 'enterprise' as const };
-  const visitor = visitorOf({ ...app, config });
+  const mailbox = withMailbox(app);
+  const visitor = visitorOf({ ...mailbox.app, config });
   await register(visitor, { email, password, accountName: 'Northwind Demo', firstName: 'Dana', lastName: 'Okafor' });
+  await verifyEmail(visitor, { token: await mailbox.token() });
   return loggedIn(app, visitor);
 }

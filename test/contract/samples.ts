@@ -58,6 +58,12 @@ export const samples: Record<string, MakeSample> = {
     dataOf(await account.seed.anybody().post('/auth/forgot-password', { email: to }));
     return { body: { token: await tokenMailed(account.seed.app.config, to, 'reset-password'), password: 'another long password' } };
   },
+  'POST /auth/verify-email': async (account, n) => {
+    const to = `verified.${email(account, n)}`;
+    dataOf(await account.seed.anybody().post('/auth/register', { email: to, password, accountName: 'Verified' }));
+    return { body: { token: await tokenMailed(account.seed.app.config, to, 'verify-email') } };
+  },
+  'POST /auth/resend-verification': async (account) => ({ as: await account.member() }),
   'POST /auth/switch-account': async (account) => ({ as: await account.member(), body: { accountId: account.id } }),
   'POST /auth/accept-invite': async (account, n) => {
     dataOf(await account.owner.post('/users/invite', { email: email(account, n) }));

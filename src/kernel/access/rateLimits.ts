@@ -7,8 +7,10 @@ import type { RateLimits } from '../base/config.js';
 import { AppError } from '../base/errors.js';
 import { Breaker } from './redisBreaker.js';
 
-/** The named buckets of the contract's "Limits". */
-export type Bucket = 'general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form' | 'failedLogin';
+/** The named buckets of the contract's "Limits", and those that keep mails and guesses within bounds. */
+export type Bucket =
+  | ('general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form')
+  | ('failedLogin' | 'invite' | 'recipient');
 
 /** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
 export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
@@ -23,6 +25,8 @@ const seconds: Record<Bucket, number> = {
   create: 60,
   form: 60,
   failedLogin: 15 * 60,
+  invite: 60 * 60,
+  recipient: 60 * 60,
 };
 
 /** What spending one point of a bucket left. */

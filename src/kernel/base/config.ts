@@ -31,6 +31,7 @@ const environment = z.object({
   SECRET_KEY: z.string().min(32).optional(),
   PUBLIC_URL: z.url().optional(),
   CORS_ORIGINS: z.string().default(''),
+  REQUIRE_VERIFIED_EMAIL: flag(false),
   SEED_DEMO: given.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RATE_LIMIT_ENABLED: flag(true),
@@ -42,6 +43,8 @@ const environment = z.object({
   RATE_LIMIT_SECURITY: count(5),
   RATE_LIMIT_GRAPHQL: count(600),
   RATE_LIMIT_FORM: count(30),
+  RATE_LIMIT_INVITE: count(100),
+  RATE_LIMIT_RECIPIENT: count(5),
   RATE_LIMIT_SOCKETS: count(50),
   RATE_LIMIT_KEY_SOCKETS: count(1000),
   GRAPHQL_MAX_TOKENS: count(5000),
@@ -57,6 +60,8 @@ const environment = z.object({
   BENCH_NO_COMMIT_BATCHING: flag(false),
   BENCH_NO_LOOKUP_BATCHING: flag(false),
 });
+
+type Environment = z.infer<typeof environment>;
 
 export interface StripeConfig {
   secretKey: string;
@@ -77,6 +82,9 @@ export interface RateLimits {
   security: number;
   graphql: number;
   form: number;
+  /** Invitations of one account in an hour, and mails of one kind to one address that others ask for. */
+  invite: number;
+  recipient: number;
   /** WebSockets and event streams that one person may hold open at a time, and one API key. */
   sockets: number;
   keySockets: number;
@@ -123,6 +131,8 @@ export interface Config {
   publicUrl: string;
   /** Origins whose pages may call from a browser; none unless told. */
   corsOrigins: string[];
+  /** Whether an address must be verified before its person invites or sends mail. */
+  requireVerifiedEmail: boolean;
   seedDemo: boolean;
   logLevel: string;
   limits: RateLimits;
@@ -143,7 +153,7 @@ function originsOf(list: string): string[] {
 }
 
 /** With the secret key everything else of Stripe must be there too, or the first customer would find what is missing. */
-function stripeConfig(e: z.infer<typeof environment>): StripeConfig | undefined {
+function stripeConfig(e: Environment): StripeConfig | undefined {
   if (!e.STRIPE_SECRET_KEY) return undefined;
   const needed = (name: keyof typeof e & `STRIPE_${string}`) => {
     const value = e[name];
@@ -165,7 +175,23 @@ function stripeConfig(e: z.infer<typeof environment>): StripeConfig | undefined 
   };
 }
 
-function graphqlLimits(e: z.infer<typeof environment>): GraphQLLimits {
+const rateLimits = (e: Environment): RateLimits => ({
+  enabled: e.RATE_LIMIT_ENABLED,
+  general: e.RATE_LIMIT_GENERAL,
+  key: e.RATE_LIMIT_KEY,
+  create: e.RATE_LIMIT_CREATE,
+  login: e.RATE_LIMIT_LOGIN,
+  register: e.RATE_LIMIT_REGISTER,
+  security: e.RATE_LIMIT_SECURITY,
+  graphql: e.RATE_LIMIT_GRAPHQL,
+  form: e.RATE_LIMIT_FORM,
+  invite: e.RATE_LIMIT_INVITE,
+  recipient: e.RATE_LIMIT_RECIPIENT,
+  sockets: e.RATE_LIMIT_SOCKETS,
+  keySockets: e.RATE_LIMIT_KEY_SOCKETS,
+});
+
+function graphqlLimits(e: Environment): GraphQLLimits {
   return {
     tokens: e.GRAPHQL_MAX_TOKENS,
     depth: e.GRAPHQL_MAX_DEPTH,
@@ -209,21 +235,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     secretKey: e.SECRET_KEY,
     publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
     corsOrigins: originsOf(e.CORS_ORIGINS),
+    requireVerifiedEmail: e.REQUIRE_VERIFIED_EMAIL,
     seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
     logLevel: e.LOG_LEVEL,
-    limits: {
-      enabled: e.RATE_LIMIT_ENABLED,
-      general: e.RATE_LIMIT_GENERAL,
-      key: e.RATE_LIMIT_KEY,
-      create: e.RATE_LIMIT_CREATE,
-      login: e.RATE_LIMIT_LOGIN,
-      register: e.RATE_LIMIT_REGISTER,
-      security: e.RATE_LIMIT_SECURITY,
-      graphql: e.RATE_LIMIT_GRAPHQL,
-      form: e.RATE_LIMIT_FORM,
-      sockets: e.RATE_LIMIT_SOCKETS,
-      keySockets: e.RATE_LIMIT_KEY_SOCKETS,
-    },
+    limits: rateLimits(e),
     graphql: graphqlLimits(e),
     batching: { commits: !e.BENCH_NO_COMMIT_BATCHING, lookups: !e.BENCH_NO_LOOKUP_BATCHING },
   };

@@ -1,3 +1,4 @@
+import type { Spent } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { Email } from '../../vendors/email/email.js';
 
@@ -17,3 +18,24 @@ export function mailInBackground(ctx: Context, write: () => Promise<Email | unde
 
 /** Waits for the mails that are under way: before the database closes. */
 export const mailsSent = () => Promise.all(pending);
+
+/** Counts a mail to an address that anybody may have named: of each kind a few an hour. A +tag is the same mailbox. */
+export const countMail = (ctx: Context, kind: 'invite' | 'reset' | 'verify', to: string): Promise<Spent> =>
+  ctx.app.limiter.spend('recipient', `${kind}:${to.toLowerCase().replace(/\+[^@]*@/, '@')}`);
+
+const longestName = 60;
+
+/**
+ * A name as it stands in a mail to somebody who never asked for it: short, on one line, and with nothing in it that a mail
+ * program turns into a link or an address. What is left may be empty.
+ */
+export function plainName(name: string): string {
+  const words = name
+    .replace(/[\p{C}\p{Z}]+/gu, ' ')
+    .split(' ')
+    .filter((word) => !/@|:\/|^www\./i.test(word))
+    // A dot inside of a word makes it a domain; between words it ends a sentence or an abbreviation.
+    .map((word) => word.replace(/[.\u3002\uff0e\uff61](?=[^.])/gu, ' '));
+  const plain = words.join(' ').replace(/ +/g, ' ').trim();
+  return [...plain].slice(0, longestName).join('').trim();
+}

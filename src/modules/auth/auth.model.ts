@@ -52,6 +52,7 @@ export class Me {
   @Id() id: string;
   @Text(200, 'Name', { required: true }) name: string;
   @Text(254, 'E-mail address', { required: true }) email: string;
+  @Flag('Whether a link in a mail to the address was followed', { required: true }) emailVerified: boolean;
   @Text(20, 'Role in the workspace', { required: true }) role: string;
 }
 
@@ -119,6 +120,11 @@ export class ForgotPasswordInput {
 export class ResetPasswordInput {
   @Text(200, 'The token', { required: true }) token: string;
   @Secret(8, 'The new password, at least 8 characters') password: string;
+}
+
+@Input('The token of the link that verifies an address')
+export class VerifyEmailInput {
+  @Text(200, 'The token', { required: true }) token: string;
 }
 
 @Input('Where to go on')

@@ -2,6 +2,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { AuthResolver } from './auth.resolver.js';
 import { sweeps } from './auth.sweeps.js';
+import { confirmVerification, showVerification } from './auth.verification.js';
 
 export default defineModule({
   name: 'auth',
@@ -15,6 +16,8 @@ export default defineModule({
     act('POST /auth/change-password', 'changePassword'),
     act('POST /auth/forgot-password', 'forgotPassword'),
     act('POST /auth/reset-password', 'resetPassword'),
+    act('POST /auth/verify-email', 'verifyEmail'),
+    act('POST /auth/resend-verification', 'resendVerification'),
     act('POST /auth/switch-account', 'switchAccount'),
     act('POST /auth/accept-invite', 'acceptInvite'),
     act('POST /auth/mfa/setup', 'setUpMfa', { also: [400] }),
@@ -23,5 +26,9 @@ export default defineModule({
     read('GET /auth/mfa/policy', 'mfaPolicy'),
     edit('PATCH /auth/mfa/policy', 'updateMfaPolicy'),
     act('POST /auth/mfa/verify', 'verifyMfa', { also: [401] }),
+  ],
+  callbacks: [
+    { method: 'GET', path: '/verify-email', handler: showVerification },
+    { method: 'POST', path: '/verify-email', handler: confirmVerification },
   ],
 });

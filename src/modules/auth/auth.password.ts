@@ -2,7 +2,7 @@ import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
-import { mailInBackground } from './auth.mail.js';
+import { countMail, mailInBackground } from './auth.mail.js';
 import {
   type AcceptInviteInput,
   type AuthResult,
@@ -12,7 +12,7 @@ import {
   type ResetPasswordInput,
 } from './auth.model.js';
 import { hashPassword } from './auth.secrets.js';
-import { displayName, enter, findUser, placesOf, revokeSessions } from './auth.session.js';
+import { displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
 
 /** Keeps a new password; whatever the old one opened ends: links and tokens, and the sessions, all or all but one. */
@@ -33,11 +33,14 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
   return done;
 }
 
-/** Contract POST /auth/forgot-password: 200 and as fast whether or not the address is known. */
+/**
+ * Contract POST /auth/forgot-password: 200 and as fast whether or not the address is known. Who was only invited gets a link
+ * too: their first password. A few mails an hour go to one address.
+ */
 export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInput) {
   mailInBackground(ctx, async () => {
     const user = await findUser(ctx, email);
-    if (!user?.passwordHash) return undefined;
+    if (!user || (await countMail(ctx, 'reset', user.email)).refused) return undefined;
     const token = await issueToken(ctx, 'reset', user.id);
     const link = `${ctx.app.config.publicUrl}/reset-password?token=${token}`;
     const text = `Somebody asked to reset the password of ${user.email}.\n\nTo choose a new one, open this link within an hour:\n${link}\n\nIf it was not you, do nothing.`;
@@ -46,37 +49,41 @@ export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInpu
   return done;
 }
 
-/** Contract POST /auth/reset-password: the token works once; every session of the person ends. */
+/** Contract POST /auth/reset-password: the token works once; every session of the person ends. Its link came by mail: the address is theirs. */
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
   check(await findToken(ctx, 'reset', token), wrongToken);
   const passwordHash = await hashPassword(password);
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
+    await inside.global.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: ctx.now() } });
   });
   forgetCallers(ctx.app);
   return done;
 }
 
-/** Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then as login. */
+/**
+ * Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then as login. Only now
+ * the account sees what the person is called. The token came by mail: the address is theirs.
+ */
 export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Promise<AuthResult> {
   const invite = await findToken(ctx, 'invite', input.token);
   check(invite?.accountId, wrongToken);
   const user = found(await ctx.global.user.findUnique({ where: { id: invite.userId } }), 'User');
+  const notTheirs = () => invalidField('password', 'incorrect', 'is not your current password');
   const isNew = user.passwordHash === null;
-  if (!isNew)
-    check(await isPasswordOf(ctx, user.email, user, input.password), () =>
-      invalidField('password', 'incorrect', 'is not your current password'),
-    );
-  const passwordHash = isNew ? await hashPassword(input.password) : user.passwordHash;
+  if (!isNew) check(await isPasswordOf(ctx, user.email, user, input.password), notTheirs);
+  const chosen = isNew ? { ...namesFor(user, input, invite.data), passwordHash: await hashPassword(input.password) } : {};
   const key = { accountId: invite.accountId, userId: user.id };
   return ctx.transaction(async (inside) => {
     await useToken(inside, 'invite', input.token);
-    const names = isNew ? { firstName: input.firstName ?? user.firstName, lastName: input.lastName ?? user.lastName } : {};
-    const saved = await inside.global.user.update({ where: { id: user.id }, data: { passwordHash, ...names } });
+    check(await holdPassword(inside, user), notTheirs);
+    if (isNew) await endPasswordTokens(inside, user.id);
+    const data = { ...chosen, emailVerifiedAt: user.emailVerifiedAt ?? ctx.now() };
+    const saved = await inside.global.user.update({ where: { id: user.id }, data });
     const place = await inside.global.membership.updateMany({
       where: { ...key, status: 'invited' },
-      data: { status: 'active', name: displayName(saved) },
+      data: { status: 'active', name: displayName(saved), invitedEmail: null },
     });
     check(place.count === 1, wrongToken);
     const places = await placesOf(inside, user.id);
@@ -86,4 +93,11 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
     );
     return enter(inside, saved, joined, places);
   });
+}
+
+/** What a new person is called: as they say, else as the inviter wrote; never as another inviter did. */
+function namesFor({ email }: { email: string }, given: AcceptInviteInput, sent: unknown) {
+  const invited = sent as Partial<Record<'email' | 'firstName' | 'lastName', string | null>> | null;
+  const firstName = given.firstName ?? invited?.firstName ?? null;
+  return { email: invited?.email ?? email, firstName, lastName: given.lastName ?? invited?.lastName ?? null };
 }

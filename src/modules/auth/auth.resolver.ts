@@ -24,9 +24,12 @@ import {
   RegisterInput,
   ResetPasswordInput,
   SwitchAccountInput,
+  VerifyEmailInput,
 } from './auth.model.js';
 import { acceptInvite, changePassword, forgotPassword, resetPassword } from './auth.password.js';
+import { register } from './auth.register.js';
 import * as auth from './auth.service.js';
+import { resendVerification, verifyEmail } from './auth.verification.js';
 
 @Resolver()
 @Access({})
@@ -36,7 +39,7 @@ export class AuthResolver {
   @Limited('register', 'security')
   @Detached()
   register(@Ctx() ctx: Context, @In() input: RegisterInput) {
-    return auth.register(ctx, input);
+    return register(ctx, input);
   }
 
   @Mutation(() => AuthResult, { description: 'Logs in; the session comes as an HttpOnly cookie' })
@@ -81,6 +84,21 @@ export class AuthResolver {
   @Detached()
   resetPassword(@Ctx() ctx: Context, @In() input: ResetPasswordInput) {
     return resetPassword(ctx, input);
+  }
+
+  @Mutation(() => Done, { description: 'Verifies an address by the token of its link; no login' })
+  @Public()
+  @Limited('security')
+  verifyEmail(@Ctx() ctx: Context, @In() input: VerifyEmailInput) {
+    return verifyEmail(ctx, input);
+  }
+
+  @Mutation(() => Done, { description: "Sends another link that verifies the caller's address" })
+  @Access({ session: true, beforeMfa: true })
+  @Limited('security')
+  @Detached()
+  resendVerification(@Ctx() ctx: Context) {
+    return resendVerification(ctx);
   }
 
   @Mutation(() => AuthResult, { description: 'Goes on in another account of the person, with a new session' })

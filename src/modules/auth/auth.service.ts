@@ -1,43 +1,9 @@
-import { check, denied, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
+import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { plans } from '../plans/plan.limits.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
-import { type AuthResult, type CurrentUser, done, type LoginInput, type RegisterInput, type SwitchAccountInput } from './auth.model.js';
-import { hashPassword } from './auth.secrets.js';
-import { displayName, enter, findUser, openSession, placesOf } from './auth.session.js';
-
-const dayLength = 24 * 60 * 60 * 1000;
-
-/** Contract POST /auth/register: a new account, its owner, and a session. */
-export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
-  check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
-  const passwordHash = await hashPassword(input.password);
-  check(!(await findUser(ctx, input.email)), () => invalidField('email', 'taken', 'is registered already'));
-  const { email, firstName, lastName } = input;
-  const plan = ctx.app.config.defaultPlan;
-  const days = plans[plan]?.days;
-  return ctx.transaction(async (inside) => {
-    const account = await inside.global.account.create({
-      data: {
-        name: input.accountName,
-        plan,
-        billingStatus: days ? 'trialing' : 'active',
-        trialEndsAt: days ? new Date(inside.now().getTime() + days * dayLength) : null,
-      },
-    });
-    const user = await inside.global.user.create({ data: { email, firstName, lastName, passwordHash } });
-    const name = displayName(user);
-    const member = await inside.global.membership.create({ data: { accountId: account.id, userId: user.id, role: 'owner', name } });
-    return openSession(inside, user, { role: member.role, account }, [{ role: member.role, account }]);
-  });
-}
-
-/** Whether the password that was proved still is the person's, to the end of this transaction: a change waits for it, or came before. */
-async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }): Promise<boolean> {
-  const held = await inside.global.user.updateMany({ where: { id, passwordHash }, data: { passwordHash } });
-  return held.count === 1;
-}
+import { type AuthResult, type CurrentUser, done, type LoginInput, type SwitchAccountInput } from './auth.model.js';
+import { enter, findUser, holdPassword, openSession, placesOf } from './auth.session.js';
 
 /**
  * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
@@ -86,5 +52,9 @@ export async function me(ctx: Context): Promise<CurrentUser> {
   const user = found(await ctx.global.user.findUnique({ where: { id: caller.userId } }), 'User');
   const memberCount = await ctx.db.membership.count({ where: { status: 'active' } });
   const { id, name, plan } = caller.account;
-  return { user: { id: user.id, name: caller.userName, email: user.email, role: caller.role }, workspace: { id, name, plan, memberCount } };
+  const { email, emailVerifiedAt } = user;
+  return {
+    user: { id: user.id, name: caller.userName, email, emailVerified: emailVerifiedAt !== null, role: caller.role },
+    workspace: { id, name, plan, memberCount },
+  };
 }

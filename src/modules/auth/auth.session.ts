@@ -1,3 +1,4 @@
+import { found } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
@@ -21,7 +22,7 @@ export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRol
 /** Lets in who has proved a password: with a session, or to the second step where a second factor is enabled. */
 export async function enter(ctx: Context, user: Entering, place: Place, all: Member[]): Promise<AuthResult> {
   if (!user.mfaEnabledAt) return openSession(ctx, user, place, all);
-  const mfaToken = await issueToken(ctx, 'mfa', user.id, place.account.id);
+  const mfaToken = await issueToken(ctx, 'mfa', user.id, { account: place.account.id });
   return { user: null, account: null, role: null, accounts: null, mfaSetupRequired: false, mfaRequired: true, mfaToken };
 }
 
@@ -67,6 +68,21 @@ export const displayName = (person: { email: string; firstName?: string | null; 
   [person.firstName, person.lastName].filter(Boolean).join(' ') || person.email;
 
 export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
+
+/** The person with an address; made where nobody has it yet, without a password until they register, accept or reset. */
+export async function personWith(inside: Context, email: string) {
+  await inside.global.user.createMany({ data: [{ email }], skipDuplicates: true });
+  return found(await findUser(inside, email), 'User');
+}
+
+/**
+ * Whether the password that was proved, or the absence of one, still is the person's, to the end of this transaction: a change
+ * waits for it, or came before.
+ */
+export async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }): Promise<boolean> {
+  const held = await inside.global.user.updateMany({ where: { id, passwordHash }, data: { passwordHash } });
+  return held.count === 1;
+}
 
 /** A person's active places, the oldest first. */
 export const placesOf = (ctx: Context, userId: string) =>

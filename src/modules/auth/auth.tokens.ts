@@ -2,17 +2,25 @@ import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { digest, randomSecret } from './auth.secrets.js';
 
-type Kind = 'reset' | 'invite' | 'mfa';
+type Kind = 'reset' | 'invite' | 'mfa' | 'verify';
 
 const minutes = 60_000;
-const life: Record<Kind, number> = { reset: 60 * minutes, invite: 7 * 24 * 60 * minutes, mfa: 5 * minutes };
+const days = 24 * 60 * minutes;
+const life: Record<Kind, number> = { reset: 60 * minutes, invite: 7 * days, mfa: 5 * minutes, verify: 7 * days };
+
+interface Issued {
+  /** The account that the token is about. */
+  account?: string;
+  /** What whoever uses it is to know. */
+  data?: Record<string, string | null | undefined>;
+}
 
 /** A new one-time token of a person; the older ones of its kind (and account) end. Kept only as a hash. */
-export async function issueToken(ctx: Context, kind: Kind, userId: string, account: string | null = null): Promise<string> {
+export async function issueToken(ctx: Context, kind: Kind, userId: string, { account, data }: Issued = {}): Promise<string> {
   const token = randomSecret(ctx.app.clock);
-  await ctx.global.token.updateMany({ where: { kind, userId, accountId: account, usedAt: null }, data: { usedAt: ctx.now() } });
+  await ctx.global.token.updateMany({ where: { kind, userId, accountId: account ?? null, usedAt: null }, data: { usedAt: ctx.now() } });
   const expiresAt = new Date(ctx.now().getTime() + life[kind]);
-  await ctx.global.token.create({ data: { kind, hash: digest(token), userId, accountId: account, expiresAt } });
+  await ctx.global.token.create({ data: { kind, hash: digest(token), userId, accountId: account, data, expiresAt } });
   return token;
 }
 

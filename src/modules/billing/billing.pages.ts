@@ -1,22 +1,14 @@
 import { notFound } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
+import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { SimulatedPayments, type Ticket } from '../../vendors/payments/simulator.js';
 import { plans } from '../plans/plan.limits.js';
 import { takeNotice } from './billing.service.js';
 
-const policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'";
-
-/** A page of the simulator. All that it shows is ours: no caller's text is in it. */
-const page = (title: string, text: string, button?: string): RawReply => ({
-  type: 'text/html; charset=utf-8',
-  headers: { 'Content-Security-Policy': policy },
-  body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-<style>body{font:16px system-ui;max-width:32rem;margin:4rem auto;padding:0 1rem}button{font:inherit;padding:.5rem 1rem}</style></head>
-<body><h1>${title}</h1><p>${text}</p>${button ? `<form method="post"><button>${button}</button></form>` : ''}
-<p><small>Simulated payments: no money moves.</small></p></body></html>`,
-});
+const page = (title: string, text: string, button?: string): RawReply =>
+  htmlPage(title, text, { button, note: 'Simulated payments: no money moves.' });
 
 function simulator({ app }: Context): SimulatedPayments {
   const { payments } = app.vendors;

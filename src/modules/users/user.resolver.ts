@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Detached } from '../../kernel/operations/operation.js';
+import { inviteUser } from './user.invite.js';
 import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
 import * as users from './user.service.js';
 
@@ -26,7 +27,7 @@ export class UserResolver {
   @Access(administration)
   @Detached()
   inviteUser(@Ctx() ctx: Context, @In() input: InviteUserInput) {
-    return users.inviteUser(ctx, input);
+    return inviteUser(ctx, input);
   }
 
   @Mutation(() => User, { description: 'Changes the role or the name of a member' })

@@ -1,4 +1,4 @@
-import { check, denied, found, taken, unprocessable } from '../../kernel/base/errors.js';
+import { check, denied, found, unprocessable } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
@@ -9,11 +9,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
-import { mailInBackground } from '../auth/auth.mail.js';
-import { displayName, findUser } from '../auth/auth.session.js';
-import { issueToken } from '../auth/auth.tokens.js';
-import { checkPlan } from '../plans/plan.limits.js';
-import { type InviteUserInput, type UpdateUserInput, User, type UserList } from './user.model.js';
+import { type UpdateUserInput, User, type UserList } from './user.model.js';
 import { userTable } from './user.table.js';
 
 const row = shapeOf(User);
@@ -38,46 +34,18 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
   return found(user?.status === 'removed' ? null : user, 'User');
 }
 
-function checkRole(role: string): asserts role is 'member' | 'admin' {
+/** Contract "User": member or admin, any other is 422. */
+export function checkRole(role: string): asserts role is 'member' | 'admin' {
   check(role === 'member' || role === 'admin', () =>
     unprocessable('role', 'not_allowed', 'must be member or admin', { options: ['member', 'admin'] }),
   );
 }
 
-/** Contract POST /users/invite: 201 with the user, status invited, and a mail whose link accepts. Inviting again sends a new link. */
-export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<User> {
-  const { email, firstName, lastName, phone, extension } = input;
-  const role = input.role ?? 'member';
-  checkRole(role);
-  const token = await ctx.transaction(async (inside) => {
-    const person = (await findUser(inside, email)) ?? (await inside.global.user.create({ data: { email, firstName, lastName } }));
-    const place = await inside.db.membership.findFirst({ where: { userId: person.id } });
-    check(!place || ['invited', 'removed'].includes(place.status), () => taken('email', 'belongs to a member already'));
-    if (place?.status !== 'invited') await checkPlan(inside, 'users');
-    const permissions = (input.permissions ?? {}) as never;
-    const data = { role, phone, extension, permissions, status: 'invited', invitedBy: inside.caller.userId, invitedAt: inside.now() };
-    const name = displayName({ email, firstName: firstName ?? person.firstName, lastName: lastName ?? person.lastName });
-    if (place) await inside.db.membership.updateMany({ where: { userId: person.id }, data: { ...data, removedAt: null } });
-    else await inside.db.membership.create({ data: { ...data, userId: person.id, name } });
-    const invited = { ...data, id: person.id, name, email };
-    await inside.log({ name: 'user.invited', type: 'User', record: invited });
-    return { userId: person.id, text: await issueToken(inside, 'invite', person.id, inside.caller.account.id) };
-  });
-  mailInBackground(ctx, async () => invitation(ctx, email, token.text));
-  return getUser(ctx, token.userId);
-}
-
-function invitation(ctx: Context, to: string, token: string) {
-  const { account, userName } = ctx.caller;
-  const link = `${ctx.app.config.publicUrl}/accept-invite?token=${token}`;
-  const text = `${userName} invites you to ${account.name}.\n\nTo accept, open this link within seven days:\n${link}`;
-  return { to, subject: `Invitation to ${account.name}`.replace(/[\r\n]+/g, ' '), text };
-}
-
-/** Contract PATCH /users/{id}: nobody changes the owner, nobody promotes themselves. */
+/** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
   const user = await getUser(ctx, id);
   if (role !== undefined) checkRole(role);
+  check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
   if (role !== undefined && role !== user.role) {
     check(user.role !== 'owner', () => denied('The owner keeps the role'));
     check(user.id !== ctx.caller.userId, () => denied('Nobody changes their own role'));

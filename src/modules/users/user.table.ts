@@ -10,7 +10,8 @@ export const userTable = table({
   page: UserConnection,
   key: 'user_id',
   renamed: { id: 'user_id' },
-  computed: { email: sql`(select u.email from users u where u.id = t.user_id)` },
+  // Of whom was invited the account sees what the inviter sent, until they accept.
+  computed: { email: sql`coalesce(t.invited_email, (select u.email from users u where u.id = t.user_id))` },
   carried: ['email'],
   found: sql`t.status <> 'removed'`,
   counted: false,

@@ -1,0 +1,60 @@
+import { check, found, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { plans } from '../plans/plan.limits.js';
+import { isPasswordOf } from './auth.guesses.js';
+import { mailInBackground } from './auth.mail.js';
+import type { AuthResult, RegisterInput } from './auth.model.js';
+import { hashPassword } from './auth.secrets.js';
+import { displayName, enter, findUser, personWith } from './auth.session.js';
+import { endPasswordTokens } from './auth.tokens.js';
+import { verificationMail } from './auth.verification.js';
+
+type Person = NonNullable<Awaited<ReturnType<typeof findUser>>>;
+
+const dayLength = 24 * 60 * 60 * 1000;
+const registered = () => invalidField('email', 'taken', 'is registered already');
+
+/**
+ * Contract POST /auth/register: a new account, its owner, and a session. An address that was only ever invited counts as
+ * new, and who has left every account comes back with their password.
+ */
+export async function register(ctx: Context, input: RegisterInput): Promise<AuthResult> {
+  check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
+  const person = await findUser(ctx, input.email);
+  const passwordHash = await passwordFor(ctx, person, input.password);
+  const { mail, entered } = await ctx.transaction(async (inside) => {
+    const user = await claim(inside, input, person, passwordHash);
+    const account = await newAccount(inside, input.accountName);
+    const data = { accountId: account.id, userId: user.id, role: 'owner', name: displayName(user) };
+    const { role } = await inside.global.membership.create({ data });
+    const mail = user.emailVerifiedAt ? undefined : await verificationMail(inside, user);
+    return { mail, entered: await enter(inside, user, { role, account }, [{ role, account }]) };
+  });
+  mailInBackground(ctx, async () => mail);
+  return entered;
+}
+
+/** The hash to go on with: of the new password, or the person's own where they prove it and are in no account any more. */
+async function passwordFor(ctx: Context, person: Person | null, password: string): Promise<string> {
+  if (!person?.passwordHash) return hashPassword(password);
+  const places = await ctx.global.membership.count({ where: { userId: person.id, status: 'active' } });
+  check(places === 0 && (await isPasswordOf(ctx, person.email, person, password)), registered);
+  return person.passwordHash;
+}
+
+/** Makes the address the registrant's, unless somebody else does at the same moment. */
+async function claim(inside: Context, { email, firstName, lastName }: RegisterInput, before: Person | null, passwordHash: string) {
+  const { id } = await personWith(inside, email);
+  const data = before?.passwordHash ? { passwordHash } : { email, firstName, lastName, passwordHash };
+  const claimed = await inside.global.user.updateMany({ where: { id, passwordHash: before?.passwordHash ?? null }, data });
+  check(claimed.count === 1, registered);
+  await endPasswordTokens(inside, id);
+  return found(await findUser(inside, email), 'User');
+}
+
+function newAccount(inside: Context, name: string) {
+  const plan = inside.app.config.defaultPlan;
+  const days = plans[plan]?.days;
+  const trialEndsAt = days ? new Date(inside.now().getTime() + days * dayLength) : null;
+  return inside.global.account.create({ data: { name, plan, billingStatus: days ? 'trialing' : 'active', trialEndsAt } });
+}
