@@ -55,7 +55,9 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
             body: { kind: 'single' as const, singleResult: { ...result, extensions: { cost: budget.cost } } as never },
           });
           const refuse = (errors: readonly GraphQLError[]) => {
-            response.http.status = Number(errors[0]?.extensions.status);
+            const { code, status } = errors[0]!.extensions;
+            // Who may not is told within the answer, as by a field that runs.
+            response.http.status = code === 'permission_denied' ? 200 : Number(status);
             return reply({ errors: errors.map((error) => error.toJSON()) });
           };
           if (admission.errors) return refuse(admission.errors);
