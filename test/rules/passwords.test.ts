@@ -1,6 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
-import { type Account, dataOf, expectRefusal, onPostgres, password, second, server, type TestServer } from '../support/index.js';
+import { commonPasswords } from '../../src/modules/auth/auth.commonPasswords.js';
+import { hashPassword } from '../../src/modules/auth/auth.secrets.js';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectRefusal,
+  onPostgres,
+  password,
+  second,
+  server,
+  type TestServer,
+} from '../support/index.js';
 import { tokenMailed } from '../support/mail.js';
 
 let api: TestServer;
@@ -51,5 +63,53 @@ describe('a new password', () => {
       const sessions = await api.app.database.prisma.session.count({ where: { userId: member.userId, revokedAt: null } });
       expect([sessions, replies.length]).toEqual([1, 16]);
     }
+  });
+});
+
+describe('PASSWORD_DENYLIST', () => {
+  let strict: TestServer;
+  let account: Account;
+  beforeAll(async () => {
+    strict = await server({ config: { passwordDenylist: true } });
+    account = await strict.seed.account();
+  });
+  afterAll(() => strict.close());
+
+  it('is a list of 3,000, each of eight characters at least, and off by default', async () => {
+    expect([commonPasswords.size, [...commonPasswords].filter((word) => [...word].length < 8)]).toEqual([3000, []]);
+    const body = { email: 'common@example.com', password: 'password', accountName: 'Common' };
+    expect((await api.anybody().post('/auth/register', body)).status).toBe(200);
+  });
+
+  it.each(['password', 'Password', 'TRUSTNO1', '1qaz2wsx', ' sunshine ', 'ｐａｓｓｗｏｒｄ'])(
+    'refuses %j to who registers',
+    async (common) => {
+      const input = { email: 'strict@example.com', password: common, accountName: 'Strict' };
+      expectRefusal(await strict.anybody().post('/auth/register', input), 400, 'password');
+      const document = 'mutation ($input: RegisterInput!) { register(input: $input) { role } }';
+      expectGraphQLRefusal(await strict.anybody().gql(document, { input }), 400, 'password');
+    },
+  );
+
+  it('refuses a common one wherever a password is chosen, and uses no link up for it', async () => {
+    const common = 'iloveyou';
+    const change = { currentPassword: password, newPassword: common };
+    expectRefusal(await account.owner.post('/auth/change-password', change), 400, 'newPassword');
+    await strict.anybody().post('/auth/forgot-password', { email: account.ownerEmail });
+    const reset = await tokenMailed(strict, account.ownerEmail, 'reset-password');
+    expectRefusal(await strict.anybody().post('/auth/reset-password', { token: reset, password: common }), 400, 'password');
+    dataOf(await strict.anybody().post('/auth/reset-password', { token: reset, password }));
+    const email = `new.${account.ownerEmail}`;
+    dataOf(await (await account.login()).post('/users/invite', { email }));
+    const invite = await tokenMailed(strict, email, 'accept-invite');
+    expectRefusal(await strict.anybody().post('/auth/accept-invite', { token: invite, password: common }), 400, 'password');
+    dataOf(await strict.anybody().post('/auth/accept-invite', { token: invite, password }));
+  });
+
+  it('lets in who has had such a password before', async () => {
+    const { userId } = await account.member();
+    const passwordHash = await hashPassword('password');
+    const { email } = await strict.app.database.prisma.user.update({ where: { id: userId }, data: { passwordHash } });
+    expect((await strict.anybody().post('/auth/login', { email, password: 'password' })).status).toBe(200);
   });
 });

@@ -32,6 +32,7 @@ const environment = z.object({
   PUBLIC_URL: z.url().optional(),
   CORS_ORIGINS: z.string().default(''),
   REQUIRE_VERIFIED_EMAIL: flag(false),
+  PASSWORD_DENYLIST: flag(false),
   SEED_DEMO: given.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RATE_LIMIT_ENABLED: flag(true),
@@ -133,6 +134,8 @@ export interface Config {
   corsOrigins: string[];
   /** Whether an address must be verified before its person invites or sends mail. */
   requireVerifiedEmail: boolean;
+  /** Whether the most common passwords are refused. */
+  passwordDenylist: boolean;
   seedDemo: boolean;
   logLevel: string;
   limits: RateLimits;
@@ -236,6 +239,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
     corsOrigins: originsOf(e.CORS_ORIGINS),
     requireVerifiedEmail: e.REQUIRE_VERIFIED_EMAIL,
+    passwordDenylist: e.PASSWORD_DENYLIST,
     seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
     logLevel: e.LOG_LEVEL,
     limits: rateLimits(e),

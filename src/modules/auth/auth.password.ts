@@ -11,7 +11,7 @@ import {
   type ForgotPasswordInput,
   type ResetPasswordInput,
 } from './auth.model.js';
-import { hashPassword } from './auth.secrets.js';
+import { hashChosen } from './auth.newPassword.js';
 import { displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
 
@@ -27,7 +27,7 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
   const { userId, id } = ctx.caller;
   const user = found(await ctx.global.user.findUnique({ where: { id: userId } }), 'User');
   check(await isPasswordOf(ctx, user.email, user, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
-  const passwordHash = await hashPassword(newPassword);
+  const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
   await ctx.transaction((inside) => keepPassword(inside, userId, passwordHash, { except: id }));
   forgetCallers(ctx.app);
   return done;
@@ -52,7 +52,7 @@ export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInpu
 /** Contract POST /auth/reset-password: the token works once; every session of the person ends. Its link came by mail: the address is theirs. */
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
   check(await findToken(ctx, 'reset', token), wrongToken);
-  const passwordHash = await hashPassword(password);
+  const passwordHash = await hashChosen(ctx, password);
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
@@ -73,7 +73,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
   const notTheirs = () => invalidField('password', 'incorrect', 'is not your current password');
   const isNew = user.passwordHash === null;
   if (!isNew) check(await isPasswordOf(ctx, user.email, user, input.password), notTheirs);
-  const chosen = isNew ? { ...namesFor(user, input, invite.data), passwordHash: await hashPassword(input.password) } : {};
+  const chosen = isNew ? { ...namesFor(user, input, invite.data), passwordHash: await hashChosen(ctx, input.password) } : {};
   const key = { accountId: invite.accountId, userId: user.id };
   return ctx.transaction(async (inside) => {
     await useToken(inside, 'invite', input.token);

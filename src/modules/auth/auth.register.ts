@@ -4,7 +4,7 @@ import { plans } from '../plans/plan.limits.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { mailInBackground } from './auth.mail.js';
 import type { AuthResult, RegisterInput } from './auth.model.js';
-import { hashPassword } from './auth.secrets.js';
+import { hashChosen } from './auth.newPassword.js';
 import { displayName, enter, findUser, personWith } from './auth.session.js';
 import { endPasswordTokens } from './auth.tokens.js';
 import { verificationMail } from './auth.verification.js';
@@ -36,7 +36,7 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
 
 /** The hash to go on with: of the new password, or the person's own where they prove it and are in no account any more. */
 async function passwordFor(ctx: Context, person: Person | null, password: string): Promise<string> {
-  if (!person?.passwordHash) return hashPassword(password);
+  if (!person?.passwordHash) return hashChosen(ctx, password);
   const places = await ctx.global.membership.count({ where: { userId: person.id, status: 'active' } });
   check(places === 0 && (await isPasswordOf(ctx, person.email, person, password)), registered);
   return person.passwordHash;
