@@ -85,6 +85,19 @@ export function jsonBodies(server: FastifyInstance): void {
   });
 }
 
+/** Any body at all, as the JSON that it is or as nothing: for rows that succeed whatever they are sent. */
+export function anyBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    try {
+      parse(request, textOf(request, body as Buffer), (error, value) => done(null, error ? undefined : value));
+    } catch {
+      done(null, undefined);
+    }
+  });
+}
+
 /** How much more is taken of a body that is refused, and for how many milliseconds. */
 const farewell = { bytes: 16 * 1024 * 1024, ms: 5000 };
 

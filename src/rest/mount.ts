@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
+import { anyBodies } from '../http/hardening.js';
 import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
 import { Printed } from '../kernel/base/jsonText.js';
 import type { RawRequest } from '../kernel/module/routes.js';
 import type { Envelope } from './envelope.js';
-import { answer, answerRaw, prepare } from './serve.js';
+import { answer, answerRaw, prepare, refuseRetired } from './serve.js';
 import { type Passage, sofaRows } from './sofa.js';
 import type { MountedRow } from './table.js';
 
@@ -21,20 +22,32 @@ const isRegular = ({ row, address, field }: MountedRow) =>
 export function mountRest(server: FastifyInstance, rows: readonly MountedRow[]): void {
   const regular = rows.filter((mounted) => mounted.row.operation && isRegular(mounted));
   const sofa = sofaRows(regular, basePath);
-  for (const mounted of rows) {
-    const { row, address } = mounted;
-    const handler = regular.includes(mounted) ? throughSofa(sofa, mounted) : row.operation ? tuned(mounted) : own(mounted);
-    server.route({
-      method: row.method,
-      url: basePath + row.path.replace(/\{(\w+)\}/g, ':$1'),
-      bodyLimit: row.bodyCap,
-      // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
-      onRequest: async (request) => allow(request.ctx, mounted.needs),
-      config: { row: address, operation: row.operation, buckets: mounted.field?.extensions.buckets as Bucket[] | undefined },
-      handler,
-    });
-  }
+  const handlerOf = (mounted: MountedRow) =>
+    regular.includes(mounted) ? throughSofa(sofa, mounted) : mounted.row.operation ? tuned(mounted) : own(mounted);
+  const [forgiving, strict] = [rows.filter(({ row }) => row.forgiving), rows.filter(({ row }) => !row.forgiving)];
+  for (const mounted of strict) server.route(routeOf(mounted, handlerOf(mounted)));
+  server.register(async (inner) => {
+    anyBodies(inner);
+    for (const mounted of forgiving) inner.route(routeOf(mounted, handlerOf(mounted)));
+  });
 }
+
+const routeOf = (mounted: MountedRow, handler: RouteHandlerMethod): RouteOptions => ({
+  method: mounted.row.method,
+  url: basePath + mounted.row.path.replace(/\{(\w+)\}/g, ':$1'),
+  bodyLimit: mounted.row.bodyCap,
+  // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
+  onRequest: async (request) => {
+    allow(request.ctx, mounted.needs);
+    refuseRetired(mounted.row);
+  },
+  config: {
+    row: mounted.address,
+    operation: mounted.row.operation,
+    buckets: mounted.field?.extensions.buckets as Bucket[] | undefined,
+  },
+  handler,
+});
 
 const rawRequest = (request: FastifyRequest): RawRequest => ({
   params: request.params as Record<string, string>,

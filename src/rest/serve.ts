@@ -1,11 +1,11 @@
 import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
 import { allow } from '../kernel/access/access.js';
-import { AppError, badRequest } from '../kernel/base/errors.js';
+import { AppError, badRequest, notFound } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
 import { pathArguments, type RawReply, type RawRequest, type Row } from '../kernel/module/routes.js';
 import { causeOf, type Operation, run, show } from '../kernel/operations/operation.js';
-import { adaptBody } from './body.js';
+import { type AdaptedBody, adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { asUnprocessable, inClientNames } from './errors.js';
 import { adaptInput, adaptQuery, includeVariable } from './query.js';
@@ -31,13 +31,26 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   }
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');
   if (inputArg) {
-    const body = adaptBody(getNamedType(inputArg.type) as GraphQLInputObjectType, request.body, mounted.row.body);
+    const body = (mounted.row.forgiving ? readable : adapted)(mounted, getNamedType(inputArg.type) as GraphQLInputObjectType, request.body);
     variables.input = mounted.row.inputByQuery ? { ...adaptInput(mounted.sources, request.query), ...body.input } : body.input;
     ignored = body.ignored;
   } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
     throw badRequest('The body must be a JSON object');
   }
   return { variables, names, ignored };
+}
+
+const adapted = ({ row }: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody => adaptBody(type, body, row.body);
+
+/** The body if the operation can take it, else an empty one. */
+function readable(mounted: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
+  try {
+    const taken = adapted(mounted, type, body);
+    mounted.operation().coerce({ input: taken.input });
+    return taken;
+  } catch {
+    return { input: {}, ignored: [] };
+  }
 }
 
 /** Runs a prepared row and puts its result into the row's envelope. Every refusal is thrown as an AppError. */
@@ -82,11 +95,16 @@ function headerList(names: string[]): string {
   return list;
 }
 
-/** Runs a row that has a handler of its own, or says that it is gone. */
+/** Says of a retired row what took its place. */
+export function refuseRetired({ status, summary }: Row): void {
+  if (status === 410) throw new AppError('gone', summary?.replace(/^Retired\. /, '') ?? 'This endpoint is retired');
+}
+
+/** Runs a row that has a handler of its own. */
 export async function answerRaw(mounted: MountedRow, ctx: Context, request: RawRequest): Promise<RawReply> {
   allow(ctx, mounted.needs);
   const { row } = mounted;
-  if (!row.handler) throw new AppError('gone', row.summary?.replace(/^Retired\. /, '') ?? 'This endpoint is retired');
+  if (!row.handler) throw notFound('Endpoint');
   if (mounted.sources.size === 0) return row.handler(ctx, request);
   const { variables, names } = adaptQuery(mounted.sources, request.query);
   try {

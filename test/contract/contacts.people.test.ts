@@ -155,10 +155,4 @@ describe('the CSV', () => {
     const template = await other.owner.get('/contacts/import/template');
     expect(template.text.split('\r\n')[0]).toBe(header);
   });
-
-  it('of an import is no longer taken here', async () => {
-    const reply = await acme.owner.post('/contacts/import', {});
-    expectRefusal(reply, 410);
-    expect(reply.body.error).toContain('POST /imports');
-  });
 });

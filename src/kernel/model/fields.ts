@@ -39,6 +39,9 @@ export const LongText = (kilobytes: number, description: string, options: Option
 export const Email = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.email, schema: { maxLength: 254, format: 'email' } });
 
+/** A text that is looked at by whom it concerns: nothing that it says is refused. */
+export const Anything = (description: string) => field(description, {}, { type: () => String, check: values.any });
+
 /** A phone number, kept as E.164; a national one is read with the account's country. */
 export const Phone = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.phone, schema: { maxLength: 30 } });

@@ -45,6 +45,8 @@ export interface RowOptions {
    * bring along.
    */
   printed?: boolean | 'alone';
+  /** Whether it succeeds whatever the body is: what cannot be read counts as nothing. */
+  forgiving?: boolean;
   /** Bytes that the body may have; 1 MiB unless told. */
   bodyCap?: number;
   /** The status of invalid input where the contract names only 422. */

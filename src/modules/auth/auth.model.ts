@@ -1,4 +1,4 @@
-import { Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
+import { Anything, Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
 
 @Entity('A person')
 export class Person {
@@ -113,7 +113,7 @@ export class ChangePasswordInput {
 
 @Input('Whose password is forgotten')
 export class ForgotPasswordInput {
-  @Email('E-mail address', { required: true }) email: string;
+  @Anything('E-mail address; the answer is the same to what is none') email?: string | null;
 }
 
 @Input('A token from the mail, and the new password')

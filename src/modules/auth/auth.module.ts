@@ -14,7 +14,7 @@ export default defineModule({
     act('POST /auth/logout', 'logout'),
     read('GET /auth/me', 'me'),
     act('POST /auth/change-password', 'changePassword'),
-    act('POST /auth/forgot-password', 'forgotPassword'),
+    act('POST /auth/forgot-password', 'forgotPassword', { forgiving: true }),
     act('POST /auth/reset-password', 'resetPassword'),
     act('POST /auth/verify-email', 'verifyEmail'),
     act('POST /auth/resend-verification', 'resendVerification'),

@@ -1,5 +1,6 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { isEmail } from '../../kernel/model/checks.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { countMail, mailInBackground } from './auth.mail.js';
@@ -34,12 +35,13 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
 }
 
 /**
- * Contract POST /auth/forgot-password: 200 and as fast whether or not the address is known. Who was only invited gets a link
- * too: their first password. A few mails an hour go to one address.
+ * Contract POST /auth/forgot-password: 200 and as fast whether or not the address is known, or one at all. Who was only invited
+ * gets a link too: their first password. A few mails an hour go to one address.
  */
-export async function forgotPassword(ctx: Context, { email }: ForgotPasswordInput) {
+export async function forgotPassword(ctx: Context, input: ForgotPasswordInput) {
+  const email = input.email?.trim() ?? '';
   mailInBackground(ctx, async () => {
-    const user = await findUser(ctx, email);
+    const user = isEmail(email) ? await findUser(ctx, email) : null;
     if (!user || (await countMail(ctx, 'reset', user.email)).refused) return undefined;
     const token = await issueToken(ctx, 'reset', user.id);
     const link = `${ctx.app.config.publicUrl}/reset-password?token=${token}`;
