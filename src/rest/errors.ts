@@ -13,9 +13,3 @@ export function inClientNames(error: AppError, names: ReadonlyMap<string, string
   const message = details.map((d) => `${d.field} ${d.message}`).join('; ');
   return new AppError(error.code, message, { details, retryAfter: error.retryAfter, more: error.more });
 }
-
-/** Invalid input as 422 on the rows where the contract names only that. */
-export function asUnprocessable(error: AppError): AppError {
-  if (error.code !== 'invalid_request' || !error.details) return error;
-  return new AppError('validation_failed', error.message, { details: error.details });
-}

@@ -1,13 +1,13 @@
 import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
 import { allow } from '../kernel/access/access.js';
-import { AppError, badRequest, notFound } from '../kernel/base/errors.js';
+import { AppError, asUnprocessable, badRequest, notFound } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
 import { pathArguments, type RawReply, type RawRequest, type Row } from '../kernel/module/routes.js';
 import { causeOf, type Operation, run, show } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
-import { asUnprocessable, inClientNames } from './errors.js';
+import { inClientNames } from './errors.js';
 import { adaptInput, adaptQuery, includeVariable } from './query.js';
 import type { MountedRow } from './table.js';
 
@@ -40,7 +40,16 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   return { variables, names, ignored };
 }
 
-const adapted = ({ row }: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody => adaptBody(type, body, row.body);
+function adapted({ row }: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
+  try {
+    return adaptBody(type, body, row.body);
+  } catch (error) {
+    throw error instanceof AppError ? asAnswered(row, error) : error;
+  }
+}
+
+/** The error with the status that its row gives invalid input. */
+const asAnswered = (row: Row, error: AppError) => (row.invalid === 422 ? asUnprocessable(error) : error);
 
 /** The body if the operation can take it, else an empty one. */
 function readable(mounted: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
@@ -63,8 +72,7 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
     return reply;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const named = inClientNames(error, prepared.names);
-    throw row.invalid === 422 ? asUnprocessable(named) : named;
+    throw asAnswered(row, inClientNames(error, prepared.names));
   }
 }
 

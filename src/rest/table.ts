@@ -58,12 +58,13 @@ function bindRaw(row: Row, address: string, module: string, schema: GraphQLSchem
   return { row, address, module, sources, needs, operation };
 }
 
-function bind(row: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {
-  const name = row.operation!;
+function bind(given: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {
+  const name = given.operation!;
   const kind = schema.getQueryType()?.getFields()[name] ? 'query' : 'mutation';
   const field = (kind === 'query' ? schema.getQueryType() : schema.getMutationType())?.getFields()[name];
   if (!field) throw new Error(`${address}: there is no operation ${name}`);
   markOf(field);
+  const row: Row = { ...given, invalid: field.extensions.invalid as Row['invalid'] };
   const document = parse(documentText(kind, field, row));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);

@@ -73,14 +73,15 @@ type Door = (body: Record<string, unknown>) => Promise<Outcome>;
 
 function doorsOf(mounted: MountedRow, sample: Sample): Door[] {
   const { row } = mounted;
+  const plain = (status: number) => (status === row.invalid ? 400 : status);
   const rest: Door = async (body) => {
     const reply = await callerOf(mounted, sample).send(row.method, pathOf(row.path, sample), body);
-    const status = reply.status === row.invalid ? 400 : reply.status;
-    return { status, details: reply.body.details, told: `REST ${reply.text}` };
+    return { status: plain(reply.status), details: reply.body.details, told: `REST ${reply.text}` };
   };
   const graphql: Door = async (body) => {
     const { data, errors } = await throughGraphQL(mounted, sample, body);
-    return { ...errors?.[0].extensions, told: `GraphQL ${JSON.stringify(errors ?? data)}` };
+    const { status, details } = errors?.[0].extensions ?? {};
+    return { status: plain(status), details, told: `GraphQL ${JSON.stringify(errors ?? data)}` };
   };
   return [rest, graphql];
 }

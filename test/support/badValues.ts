@@ -118,7 +118,7 @@ function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
 
 /** What a field must refuse, from what its line in the model says of it. */
 export function badValues({ rule, type }: Place): Bad[] {
-  const nothing = rule.required ? [bad('null', null)] : [];
+  const nothing = rule.required && !rule.nullIsAbsent ? [bad('null', null)] : [];
   if (!isListType(getNullableType(type))) return [...single(rule, type), ...nothing];
   const { maxItems, items } = rule.schema as { maxItems?: number; items?: Record<string, unknown> };
   const inner = single({ ...rule, schema: items ?? {} }, type).filter(({ what }) => what !== 'a list');

@@ -99,7 +99,7 @@ describe('cleaning an input', () => {
       more: null,
       parts: [{ label: 'toolong' }, { label: null }],
     };
-    expect(faults(CreateWidget, value)).toEqual([
+    expect(faults(UpdateWidget, value)).toEqual([
       'name must not be empty',
       'status must not be null',
       'size must be one of 1-10, 11-50',
@@ -109,6 +109,13 @@ describe('cleaning an input', () => {
       'parts.0.label must be at most 5 characters',
       'parts.1.label must not be null',
     ]);
+  });
+
+  it('takes null in a creation for what is left out, where that may be', () => {
+    const value = { name: 'w', note: null, status: null, more: null };
+    expect(faults(CreateWidget, value)).toEqual([]);
+    expect(value).toEqual({ name: 'w' });
+    expect(faults(CreateWidget, { name: null })).toEqual(['name must not be null']);
   });
 
   it('lets a change leave out what a creation needs, and not make it null', () => {

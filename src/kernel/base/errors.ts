@@ -122,6 +122,11 @@ export const badRequest = (message: string) => new AppError('invalid_request', m
 /** 422: a rule across fields or records is broken. */
 export const unprocessable = (field: string, code: FaultCode, message: string, more?: More) =>
   new AppError('validation_failed', `${field} ${message}`, { details: [detailOf(field, { code, message, options: more?.options })], more });
+/** Invalid input as 422, where the contract names only that. */
+export function asUnprocessable(error: AppError): AppError {
+  if (error.code !== 'invalid_request' || !error.details) return error;
+  return new AppError('validation_failed', error.message, { details: error.details });
+}
 export const unauthenticated = (message = 'Authentication is required') => new AppError('unauthenticated', message);
 export const denied = (message: string) => new AppError('permission_denied', message);
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`);

@@ -16,6 +16,8 @@ export interface FieldRule {
   required: boolean;
   /** Has a default, so that create may leave it out. */
   optional: boolean;
+  /** Null is the same as to leave it out, so that a default holds: in a create input. */
+  nullIsAbsent?: boolean;
   check: Check;
   /** JSON Schema members for the OpenAPI document. */
   schema: Record<string, unknown>;

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { type Detail, detailOf, invalid } from '../base/errors.js';
+import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, UseMiddleware } from 'type-graphql';
+import { AppError, asUnprocessable, type Detail, detailOf, invalid } from '../base/errors.js';
 import * as values from './checks.js';
 import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
 import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
@@ -199,25 +199,32 @@ export const Input = (description?: string): ClassDecorator => InputType({ descr
 type Nullable<T> = { [K in keyof T]: null extends T[K] ? K : never }[keyof T];
 type DraftOf<T> = Omit<T, Nullable<T>> & Partial<Pick<T, Nullable<T>>>;
 
-/** The fields of a record as its create input: what is required stays required, the rest may be left out. */
+/**
+ * The fields of a record as its create input: what is required stays required, the rest may be left out, and null is the same as
+ * to leave it out, so that a default holds.
+ */
 export function Draft<T extends object>(base: Class<T>): new () => DraftOf<T> {
-  return inputFrom(base, (rule) => !rule.required || rule.optional) as new () => DraftOf<T>;
+  const rules = rulesOf(base).map((rule) => ({ ...rule, nullIsAbsent: !rule.required || rule.optional }));
+  return inputFrom(rules, (rule) => !rule.required || rule.optional) as new () => DraftOf<T>;
 }
 
 /** The fields of a create input as its update input: everything may be left out, only what was nullable may be null. */
 export function Edit<T extends object>(base: Class<T>): new () => Partial<T> {
-  return inputFrom(base, () => true) as new () => Partial<T>;
+  return inputFrom(changing(base), () => true) as new () => Partial<T>;
 }
 
 /** The same of some fields alone. */
 export function EditOf<T extends object, K extends keyof T & string>(base: Class<T>, ...names: K[]): new () => Partial<Pick<T, K>> {
-  return inputFrom(base, () => true, names) as new () => Partial<Pick<T, K>>;
+  const rules = changing(base).filter(({ name }) => (names as string[]).includes(name));
+  return inputFrom(rules, () => true) as new () => Partial<Pick<T, K>>;
 }
 
-function inputFrom(base: object, nullable: (rule: FieldRule) => boolean, names?: string[]) {
+/** The rules of a class for a change, in which null is a value of its own. */
+const changing = (base: object) => rulesOf(base).map((rule) => ({ ...rule, nullIsAbsent: false }));
+
+function inputFrom(rules: FieldRule[], nullable: (rule: FieldRule) => boolean) {
   class Fields {}
-  for (const rule of rulesOf(base).filter(({ name }) => !names || names.includes(name)))
-    declare(Fields.prototype, rule, 'input', nullable(rule));
+  for (const rule of rules) declare(Fields.prototype, rule, 'input', nullable(rule));
   InputType({})(Fields);
   return Fields;
 }
@@ -230,6 +237,23 @@ export const In = (name = 'input', options: { nullable?: boolean } = {}): Parame
       clean(type, value, context as values.CheckScope);
     Arg(name, () => type as never, { ...options, validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;
+
+/**
+ * Marks a mutation whose invalid input the contract answers with 422 and never with 400, through either door. What has another
+ * type than the schema says is 400 through GraphQL as everywhere.
+ */
+export const Unprocessable = (): MethodDecorator => (target, method, descriptor) => {
+  Extensions({ invalid: 422 })(target, method, descriptor);
+  UseMiddleware(asUnprocessed)(target, method, descriptor);
+};
+
+async function asUnprocessed(_data: unknown, next: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await next();
+  } catch (error) {
+    throw error instanceof AppError ? asUnprocessable(error) : error;
+  }
+}
 
 /** Cleans `value` in place (trimmed, normalised) by the rules of `type`. Throws 400 naming every field at fault, or 413. */
 export function clean(type: Class, value: unknown, scope: values.CheckScope): void {
@@ -248,7 +272,8 @@ export function clean(type: Class, value: unknown, scope: values.CheckScope): vo
 function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, scope: values.CheckScope) {
   for (const rule of cachedRules(type)) {
     const given = value[rule.name];
-    if (given === undefined) continue;
+    if (given === null && rule.nullIsAbsent) delete value[rule.name];
+    if (value[rule.name] === undefined) continue;
     const at = `${prefix}${rule.name}`;
     const cleaned = given === null ? null : rule.check(given, at, report, scope);
     if (cleaned === null && rule.required) report(at, 'required', given === null ? 'must not be null' : 'must not be empty');

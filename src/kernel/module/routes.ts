@@ -49,8 +49,6 @@ export interface RowOptions {
   forgiving?: boolean;
   /** Bytes that the body may have; 1 MiB unless told. */
   bodyCap?: number;
-  /** The status of invalid input where the contract names only 422. */
-  invalid?: 400 | 422;
   /** Statuses that the document names besides those which follow from the row's kind. */
   also?: number[];
   /** Success statuses by a flag of the result: `{ created: 201 }`. */
@@ -75,6 +73,8 @@ export interface Row extends RowOptions {
   status: number;
   /** The root field that serves it; none for a raw row. */
   operation?: string;
+  /** The status of invalid input where its mutation is `Unprocessable`. */
+  invalid?: 422;
   /** The arguments of a list are its query; those of the rest are `id`, more path parameters and `input`. */
   list?: boolean;
   handler?: (ctx: Context, request: RawRequest) => Promise<RawReply>;

@@ -39,8 +39,8 @@ export class Attribution {
   @JsonObject(8, 'Click ids by network') clickIds: object | null;
 }
 
-@Input('Where a contact came from')
-export class AttributionInput extends Draft(Attribution) {}
+@Input('Where a contact came from: absent keeps, null clears')
+export class AttributionInput extends Edit(Attribution) {}
 
 /** Contract "Contact": one line a field. */
 @ObjectType()

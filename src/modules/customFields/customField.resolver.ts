@@ -2,7 +2,7 @@ import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
-import { In } from '../../kernel/model/fields.js';
+import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { getCleanup } from './customField.cleanup.js';
 import {
   ConfirmImpactInput,
@@ -38,12 +38,14 @@ export class CustomFieldResolver {
 
   @Mutation(() => CustomField, { description: 'Adds a field to the records of a kind' })
   @Access(administration)
+  @Unprocessable()
   createCustomField(@Ctx() ctx: Context, @In() input: CreateCustomFieldInput) {
     return customFields.createCustomField(ctx, input);
   }
 
   @Mutation(() => CustomField, { description: 'Changes a custom field; its type only while there is no data' })
   @Access(administration)
+  @Unprocessable()
   updateCustomField(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateCustomFieldInput) {
     return customFields.updateCustomField(ctx, id, input);
   }

@@ -11,9 +11,9 @@ export default defineModule({
   jobs: { customFieldCleanup: cleanUp },
   routes: [
     list('GET /custom-fields', 'customFields', { as: 'camelPage' }),
-    make('POST /custom-fields', 'createCustomField', { invalid: 422, also: [402] }),
+    make('POST /custom-fields', 'createCustomField', { also: [402] }),
     read('GET /custom-fields/{id}', 'customField'),
-    edit('PATCH /custom-fields/{id}', 'updateCustomField', { invalid: 422 }),
+    edit('PATCH /custom-fields/{id}', 'updateCustomField'),
     drop('DELETE /custom-fields/{id}', 'deleteCustomField', { inputByQuery: true, also: [409] }),
   ],
 });

@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+import { Draft, Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 
 export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
 
@@ -16,17 +16,21 @@ export class User {
   @Stamp('When the person was invited or joined') createdAt: Date;
 }
 
+/** What an invitation says of a person. */
+@ObjectType()
+class Invitation {
+  @Email('E-mail address', { required: true }) email: string;
+  @Text(20, 'member (unless told) or admin', { optional: true }) role: string;
+  @Text(100, 'Given name') firstName: string | null;
+  @Text(100, 'Family name') lastName: string | null;
+  @Text(30, 'Phone number') phone: string | null;
+  @Text(20, 'Extension') extension: string | null;
+  @JsonObject(8, 'Rights besides the role') permissions: object | null;
+}
+
 /** Contract POST /users/invite. The role is checked by the service: any other than member and admin is 422. */
 @Input('Whom to invite')
-export class InviteUserInput {
-  @Email('E-mail address', { required: true }) email: string;
-  @Text(20, 'member (unless told) or admin') role?: string | null;
-  @Text(100, 'Given name') firstName?: string | null;
-  @Text(100, 'Family name') lastName?: string | null;
-  @Text(30, 'Phone number') phone?: string | null;
-  @Text(20, 'Extension') extension?: string | null;
-  @JsonObject(8, 'Rights besides the role') permissions?: object | null;
-}
+export class InviteUserInput extends Draft(Invitation) {}
 
 @Input()
 class UserChanges {

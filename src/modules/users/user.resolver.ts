@@ -2,7 +2,7 @@ import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
-import { In } from '../../kernel/model/fields.js';
+import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { inviteUser } from './user.invite.js';
 import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
@@ -26,6 +26,7 @@ export class UserResolver {
   @Mutation(() => User, { description: 'Invites a person by mail' })
   @Access(administration)
   @Detached()
+  @Unprocessable()
   inviteUser(@Ctx() ctx: Context, @In() input: InviteUserInput) {
     return inviteUser(ctx, input);
   }

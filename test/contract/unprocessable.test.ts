@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectNothingWritten,
+  expectRefusal,
+  server,
+  type TestServer,
+} from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+/** Rows of which the contract names 422 and no 400, each with a good body and values that its fields cannot take. */
+const rows: [string, string, string, Record<string, unknown>, [string, unknown][]][] = [
+  [
+    ...(['POST', '/users/invite', 'inviteUser'] as const),
+    { email: 'good@example.com' },
+    [
+      ...([undefined, null, '', 'bad', 'a@b', 5, ['a@example.com']] as unknown[]).map((value): [string, unknown] => ['email', value]),
+      ...(['', ' ', 'viewer', 'owner', 'Admin', 'x'.repeat(21), 5, ['member']] as unknown[]).map((value): [string, unknown] => [
+        'role',
+        value,
+      ]),
+      ['firstName', 'x'.repeat(101)],
+      ['permissions', ['x']],
+    ],
+  ],
+  [
+    ...(['POST', '/custom-fields', 'createCustomField'] as const),
+    { entityType: 'contact', fieldKey: 'fresh', label: 'Fresh', fieldType: 'text' },
+    [
+      ['label', 'x'.repeat(201)],
+      ['label', ' '],
+      ['label', undefined],
+      ['fieldKey', 'x'.repeat(65)],
+      ['section', 'x'.repeat(121)],
+      ['sortOrder', 100_001],
+      ['sortOrder', 'many'],
+      ['entityType', 'invoice'],
+    ],
+  ],
+];
+
+describe.each(rows)('%s %s', (method, path, operation, good, bad) => {
+  it('answers 422 to whatever is wrong with a field, and names it', async () => {
+    await expectNothingWritten(api, async () => {
+      for (const [name, value] of bad) expectRefusal(await acme.owner.send(method, path, { ...good, [name]: value }), 422, name);
+    });
+  });
+
+  it('answers the same through GraphQL, where what has another type is 400 as everywhere', async () => {
+    const type = `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Input`;
+    const document = `mutation ($input: ${type}!) { ${operation}(input: $input) { id } }`;
+    const isText = (value: unknown) => typeof value === 'string';
+    await expectNothingWritten(api, async () => {
+      for (const [name, value] of bad) {
+        const isTyped = isText(value) === isText(good[name] ?? '') && name !== 'entityType' && name !== 'sortOrder';
+        const reply = await acme.owner.gql(document, { input: { ...good, [name]: value } });
+        expectGraphQLRefusal(reply, isTyped || value === 100_001 ? 422 : 400, name);
+      }
+    });
+  });
+});
+
+it('An invitation without a role, or with null, makes a member', async () => {
+  for (const role of [undefined, null]) {
+    const user = dataOf(await acme.owner.post('/users/invite', { email: `role-${role}@example.com`, role }));
+    expect(user).toMatchObject({ role: 'member', status: 'invited' });
+  }
+});
