@@ -8,6 +8,7 @@ import { buildSchema } from './graphql/schema.js';
 import { graphqlServer } from './graphql/server.js';
 import { mountSubscriptions } from './graphql/subscriptions.mount.js';
 import { mountCallbacks } from './http/callbacks.js';
+import { Connections } from './http/connections.js';
 import { Metrics } from './http/metrics.js';
 import { httpServer } from './http/server.js';
 import { Limiter } from './kernel/access/rateLimits.js';
@@ -39,6 +40,9 @@ export interface Overrides {
   /** Whether the worker sweeps by itself; a test that moves the clock says when. */
   sweeps?: boolean;
 }
+
+/** How long a stop waits for a moment without requests. What is in flight after it is still answered. */
+const patienceMs = 2000;
 
 /** A server that is built and listens when told. */
 export interface Server {
@@ -73,7 +77,7 @@ function buildContract() {
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   const log = overrides.log ?? pino({ level: config.logLevel });
   const metrics = new Metrics();
-  const { schema, documents, rows } = contract();
+  const { schema, rows } = contract();
   const database = await openDatabase({
     url: config.databaseUrl,
     dataDir: config.dataDir,
@@ -102,24 +106,21 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     stopping: false,
   };
   const http = await httpServer(app, identify, metrics);
-  const apollo = graphqlServer(schema, documents);
-  await apollo.start();
+  const connections = new Connections(http.server);
   // A worker answers probes and metrics alone.
-  if (config.role !== 'worker') {
-    mountGraphQL(http, apollo);
-    mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
-    mountRest(http, rows);
-    await mountCallbacks(http, modules);
-  }
+  const apollo = config.role === 'worker' ? undefined : await openDoors(http, app, metrics);
+  // After the hooks that end what stays open by itself.
+  http.addHook('preClose', async () => connections.end());
   await http.ready();
   await background.start(app, overrides.sweeps);
   showQueues(metrics, background);
 
   const close = async () => {
     app.ready = false;
+    await connections.calm(patienceMs);
     app.stopping = true;
     await http.close();
-    await apollo.stop();
+    await apollo?.stop();
     await background.stop();
     await mailsSent();
     app.vendors.email.close();
@@ -127,6 +128,17 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     await database.close();
   };
   return { app, schema, rows, http, metrics, close };
+}
+
+async function openDoors(http: FastifyInstance, app: App, metrics: Metrics) {
+  const { schema, documents, rows } = contract();
+  const apollo = graphqlServer(schema, documents);
+  await apollo.start();
+  mountGraphQL(http, apollo);
+  mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
+  mountRest(http, rows);
+  await mountCallbacks(http, modules);
+  return apollo;
 }
 
 function showQueues(metrics: Metrics, background: Background) {
