@@ -28,7 +28,7 @@ import { Catalog } from './rest/catalog.js';
 import { basePath, mountRest } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
 import { bindRows, type MountedRow } from './rest/table.js';
-import { vendorsFor } from './vendors/index.js';
+import { simulatedVendors, vendorsFor } from './vendors/index.js';
 import { Background } from './workers/background.js';
 
 /** What tests may put in the place of the real thing. */
@@ -77,14 +77,10 @@ function buildContract() {
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
   const log = overrides.log ?? pino({ level: config.logLevel });
   const metrics = new Metrics();
+  const simulated = simulatedOutside(config, log);
   const { schema, rows } = contract();
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    dataDir: config.dataDir,
-    image: overrides.image,
-    onStatement: () => metrics.queries.inc(),
-    log,
-  });
+  const { databaseUrl: url, dataDir } = config;
+  const database = await openDatabase({ url, dataDir, image: overrides.image, onStatement: () => metrics.queries.inc(), log });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
   const clock = overrides.clock ?? systemClock;
   const background = new Background(config, database, redis, log);
@@ -102,6 +98,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     jobs: background.jobs,
     eventsWritten: background.eventsWritten,
     vendors: vendorsFor(whole, clock),
+    simulated,
     ready: true,
     stopping: false,
   };
@@ -139,6 +136,14 @@ async function openDoors(http: FastifyInstance, app: App, metrics: Metrics) {
   mountRest(http, rows);
   await mountCallbacks(http, modules);
   return apollo;
+}
+
+/** The vendors that are simulated although there is a database of its own, which is more than trying things out: said in the log. */
+function simulatedOutside(config: Config, log: Logger): string[] {
+  const simulated = simulatedVendors(config);
+  if (!config.databaseUrl || simulated.length === 0) return [];
+  log.warn({ vendors: simulated }, `simulated: ${simulated.join(', ')}. No mail leaves and no money moves by these`);
+  return simulated;
 }
 
 function showQueues(metrics: Metrics, background: Background) {

@@ -11,7 +11,7 @@ import { ambiguity, crossOrigin, hearOut, jsonBodies, patience, refuseAddress, r
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
-import { readiness } from './readiness.js';
+import { probes } from './probes.js';
 
 /** What `modules/auth` answers: who calls, or why the credentials are not taken. */
 export interface Identified {
@@ -158,15 +158,4 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   const body = request.routeOptions.config.graphql ? graphqlErrorBody : errorBody;
   return reply.status(answer.status).type('application/json; charset=utf-8').send(body(answer, request.id));
-}
-
-function probes(server: FastifyInstance, app: App, metrics: Metrics) {
-  const bare = { config: { bare: true } };
-  server.get('/healthz', bare, (_request, reply) => reply.status(app.ready ? 200 : 503).send({ status: app.ready ? 'ok' : 'unavailable' }));
-  const ready = readiness(app);
-  server.get('/readyz', bare, async (_request, reply) => {
-    const isReady = await ready();
-    return reply.status(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'unavailable' });
-  });
-  server.get('/metrics', bare, async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()));
 }

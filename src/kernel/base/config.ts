@@ -33,6 +33,8 @@ const environment = z.object({
   CORS_ORIGINS: z.string().default(''),
   REQUIRE_VERIFIED_EMAIL: flag(false),
   PASSWORD_DENYLIST: flag(false),
+  REQUIRE_LIVE_VENDORS: flag(false),
+  METRICS_TOKEN: z.string().min(16).optional(),
   SEED_DEMO: given.optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   RATE_LIMIT_ENABLED: flag(true),
@@ -136,6 +138,10 @@ export interface Config {
   requireVerifiedEmail: boolean;
   /** Whether the most common passwords are refused. */
   passwordDenylist: boolean;
+  /** Whether the server refuses to start with a simulator in the place of a vendor. */
+  requireLiveVendors: boolean;
+  /** What opens the metrics to other machines. */
+  metricsToken?: string;
   seedDemo: boolean;
   logLevel: string;
   limits: RateLimits;
@@ -240,6 +246,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     corsOrigins: originsOf(e.CORS_ORIGINS),
     requireVerifiedEmail: e.REQUIRE_VERIFIED_EMAIL,
     passwordDenylist: e.PASSWORD_DENYLIST,
+    requireLiveVendors: e.REQUIRE_LIVE_VENDORS,
+    metricsToken: e.METRICS_TOKEN,
     seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
     logLevel: e.LOG_LEVEL,
     limits: rateLimits(e),

@@ -23,6 +23,8 @@ export interface AppOf<C> {
   registry: Registry<C>;
   limiter: Limiter;
   vendors: Vendors;
+  /** The names of the vendors that are simulated although there is a database of its own: nothing is sent or paid there. */
+  simulated: readonly string[];
   channel: Channel;
   jobs: Jobs;
   /** Called after a commit that wrote events: they wait for their places in the feed. */

@@ -1,0 +1,40 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { denied } from '../kernel/base/errors.js';
+import type { App } from '../kernel/context/context.js';
+import type { Metrics } from './metrics.js';
+import { readiness } from './readiness.js';
+
+/** What operators and their tools ask: neither limited nor asked for credentials, the metrics aside. */
+export function probes(server: FastifyInstance, app: App, metrics: Metrics): void {
+  const bare = { config: { bare: true } };
+  const { simulated, config } = app;
+  server.get('/healthz', bare, (_request, reply) => reply.status(app.ready ? 200 : 503).send({ status: app.ready ? 'ok' : 'unavailable' }));
+  const ready = readiness(app);
+  server.get('/readyz', bare, async (_request, reply) => {
+    const isReady = await ready();
+    const status = isReady ? 'ok' : 'unavailable';
+    return reply.status(isReady ? 200 : 503).send({ status, ...(simulated.length > 0 && { simulated }) });
+  });
+  server.get('/metrics', bare, async (request, reply) => {
+    if (!isFromHere(request) && !hasToken(request, config.metricsToken))
+      throw denied('Metrics are for this machine, and for whoever has METRICS_TOKEN');
+    return reply.type(metrics.registry.contentType).send(await metrics.text());
+  });
+}
+
+const forwarding = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
+
+/** Whether a program on this machine asks. What a proxy hands on comes from elsewhere, even when the proxy runs here. */
+function isFromHere({ ip, headers }: FastifyRequest): boolean {
+  return !forwarding.some((name) => name in headers) && ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/** Whether the request bears the token, compared in the same time whatever it bears. */
+function hasToken({ headers }: FastifyRequest, token: string | undefined): boolean {
+  const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  return token !== undefined && given !== undefined && timingSafeEqual(digest(given), digest(token));
+}
