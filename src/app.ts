@@ -25,7 +25,7 @@ import { mailsSent } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
-import { basePath, mountRest } from './rest/mount.js';
+import { basePath, mountRest, sofaFor } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
 import { bindRows, type MountedRow } from './rest/table.js';
 import { simulatedVendors, vendorsFor } from './vendors/index.js';
@@ -51,6 +51,8 @@ export interface Server {
   rows: readonly MountedRow[];
   http: FastifyInstance;
   metrics: Metrics;
+  /** Loads what a first request needs and a start does not, so that nobody waits for it. */
+  warm(): Promise<void>;
   /** Stops taking requests, lets the running ones end, closes what was opened. */
   close(): Promise<void>;
 }
@@ -68,9 +70,20 @@ function buildContract() {
   const documents = new Documents(schema);
   const catalog = new Catalog();
   const rows = bindRows([...modules, catalog.module], schema, documents);
-  const openapi = openApiDocument(schema, rows, basePath);
-  catalog.publish(rows, openapi);
-  return { schema, documents, rows, openapi };
+  let openapi: ReturnType<typeof openApiDocument> | undefined;
+  const contract = {
+    schema,
+    documents,
+    rows,
+    sofa: sofaFor(rows),
+    /** Made when it is first asked for. */
+    get openapi() {
+      openapi ??= openApiDocument(schema, rows, basePath);
+      return openapi;
+    },
+  };
+  catalog.publish(contract);
+  return contract;
 }
 
 /** The composition root: the only place that knows every layer. */
@@ -124,16 +137,21 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     redis?.disconnect();
     await database.close();
   };
-  return { app, schema, rows, http, metrics, close };
+  return { app, schema, rows, http, metrics, warm: () => warm(app), close };
+}
+
+async function warm({ database, config }: App): Promise<void> {
+  await database.prisma.$connect();
+  if (config.role !== 'worker') await contract().sofa();
 }
 
 async function openDoors(http: FastifyInstance, app: App, metrics: Metrics) {
-  const { schema, documents, rows } = contract();
+  const { schema, documents, rows, sofa } = contract();
   const apollo = graphqlServer(schema, documents);
   await apollo.start();
   mountGraphQL(http, apollo);
   mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
-  mountRest(http, rows);
+  mountRest(http, rows, sofa);
   await mountCallbacks(http, modules);
   return apollo;
 }

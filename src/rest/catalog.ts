@@ -48,12 +48,19 @@ function entryOf(mounted: MountedRow) {
   };
 }
 
+/** What the catalogs tell of. The document is made when it is read. */
+interface Published {
+  readonly rows: readonly MountedRow[];
+  readonly openapi: Record<string, unknown>;
+}
+
 /**
  * The contract's machine-readable catalogs and the OpenAPI document, as rows like all others, so that they list themselves.
  * `GET /schema/public` and `GET /openapi.json` need no credentials; `GET /schema/api-catalog` does and tells more of each row.
  */
 export class Catalog {
-  readonly #texts = { public: '', full: '', openapi: '' };
+  #texts?: Record<'public' | 'full' | 'openapi', string>;
+  #published?: Published;
 
   readonly module: Module = {
     name: 'schema',
@@ -80,8 +87,13 @@ export class Catalog {
     ],
   };
 
-  /** Writes the texts that are answered from now on, once. */
-  publish(rows: readonly MountedRow[], openapi: Record<string, unknown>): void {
+  /** Says what is answered from now on. */
+  publish(published: Published): void {
+    this.#published = published;
+  }
+
+  /** The texts, written once, when the first of them is asked for. */
+  #write({ rows, openapi }: Published) {
     const ids = operationIds(rows);
     const full = (mounted: MountedRow) => ({
       ...entryOf(mounted),
@@ -89,13 +101,18 @@ export class Catalog {
       operation: mounted.row.operation ?? null,
       parameters: parameterNames(mounted, openapi),
     });
-    this.#texts.public = JSON.stringify({ data: rows.map(entryOf) });
-    this.#texts.full = JSON.stringify({ data: rows.map(full) });
-    this.#texts.openapi = JSON.stringify(openapi);
+    return {
+      public: JSON.stringify({ data: rows.map(entryOf) }),
+      full: JSON.stringify({ data: rows.map(full) }),
+      openapi: JSON.stringify(openapi),
+    };
   }
 
   #answer(which: 'public' | 'full' | 'openapi') {
-    return async (): Promise<RawReply> => ({ body: this.#texts[which] });
+    return async (): Promise<RawReply> => {
+      this.#texts ??= this.#write(this.#published!);
+      return { body: this.#texts[which] };
+    };
   }
 }
 

@@ -7,7 +7,7 @@ import { Printed } from '../kernel/base/jsonText.js';
 import type { RawRequest } from '../kernel/module/routes.js';
 import type { Envelope } from './envelope.js';
 import { answer, answerRaw, prepare, refuseRetired } from './serve.js';
-import { type Passage, sofaRows } from './sofa.js';
+import type { Passage, sofaRows } from './sofa.js';
 import type { MountedRow } from './table.js';
 
 export const basePath = '/api/v1';
@@ -16,14 +16,27 @@ export const basePath = '/api/v1';
 const hot = new Set(['GET /contacts/{id}', 'POST /contacts', 'GET /deals/{id}', 'POST /deals', 'PATCH /contacts/{id}']);
 
 const isRegular = ({ row, address, field }: MountedRow) =>
-  !row.list && !hot.has(address) && !row.pathArgs && field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
+  row.operation &&
+  !row.list &&
+  !hot.has(address) &&
+  !row.pathArgs &&
+  field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
+
+type Sofa = () => Promise<ReturnType<typeof sofaRows>>;
+
+/** SOFA over the regular rows, loaded and prepared by the first who asks: it takes a fifth of a start, and listening does not need it. */
+export function sofaFor(rows: readonly MountedRow[]): Sofa {
+  let made: ReturnType<Sofa> | undefined;
+  return () => {
+    made ??= import('./sofa.js').then(({ sofaRows }) => sofaRows(rows.filter(isRegular), basePath));
+    return made;
+  };
+}
 
 /** Puts every row behind Fastify: the regular ones through SOFA, lists, hot and irregular ones tuned. */
-export function mountRest(server: FastifyInstance, rows: readonly MountedRow[]): void {
-  const regular = rows.filter((mounted) => mounted.row.operation && isRegular(mounted));
-  const sofa = sofaRows(regular, basePath);
+export function mountRest(server: FastifyInstance, rows: readonly MountedRow[], sofa: Sofa): void {
   const handlerOf = (mounted: MountedRow) =>
-    regular.includes(mounted) ? throughSofa(sofa, mounted) : mounted.row.operation ? tuned(mounted) : own(mounted);
+    isRegular(mounted) ? throughSofa(sofa, mounted) : mounted.row.operation ? tuned(mounted) : own(mounted);
   const [forgiving, strict] = [rows.filter(({ row }) => row.forgiving), rows.filter(({ row }) => !row.forgiving)];
   for (const mounted of strict) server.route(routeOf(mounted, handlerOf(mounted)));
   server.register(async (inner) => {
@@ -67,16 +80,15 @@ const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: Fa
   return send(reply, await answer(mounted, request.ctx, prepared));
 };
 
-const throughSofa = (sofa: ReturnType<typeof sofaRows>, mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
+const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
   const url = `http://door${request.url.split('?')[0]}`;
   const { input } = prepared.variables;
   const body = input === undefined ? undefined : JSON.stringify({ input });
-  await sofa.fetch(new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } }), {
-    passage,
-  } as never);
+  const inner = new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } });
+  await (await sofa()).fetch(inner, { passage } as never);
   if (!passage.outcome) throw notFound('Endpoint');
   return send(reply, await passage.outcome);
 };
