@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GraphQLObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
-import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectRefusal,
+  type Loose,
+  password,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -49,6 +58,79 @@ describe('an id', () => {
     const { pipeline: found } = await ask(`{ pipeline(id: "${pipeline.id}") { stages { id ${figures} } } }`);
     expect(found.stages[0]).toMatchObject({ id: stage.id, statistics: { stageId: stage.id, dealCount: 1, totalValue: 250 } });
     expect(found.stages[1].statistics).toEqual({ stageId: found.stages[1].id, dealCount: 0, totalValue: 0, weightedValue: 0 });
+  });
+});
+
+describe('a person', () => {
+  const fields = '__typename id name email role status createdAt firstName lastName';
+
+  it('is one user, wherever an answer leads to them', async () => {
+    const member = await acme.member();
+    const { data, errors } = await member.gql(`{ me { user { ${fields} } workspace { __typename id name plan memberCount } } }`);
+    expect(errors).toBeUndefined();
+    const { user } = await ask(`{ user(id: "${member.userId}") { ${fields} } }`);
+    expect(data.me.user).toEqual(user);
+    expect(user).toMatchObject({
+      __typename: 'User',
+      name: 'Mem Ber',
+      firstName: 'Mem',
+      lastName: 'Ber',
+      role: 'member',
+      status: 'active',
+    });
+    expect(data.me.workspace).toMatchObject({ __typename: 'Workspace', id: acme.id, plan: 'enterprise', memberCount: 2 });
+    const login = `mutation ($input: LoginInput!) { login(input: $input) {
+      user { ${fields} } account { __typename id name plan } accounts { accountId name role } } }`;
+    const entered = await api.anybody().gql(login, { input: { email: member.email, password } });
+    expect(entered.data.login).toEqual({
+      user,
+      account: { __typename: 'Workspace', id: acme.id, name: 'Acme', plan: 'enterprise' },
+      accounts: [{ accountId: acme.id, name: 'Acme', role: 'member' }],
+    });
+  });
+
+  it('shows in REST what the contract shows', async () => {
+    const login = dataOf(await api.anybody().post('/auth/login', { email: acme.ownerEmail, password }));
+    expect(login.user).toEqual({ id: acme.ownerId, email: acme.ownerEmail, firstName: null, lastName: null });
+    expect(login.account).toEqual({ id: acme.id, name: 'Acme' });
+    expect(login.accounts).toEqual([{ id: acme.id, name: 'Acme', role: 'owner' }]);
+    const me = await acme.owner.get('/auth/me');
+    expect(Object.keys(me.body.data.user)).toEqual(['id', 'name', 'email', 'emailVerified', 'role']);
+    expect(Object.keys(me.body.data.workspace)).toEqual(['id', 'name', 'plan', 'memberCount']);
+  });
+
+  it('tells of themselves what is told elsewhere only once they have joined', async () => {
+    const { ownerEmail } = await api.seed.account();
+    const { data } = await acme.owner.gql(
+      'mutation ($input: InviteUserInput!) { inviteUser(input: $input) { name firstName emailVerified status } }',
+      { input: { email: ownerEmail, firstName: 'Some' } },
+    );
+    expect(data.inviteUser).toEqual({ name: 'Some', firstName: null, emailVerified: false, status: 'invited' });
+  });
+});
+
+describe('what a login says of a person', () => {
+  it('leads on to records only after the login', async () => {
+    const input = { email: acme.ownerEmail, password };
+    const login = (of: string) =>
+      api.anybody().gql(`mutation ($input: LoginInput!) { login(input: $input) { user { id ${of} } } }`, { input });
+    expect((await login('name')).data.login.user.id).toBe(acme.ownerId);
+    expect((await login('contacts { id }')).errors![0].extensions.code).toBe('unauthenticated');
+  });
+
+  it('leads no further either before the second factor that the role must have', async () => {
+    const strict = await api.seed.account();
+    const member = await strict.member();
+    dataOf(await strict.owner.patch('/auth/mfa/policy', { roles: ['member'] }));
+    api.clock.advance(2000);
+    expect((await member.gql('{ me { user { id role } } }')).data.me.user.role).toBe('member');
+    expectGraphQLRefusal(await member.gql('{ me { user { contacts { id } } } }'), 403);
+  });
+
+  it('reads of themselves by a key of any scope what there is, and no further', async () => {
+    const key = await acme.key({ scopes: ['tags'] });
+    expect((await key.gql('{ me { user { id email role status } } }')).data.me.user.role).toBe('owner');
+    expectGraphQLRefusal(await key.gql('{ me { user { deals { id } } } }'), 403);
   });
 });
 

@@ -79,7 +79,12 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        addTypeScope(scopes, document, field, node);
+        const scope = scopeBeyond(document, field, node);
+        if (!scope) return;
+        scopes.add(scope);
+        // What a public operation, or one before the second factor, answers of the caller leads no further.
+        needs.public = false;
+        needs.beforeMfa = false;
       },
     }),
   );
@@ -103,13 +108,13 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   if (mark.scope) scopes.add(mark.scope);
 }
 
-/** Adds the scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. */
-function addTypeScope(scopes: Set<string>, document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode) {
+/** The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. */
+function scopeBeyond(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string | undefined {
   const type = getNamedType(field.type);
-  if (!isObjectType(type) || !type.extensions.scope) return;
+  if (!isObjectType(type) || !type.extensions.scope) return undefined;
   const free = alongsideOf(field, type);
   const selected = free.length > 0 ? namesIn(document, node.selectionSet?.selections ?? []) : undefined;
-  if (!selected?.every((name) => free.includes(name))) scopes.add(String(type.extensions.scope));
+  return selected?.every((name) => free.includes(name)) ? undefined : String(type.extensions.scope);
 }
 
 /**
@@ -117,7 +122,9 @@ function addTypeScope(scopes: Set<string>, document: DocumentNode, field: GraphQ
  * tags, their id and name), and those that the type shows wherever something leads to it (a user's id and name).
  */
 function alongsideOf(field: GraphQLField<unknown, unknown>, type: GraphQLObjectType): string[] {
-  const record = field.extensions.record as string[] | undefined;
+  const { record, whole } = field.extensions as { record?: string[]; whole?: boolean };
+  const own = Object.values(type.getFields()).filter((one) => !isObjectType(getNamedType(one.type)));
+  if (whole) return own.map(({ name }) => name);
   const ofParent = record?.length === 0 ? recordFields(type).map(({ name }) => name) : (record ?? []);
   return [...ofParent, ...((type.extensions.alongside as string[] | undefined) ?? [])];
 }

@@ -35,15 +35,21 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
   return ordered;
 }
 
+/** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
+function fieldsOf(type: GraphQLObjectType, only?: string[]): RecordField[] {
+  const own = new Map(recordFields(type).map((field) => [field.name, field]));
+  if (!only) return [...own.values()];
+  if (only.every((name) => own.has(name))) return [...own.values()].filter(({ name }) => only.includes(name));
+  return only.map((name) => own.get(name) ?? { name, shown: name, field: type.getFields()[name]! });
+}
+
 /** The selection set of a type's REST record. */
 export function recordSelection(type: GraphQLObjectType, only?: string[]): string {
-  const fields = recordFields(type)
-    .filter((f) => !only || only.includes(f.name))
-    .map(({ name, shown, field, selection }) => {
-      const inner = getNamedType(field.type);
-      const selected = shown === name ? name : `${shown}: ${name}`;
-      return isObjectType(inner) ? `${selected} ${recordSelection(inner, selection)}` : selected;
-    });
+  const fields = fieldsOf(type, only).map(({ name, shown, field, selection }) => {
+    const inner = getNamedType(field.type);
+    const selected = shown === name ? name : `${shown}: ${name}`;
+    return isObjectType(inner) ? `${selected} ${recordSelection(inner, selection)}` : selected;
+  });
   return `{ ${fields.join(' ')} }`;
 }
 
@@ -54,9 +60,7 @@ export function recordOf(schema: GraphQLSchema, typeName: string, row: object): 
 
 function project(type: GraphQLObjectType, row: Record<string, unknown>, only?: string[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  for (const { name, shown, field, selection } of recordFields(type)) {
-    if (!only || only.includes(name)) record[shown] = shape(field.type, row[name], selection);
-  }
+  for (const { name, shown, field, selection } of fieldsOf(type, only)) record[shown] = shape(field.type, row[name], selection);
   return record;
 }
 

@@ -18,8 +18,8 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
-import { RestName } from '../../kernel/model/recordMarks.js';
-import { AccountName } from '../auth/auth.model.js';
+import { OfCaller, RestName } from '../../kernel/model/recordMarks.js';
+import { Workspace } from '../auth/auth.member.model.js';
 
 /** The domains that a key may be held to. */
 export const scopes = [
@@ -69,12 +69,13 @@ export class ApiKeyCheck {
   @Count('Requests per minute', { required: true }) rateLimit: number;
   @Instant('When the key ends') expiresAt: Date | null;
   @Nested(
-    () => AccountName,
-    () => AccountName,
+    () => Workspace,
+    () => Workspace,
     'The workspace of the key',
     { required: true },
   )
-  workspace: AccountName;
+  @OfCaller('id', 'name')
+  workspace: Workspace;
 }
 
 @Input('A new API key')

@@ -91,6 +91,6 @@ export async function checkKey(ctx: Context): Promise<ApiKeyCheck> {
   check(caller.kind === 'key', () => badRequest('Only an API key can be checked; this is a session'));
   const { name, permission, scopes, ipAllowlist, expiresAt } = await getKey(ctx, caller.id);
   const rateLimit = caller.rateLimit ?? ctx.app.limiter.limitOf('key');
-  const workspace = { id: caller.account.id, name: caller.account.name };
-  return { apiKeyId: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace };
+  const { id, name: called, plan } = caller.account;
+  return { apiKeyId: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace: { id, name: called, plan } };
 }

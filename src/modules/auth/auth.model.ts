@@ -1,21 +1,12 @@
-import { Anything, Count, Email, Entity, Flag, Id, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
+import { Anything, Email, Entity, Flag, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
+import { OfCaller, RestName } from '../../kernel/model/recordMarks.js';
+import { User, Workspace } from './auth.member.model.js';
 
-@Entity('A person')
-export class Person {
-  @Id() id: string;
-  @Text(254, 'E-mail address', { required: true }) email: string;
-  @Text(100, 'Given name') firstName: string | null;
-  @Text(100, 'Family name') lastName: string | null;
-}
-
-@Entity('An account (workspace) by name')
-export class AccountName {
-  @Id() id: string;
-  @Text(200, 'Name', { required: true }) name: string;
-}
-
+/** No object of its own: which workspace it is, its name and the role in it. */
 @Entity('An account that the person belongs to')
-export class AccountChoice extends AccountName {
+export class AccountChoice {
+  @Ref('The account', { required: true }) @RestName('id') accountId: string;
+  @Text(200, 'Its name', { required: true }) name: string;
   @Text(20, 'The role in it', { required: true }) role: string;
 }
 
@@ -23,17 +14,19 @@ export class AccountChoice extends AccountName {
 @Entity('The outcome of a login')
 export class AuthResult {
   @Nested(
-    () => Person,
-    () => Person,
-    'Who is logged in',
+    () => User,
+    () => User,
+    'Who is logged in, as a member of the current account',
   )
-  user: Person | null;
+  @OfCaller('id', 'email', 'firstName', 'lastName')
+  user: User | null;
   @Nested(
-    () => AccountName,
-    () => AccountName,
+    () => Workspace,
+    () => Workspace,
     'The current account',
   )
-  account: AccountName | null;
+  @OfCaller('id', 'name')
+  account: Workspace | null;
   @Text(20, 'The role in the current account') role: string | null;
   @Nested(
     () => AccountChoice,
@@ -47,38 +40,23 @@ export class AuthResult {
   @Text(200, 'What the second step is called with') mfaToken: string | null;
 }
 
-@Entity('The calling person')
-export class Me {
-  @Id() id: string;
-  @Text(200, 'Name', { required: true }) name: string;
-  @Text(254, 'E-mail address', { required: true }) email: string;
-  @Flag('Whether a link in a mail to the address was followed', { required: true }) emailVerified: boolean;
-  @Text(20, 'Role in the workspace', { required: true }) role: string;
-}
-
-@Entity('The current workspace')
-export class Workspace {
-  @Id() id: string;
-  @Text(200, 'Name', { required: true }) name: string;
-  @Text(20, 'Plan', { required: true }) plan: string;
-  @Count('Active members', { required: true }) memberCount: number;
-}
-
 @Entity('Who is calling, and where')
-export class CurrentUser {
+export class Viewer {
   @Nested(
-    () => Me,
-    () => Me,
-    'The calling person',
+    () => User,
+    () => User,
+    'The calling person, or whoever made the calling key',
     { required: true },
   )
-  user: Me;
+  @OfCaller('id', 'name', 'email', 'emailVerified', 'role')
+  user: User;
   @Nested(
     () => Workspace,
     () => Workspace,
     'The current workspace',
     { required: true },
   )
+  @OfCaller('id', 'name', 'plan', 'memberCount')
   workspace: Workspace;
 }
 

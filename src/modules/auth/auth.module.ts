@@ -1,13 +1,13 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
-import { AuthResolver } from './auth.resolver.js';
+import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
 import { sweeps } from './auth.sweeps.js';
 import { confirmVerification, showVerification } from './auth.verification.js';
 
 export default defineModule({
   name: 'auth',
   sweeps,
-  resolvers: [AuthResolver],
+  resolvers: [AuthResolver, WorkspaceResolver],
   routes: [
     act('POST /auth/register', 'register'),
     act('POST /auth/login', 'login', { also: [401] }),

@@ -26,9 +26,9 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
     const user = await claim(inside, input, person, passwordHash);
     const account = await newAccount(inside, input.accountName);
     const data = { accountId: account.id, userId: user.id, role: 'owner', name: displayName(user) };
-    const { role } = await inside.global.membership.create({ data });
+    const place = { ...(await inside.global.membership.create({ data })), account };
     const mail = user.emailVerifiedAt ? undefined : await verificationMail(inside, user);
-    return { mail, entered: await enter(inside, user, { role, account }, [{ role, account }]) };
+    return { mail, entered: await enter(inside, user, place, [place]) };
   });
   mailInBackground(ctx, async () => mail);
   return entered;

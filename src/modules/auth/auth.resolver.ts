@@ -1,15 +1,15 @@
-import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access, Public } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { In } from '../../kernel/model/fields.js';
 import { Detached } from '../../kernel/operations/operation.js';
+import { Workspace } from './auth.member.model.js';
 import { disableMfa, enableMfa, mfaPolicy, setUpMfa, updateMfaPolicy, verifyMfa } from './auth.mfa.js';
 import {
   AcceptInviteInput,
   AuthResult,
   ChangePasswordInput,
-  CurrentUser,
   Done,
   ForgotPasswordInput,
   LoginInput,
@@ -25,6 +25,7 @@ import {
   ResetPasswordInput,
   SwitchAccountInput,
   VerifyEmailInput,
+  Viewer,
 } from './auth.model.js';
 import { acceptInvite, changePassword, forgotPassword, resetPassword } from './auth.password.js';
 import { register } from './auth.register.js';
@@ -56,7 +57,7 @@ export class AuthResolver {
     return auth.logout(ctx);
   }
 
-  @Query(() => CurrentUser, { description: 'Who is calling, and in which workspace' })
+  @Query(() => Viewer, { description: 'Who is calling, and in which workspace' })
   @Access({ beforeMfa: true })
   me(@Ctx() ctx: Context) {
     return auth.me(ctx);
@@ -156,5 +157,13 @@ export class AuthResolver {
   @Detached()
   verifyMfa(@Ctx() ctx: Context, @In() input: MfaVerifyInput) {
     return verifyMfa(ctx, input);
+  }
+}
+
+@Resolver(() => Workspace)
+export class WorkspaceResolver {
+  @FieldResolver()
+  memberCount(@Ctx() ctx: Context, @Root() { id }: Workspace): Promise<number> {
+    return auth.countMembers(ctx, id);
   }
 }

@@ -2,8 +2,8 @@ import { check, denied, found, unauthenticated } from '../../kernel/base/errors.
 import type { Context } from '../../kernel/context/context.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
-import { type AuthResult, type CurrentUser, done, type LoginInput, type SwitchAccountInput } from './auth.model.js';
-import { enter, findUser, holdPassword, openSession, placesOf } from './auth.session.js';
+import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
+import { enter, findUser, holdPassword, openSession, placesOf, userOf } from './auth.session.js';
 
 /**
  * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
@@ -47,14 +47,11 @@ export async function logout(ctx: Context) {
 }
 
 /** Contract GET /auth/me. */
-export async function me(ctx: Context): Promise<CurrentUser> {
-  const { caller } = ctx;
-  const user = found(await ctx.global.user.findUnique({ where: { id: caller.userId } }), 'User');
-  const memberCount = await ctx.db.membership.count({ where: { status: 'active' } });
-  const { id, name, plan } = caller.account;
-  const { email, emailVerifiedAt } = user;
-  return {
-    user: { id: user.id, name: caller.userName, email, emailVerified: emailVerifiedAt !== null, role: caller.role },
-    workspace: { id, name, plan, memberCount },
-  };
+export async function me(ctx: Context): Promise<Viewer> {
+  const { userId, account } = ctx.caller;
+  const member = found(await ctx.db.membership.findFirst({ where: { userId }, include: { user: true } }), 'User');
+  return { user: userOf(member.user, member), workspace: { id: account.id, name: account.name, plan: account.plan } };
 }
+
+/** How many active members a workspace has. */
+export const countMembers = (ctx: Context, accountId: string) => ctx.global.membership.count({ where: { accountId, status: 'active' } });

@@ -1,5 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
+import type { User } from './auth.member.model.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
 import { issueToken } from './auth.tokens.js';
@@ -8,13 +9,22 @@ const days = 24 * 60 * 60 * 1000;
 /** A session ends after seven days without a request. */
 export const sessionLife = 7 * days;
 
-interface Member {
-  role: string;
-  account: { id: string; name: string };
+interface Member extends Pick<User, 'name' | 'role' | 'createdAt'> {
+  status: string;
+  account: { id: string; name: string; plan: string };
 }
 
-type Entering = { id: string; email: string; firstName: string | null; lastName: string | null; mfaEnabledAt: Date | null };
+type Person = Required<Pick<User, 'id' | 'email' | 'firstName' | 'lastName'>> & { emailVerifiedAt: Date | null };
+type Entering = Person & { mfaEnabledAt: Date | null };
 type Place = Member & { account: { mfaRoles: string[] } };
+
+/** A person as a member of an account. */
+export function userOf(person: Person, member: Omit<Member, 'account'> & { lastActiveAt: Date | null }): User {
+  const { id, email, firstName, lastName, emailVerifiedAt } = person;
+  const { name, role, status, lastActiveAt, createdAt } = member;
+  const place = { name, role, status: status as User['status'], lastActiveAt, createdAt };
+  return { id, email, firstName, lastName, emailVerified: emailVerifiedAt !== null, ...place };
+}
 
 /** Whether the account asks a second factor of the member's role. */
 export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);
@@ -47,10 +57,10 @@ export async function openSession(ctx: Context, user: Entering, member: Place, a
   });
   ctx.request.session = { token, expiresAt };
   return {
-    user: { id: user.id, email: user.email, firstName: user.firstName, lastName: user.lastName },
-    account: { id: member.account.id, name: member.account.name },
+    user: userOf(user, { ...member, lastActiveAt: ctx.now() }),
+    account: member.account,
     role: member.role,
-    accounts: all.map(({ role, account }) => ({ id: account.id, name: account.name, role })),
+    accounts: all.map(({ role, account }) => ({ accountId: account.id, name: account.name, role })),
     mfaSetupRequired: mustHaveMfa(member) && !user.mfaEnabledAt,
     mfaRequired: false,
     mfaToken: null,

@@ -1,20 +1,9 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Draft, Edit, Email, Entity, Id, Input, JsonObject, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+import { Draft, Edit, Email, Input, JsonObject, OneOf, oneOf, Text } from '../../kernel/model/fields.js';
+import { User, UserStatus } from '../auth/auth.member.model.js';
 
-export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
-
-/** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
-@Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })
-export class User {
-  @Id() id: string;
-  @Text(200, 'Name', { required: true }) name: string;
-  @Text(254, 'E-mail address', { required: true }) email: string;
-  @Text(20, 'owner, admin or member', { required: true }) role: string;
-  @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
-  @Stamp('When the person last called', {}) lastActiveAt: Date | null;
-  @Stamp('When the person was invited or joined') createdAt: Date;
-}
+export { User, UserStatus };
 
 /** What an invitation says of a person. */
 @ObjectType()

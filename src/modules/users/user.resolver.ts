@@ -1,4 +1,4 @@
-import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
@@ -21,6 +21,21 @@ export class UserResolver {
   @Query(() => User, { nullable: true, description: 'One member' })
   user(@Ctx() ctx: Context, @IdArg() id: string) {
     return users.getUser(ctx, id);
+  }
+
+  @FieldResolver()
+  firstName(@Ctx() ctx: Context, @Root() user: User): Promise<string | null> {
+    return users.detailOf(ctx, user, 'firstName');
+  }
+
+  @FieldResolver()
+  lastName(@Ctx() ctx: Context, @Root() user: User): Promise<string | null> {
+    return users.detailOf(ctx, user, 'lastName');
+  }
+
+  @FieldResolver()
+  emailVerified(@Ctx() ctx: Context, @Root() user: User): Promise<boolean> {
+    return users.detailOf(ctx, user, 'emailVerified');
   }
 
   @Mutation(() => User, { description: 'Invites a person by mail' })

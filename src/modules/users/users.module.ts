@@ -3,11 +3,12 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { User } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
-import { usersById } from './user.service.js';
+import { detailsOfUsers, type UserDetails, usersById } from './user.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     user: Loader<User | null>;
+    userDetails: Loader<UserDetails | null>;
   }
 }
 
@@ -15,7 +16,7 @@ export default defineModule({
   name: 'users',
   references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
   resolvers: [UserResolver],
-  loaders: { user: usersById },
+  loaders: { user: usersById, userDetails: detailsOfUsers },
   routes: [
     list('GET /users', 'users', { as: 'page' }),
     make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 409, 422] }),

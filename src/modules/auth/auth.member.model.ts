@@ -1,0 +1,28 @@
+import { Field } from 'type-graphql';
+import { Count, Entity, Id, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+
+export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
+
+/** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
+@Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })
+export class User {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+  @Text(254, 'E-mail address', { required: true }) email: string;
+  @Text(20, 'owner, admin or member', { required: true }) role: string;
+  @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
+  @Stamp('When the person last called', {}) lastActiveAt: Date | null;
+  @Stamp('When the person was invited or joined') createdAt: Date;
+  @Field(() => String, { nullable: true, description: 'Given name, once the person has joined' }) firstName?: string | null;
+  @Field(() => String, { nullable: true, description: 'Family name, once the person has joined' }) lastName?: string | null;
+  @Field(() => Boolean, { description: 'Whether the person has joined and followed a link in a mail to the address' })
+  emailVerified?: boolean;
+}
+
+@Entity('An account: what a person works in, and all its records belong to')
+export class Workspace {
+  @Id() id: string;
+  @Text(200, 'Name', { required: true }) name: string;
+  @Text(20, 'Plan', { required: true }) plan: string;
+  @Count('Active members', { required: true }) memberCount?: number;
+}
