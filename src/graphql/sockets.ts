@@ -67,8 +67,9 @@ export class Sockets {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     const { app } = this.door;
     socket.on('error', () => socket.destroy());
-    if (request.url?.split('?')[0] !== path) return refuse(socket, 404, 'Not Found');
-    if (!app.ready || app.stopping) return refuse(socket, 503, 'Service Unavailable');
+    const limits = new RateGate(app.limiter).headers();
+    if (request.url?.split('?')[0] !== path) return refuse(socket, 404, 'Not Found', limits);
+    if (!app.ready || app.stopping) return refuse(socket, 503, 'Service Unavailable', limits);
     const caller = {
       authorization: request.headers.authorization,
       cookie: cookieOf(request),
@@ -77,7 +78,7 @@ export class Sockets {
     const { origin, host } = request.headers;
     // A browser sends the cookie whatever page opens the socket: only our own pages may.
     if (caller.cookie && !caller.authorization && !(origin && isOwnOrigin(origin, host, app.config))) {
-      return refuse(socket, 403, 'Forbidden');
+      return refuse(socket, 403, 'Forbidden', limits);
     }
     this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, { ...caller, userAgent: request.headers['user-agent'] }));
   }
@@ -100,8 +101,9 @@ export class Sockets {
   }
 }
 
-function refuse(socket: Duplex, status: number, text: string): void {
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+function refuse(socket: Duplex, status: number, text: string, limits: Record<string, string>): void {
+  const shown = Object.entries(limits).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${text}\r\n${shown.join('')}Connection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 function cookieOf(request: IncomingMessage): string | undefined {

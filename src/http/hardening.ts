@@ -142,7 +142,7 @@ export function crossOrigin(request: FastifyRequest, reply: FastifyReply, origin
 }
 
 /** Answers an address that no route can have been asked for (a broken %-escape, an endless segment), before any hook runs. */
-export function refuseAddress(headers: Record<string, string>) {
+export function refuseAddress(headers: () => Record<string, string>) {
   return (_error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     const body = JSON.stringify(errorBody(notFound('Endpoint'), request.id));
     const own = {
@@ -150,7 +150,7 @@ export function refuseAddress(headers: Record<string, string>) {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),
     };
-    reply.raw.writeHead(404, { ...headers, ...own });
+    reply.raw.writeHead(404, { ...headers(), ...own });
     reply.raw.end(body);
   };
 }
@@ -161,18 +161,21 @@ const brokenRequests: Record<string, [number, string]> = {
 };
 
 /** Answers what is no HTTP request, or none that ever becomes complete, in the body of every error; then hangs up. */
-export function refuseBroken(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const [status, message] = brokenRequests[error.code ?? ''] ?? [400, 'The request is malformed'];
-  const requestId = randomUUID();
-  const body = JSON.stringify(errorBody(badRequest(message), requestId));
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
-  socket.destroySoon();
-}
+export const refuseBroken =
+  (headers: () => Record<string, string>) =>
+  (error: Error & { code?: string }, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || socket.destroyed) return;
+    const [status, message] = brokenRequests[error.code ?? ''] ?? [400, 'The request is malformed'];
+    const requestId = randomUUID();
+    const body = JSON.stringify(errorBody(badRequest(message), requestId));
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      ...Object.entries(headers()).map(([name, value]) => `${name}: ${value}`),
+      'Connection: close',
+    ];
+    if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.destroySoon();
+  };

@@ -46,6 +46,8 @@ const saneId = /^[\w.:-]{1,100}$/;
 
 /** The HTTP server: request ids, who is calling, limits, errors, health and metrics. Doors add their routes to it. */
 export async function httpServer(app: App, identify: Identify, metrics: Metrics): Promise<FastifyInstance> {
+  // What never comes so far as to be counted shows untouched limits.
+  const unlimited = () => ({ ...safetyHeaders(app.config), ...new RateGate(app.limiter).headers() });
   const server = Fastify({
     loggerInstance: app.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -54,8 +56,8 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     requestTimeout: patience.requestTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
-    clientErrorHandler: refuseBroken,
-    frameworkErrors: refuseAddress(safetyHeaders(app.config)),
+    clientErrorHandler: refuseBroken(unlimited),
+    frameworkErrors: refuseAddress(unlimited),
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',

@@ -24,11 +24,11 @@ export interface Source {
 /** assignedTo → assigned_to. */
 export const snakeName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging. */
+/** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging; none that is deprecated. */
 export function querySources(field: GraphQLField<unknown, unknown>, row: Row, address: string): Map<string, Source> {
   const sources = new Map<string, Source>();
   const byPath = new Map<string, Source>();
-  for (const arg of field.args) {
+  for (const arg of field.args.filter(({ deprecationReason }) => !deprecationReason)) {
     const inner = getNamedType(arg.type);
     if (arg.name === 'filter' && isInputObjectType(inner)) {
       for (const member of Object.values(inner.getFields())) {
@@ -84,7 +84,7 @@ export const includeVariable = (name: string) => `include_${name}`;
 const smallPage = 100;
 
 /** Page size and position as the operation's arguments. per_page wins over limit; both are cut to their maximum. */
-function paging(query: Record<string, unknown>, details: Detail[]) {
+function paging(query: Record<string, unknown>, details: Detail[], hasPages: boolean) {
   const whole = (name: string) => {
     const text = query[name];
     if (text === undefined || text === '') return undefined;
@@ -97,6 +97,8 @@ function paging(query: Record<string, unknown>, details: Detail[]) {
   };
   const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
+  if (page !== undefined && !hasPages)
+    details.push(detailOf('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' }));
   const after = typeof query.cursor === 'string' && query.cursor !== '' ? query.cursor : undefined;
   if (after && page) details.push(detailOf('page', { code: 'conflicting', message: 'and cursor exclude each other' }));
   return { page, perPage: size, after };
@@ -108,10 +110,10 @@ export interface Adapted {
   names: Map<string, string>;
 }
 
-/** A query string as the operation's variables. Throws 400 naming every parameter at fault. */
-export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>): Adapted {
+/** A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at fault. */
+export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>, hasPages = true): Adapted {
   const details: Detail[] = [];
-  const { page, perPage, after } = paging(query, details);
+  const { page, perPage, after } = paging(query, details, hasPages);
   const filter: Record<string, unknown> = {};
   const variables: Record<string, unknown> = { filter, page, perPage, after };
   const names = new Map([

@@ -25,7 +25,8 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   let names: ReadonlyMap<string, string> = new Map();
   let ignored: string[] = [];
   if (mounted.row.list) {
-    const adapted = adaptQuery(mounted.sources, request.query);
+    const hasPages = mounted.field?.args.some(({ name }) => name === 'page');
+    const adapted = adaptQuery(mounted.sources, request.query, hasPages);
     Object.assign(variables, adapted.variables);
     names = adapted.names;
   }

@@ -94,6 +94,15 @@ describe('GET /activities', () => {
     }
   });
 
+  it('comes newest first whatever a request says of its order', async () => {
+    const plain = dataOf(await acme.owner.get('/activities?per_page=5')).data;
+    for (const query of ['order=asc', 'sort=createdAt', 'sort=timestamp&order=asc', 'sort=nonsense&order=sideways']) {
+      expect(dataOf(await acme.owner.get(`/activities?per_page=5&${query}`)).data).toEqual(plain);
+    }
+    const { data } = await acme.owner.gql('{ activities(first: 5, sort: timestamp, order: asc) { nodes { id } } }');
+    expect(data.activities.nodes.map(({ id }: Loose) => id)).toEqual(plain.map(({ id }: Loose) => id));
+  });
+
   it('shows a key only changes of what its scopes let it read', async () => {
     const contact = await acme.contact();
     await acme.task({ title: 'Call', contactId: contact.id });

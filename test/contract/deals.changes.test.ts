@@ -74,6 +74,25 @@ describe('PATCH /deals/{id}', () => {
   });
 });
 
+it('An appointment is written in every form that a due date takes', async () => {
+  const { id } = await acme.deal();
+  for (const written of [
+    ...['2030-12-31T10:00:00Z', '2030-12-31T10:00Z', '2030-12-31t10:00:00.000z', '2030-12-31 10:00Z', ' 2030-12-31T12:00+02:00 '],
+    ...['2030-12-31T12:00:00+0200', '2030-12-31T02:00-08:00', '2030-12-31'],
+  ]) {
+    const { dueDate } = dataOf(await acme.owner.post('/tasks', { title: 'a', dueDate: written }));
+    expect(dataOf(await acme.owner.patch(`/deals/${id}`, { appointmentAt: written })).appointmentAt).toBe(dueDate);
+    const { data } = await acme.owner.gql(
+      'mutation ($id: ID!, $at: String) { updateDeal(id: $id, input: { appointmentAt: $at }) { appointmentAt } }',
+      { id, at: written },
+    );
+    expect(data.updateDeal.appointmentAt).toBe(dueDate);
+  }
+  for (const wrong of ['2030-12-31T10:00', '31.12.2030', '2030-02-30', '0000-01-01', '10000-01-01T00:00Z']) {
+    expectRefusal(await acme.owner.patch(`/deals/${id}`, { appointmentAt: wrong }), 400, 'appointmentAt');
+  }
+});
+
 describe('a deal', () => {
   it('closes with won and lost, and opens again', async () => {
     const { id } = await made();

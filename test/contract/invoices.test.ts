@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  day,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -69,7 +79,7 @@ describe('POST /invoices', () => {
   it('refuses fields that are no such thing', async () => {
     const wrong: Record<string, unknown>[] = [
       ...[{ taxRate: -0.01 }, { taxRate: 8.75 }, { taxRate: 0.1234567 }, { taxRate: 'some' }, { dueDate: '2030-02-30' }],
-      ...[{ dueDate: 'soon' }, { currency: 'E€R' }, { invoiceNumber: 'n'.repeat(51) }, { invoiceNumber: null }],
+      ...[{ dueDate: 'soon' }, { currency: 'E€R' }, { invoiceNumber: 'n'.repeat(51) }],
       ...[{ notes: 'n'.repeat(5001) }, { terms: 't'.repeat(5001) }, { contactId: 'no-uuid' }, { companyId: 7 }, { dealId: {} }],
     ];
     await expectNothingWritten(api, async () => {
@@ -180,6 +190,22 @@ describe('PATCH /invoices/{id}', () => {
     expectRefusal(await patch(id, { items: [{ ...line, quantity: 4.9 }] }), 400, 'items');
     expect(dataOf(await patch(id, { items: [{ ...line, quantity: 5 }] }))).toMatchObject({ status: 'paid', total: 50, amountPaid: 50 });
   });
+});
+
+it('An invoice over nothing is paid when it is sent, and that is told once', async () => {
+  const items = [{ description: 'Free', quantity: 1, unitPrice: 0 }];
+  const { id } = await acme.invoice({ items });
+  expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { notes: 'still a draft' })).status).toBe('draft');
+  const told = await toldIn(acme, async () => dataOf(await acme.owner.post(`/invoices/${id}/send`)));
+  expect(told.events).toEqual([`invoice.paid ${id}`]);
+  const { status, sentAt, paidAt, amountPaid } = dataOf(await acme.owner.get(`/invoices/${id}`));
+  expect({ status, amountPaid, sent: Boolean(sentAt), paid: paidAt >= sentAt }).toEqual({
+    status: 'paid',
+    amountPaid: 0,
+    sent: true,
+    paid: true,
+  });
+  expectRefusal(await acme.owner.post(`/invoices/${id}/send`), 409);
 });
 
 describe('GET /invoices', () => {

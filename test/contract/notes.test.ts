@@ -100,6 +100,13 @@ describe('GET /notes', () => {
     expect((await list('')).meta).toMatchObject({ total: 6, page: 1, per_page: 50 });
     expect(bodies(await list(`deal_id=${v4()}`))).toEqual([]);
     expect(await api.statements(() => list(`contact_id=${contactId}`))).toBe(1);
+    for (const query of ['order=asc', 'sort=createdAt&order=asc', 'sort=nonsense']) {
+      expect(bodies(await list(`contact_id=${contactId}&${query}`))).toEqual(['d', 'b', 'e', 'c', 'a']);
+    }
+    const { data } = await home.owner.gql('query ($f: NoteFilter) { notes(filter: $f, sort: pinned, order: asc) { nodes { body } } }', {
+      f: { contactId },
+    });
+    expect(bodies({ data: data.notes.nodes })).toEqual(['d', 'b', 'e', 'c', 'a']);
 
     const walked: string[] = [];
     for (let cursor = ''; ; ) {

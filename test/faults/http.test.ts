@@ -57,6 +57,23 @@ describe('a request that two servers could read differently', () => {
     expect(top).toContain(JSON.parse(body).requestId);
   });
 
+  it('shows the limits, as every response does: broken, misdirected, or no request at all', async () => {
+    const texts = ['NONSENSE\r\n\r\n', head('/api/v1/contacts/%E0%A4%A'), head('/%'), head(`/api/v1/contacts/${'x'.repeat(400)}`)];
+    const upgrade = [
+      'Upgrade: websocket',
+      'Connection: Upgrade',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    ];
+    texts.push(`GET /nowhere HTTP/1.1\r\nHost: localhost\r\n${upgrade.join('\r\n')}\r\n\r\n`);
+    for (const text of texts) {
+      const refused = line().write(text);
+      await refused.closed;
+      for (const name of ['limit', 'remaining', 'reset'])
+        expect(refused.received.toLowerCase()).toMatch(new RegExp(`x-ratelimit-${name}: \\d+\r\n`));
+    }
+  });
+
   it('leaves a method to its request line', async () => {
     for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
       const reply = await key.get(`/contacts/${contact.id}`, { [name]: 'DELETE' });

@@ -100,6 +100,17 @@ describe('custom fields of a record', () => {
 });
 
 describe('a required custom field', () => {
+  it('is no value when it is blank: of text of every kind', async () => {
+    for (const fieldType of ['text', 'textarea', 'url', 'email']) {
+      const { id, fieldKey } = await field({ isRequired: true, fieldType });
+      for (const blank of [' ', '\t\n', '\u00a0'])
+        expectRefusal(await createContact({ [fieldKey]: blank }), 422, `customFields.${fieldKey}`);
+      dataOf(await acme.owner.patch(`/custom-fields/${id}`, { isRequired: false }));
+      expect(dataOf(await createContact({ [fieldKey]: '  ' })).customFields).toEqual({});
+      dataOf(await remove(id));
+    }
+  });
+
   it('must have a value when a record is made with custom fields, and keeps it', async () => {
     const { id, fieldKey } = await field({ isRequired: true });
     const at = `customFields.${fieldKey}`;
@@ -113,6 +124,17 @@ describe('a required custom field', () => {
     dataOf(await acme.owner.patch(`/custom-fields/${id}`, { isRequired: false }));
     dataOf(await acme.owner.patch(`/contacts/${contact.id}`, { customFields: { [fieldKey]: null } }));
   });
+});
+
+it('DELETE /custom-fields/{id} deletes what nothing uses by a bare confirmation too, and not by one of other numbers', async () => {
+  for (const body of [{ confirmImpact: true }, { confirmImpact: true, expectedValueCount: 0 }, { confirmImpact: false }]) {
+    const { id } = await field({});
+    expect(dataOf(await acme.owner.del(`/custom-fields/${id}`, body))).toMatchObject({ deleted: true, valuesQueuedForCleanup: 0 });
+  }
+  const { id } = await field({});
+  const reply = await acme.owner.del(`/custom-fields/${id}`, { confirmImpact: true, expectedValueCount: 1 });
+  expect([reply.status, reply.body.code]).toEqual([409, 'impact_confirmation_required']);
+  expect((await acme.owner.del(`/custom-fields/${id}?confirmImpact=true`)).status).toBe(200);
 });
 
 describe('DELETE /custom-fields/{id}', () => {

@@ -71,6 +71,10 @@ describe('GET /events', () => {
     expect((await dataOfEvents(account.owner, '?after=3')).data).toEqual([]);
   });
 
+  it('has no pages by number', async () => {
+    for (const page of ['1', '2', '3']) expectRefusal(await account.owner.get(`/events?page=${page}`), 400, 'page');
+  });
+
   it('refuses a position that is none or beyond the end, naming after', async () => {
     for (const after of ['x', '-1', '1.5', '4', '9999999999999999999999']) {
       expectRefusal(await account.owner.get(`/events?after=${after}`), 400, 'after');

@@ -181,6 +181,12 @@ export function isDay(value: string): boolean {
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(value) && !value.startsWith('0000');
 }
 
+/** A day that PostgreSQL can hold: GraphQL's own check lets the year 0 pass. */
+export const calendarDay: Check = (value, at, report) => {
+  if (!isDay(String(value))) report(at, 'out_of_range', 'must be a date between the years 1 and 9999');
+  return value;
+};
+
 // In a query string the + of an offset is a space, unless the caller thinks of writing %2B.
 const spacedOffset = /([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) (?=\d{2}:?\d{2}$)/i;
 

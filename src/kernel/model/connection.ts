@@ -39,14 +39,23 @@ export interface ListArgs<F, S extends string> {
 const PageSize = (description: string) => Field(() => Int, { nullable: true, description: `${description}, at most ${maxPageSize}` });
 const Cursor = (description: string) => Field(() => String, { nullable: true, description });
 
-/** The arguments of a list of one type: filter, sort, order, and first/after, last/before or page/perPage. */
-export function ListArgsOf<F extends object, S extends string>(filter: Class<F>, sorts: Record<S, string>): Class<ListArgs<F, S>> {
+/**
+ * The arguments of a list of one type: filter, sort, order, and first/after, last/before or page/perPage. Where the contract has one
+ * order, `fixedOrder` says which: REST does not know the parameters then, and in GraphQL they change nothing.
+ */
+export function ListArgsOf<F extends object, S extends string>(
+  filter: Class<F>,
+  sorts: Record<S, string>,
+  fixedOrder?: string,
+): Class<ListArgs<F, S>> {
+  const deprecationReason = fixedOrder && `Changes nothing: ${fixedOrder}`;
   @ArgsType()
   class PageArgs {
     static readonly filterType = filter;
+    static readonly fixedOrder = fixedOrder;
     @Field(() => filter, { nullable: true, description: 'Which records' }) filter?: F;
-    @Field(() => sorts as object, { nullable: true, description: 'The sort key; ties are broken by id' }) sort?: S;
-    @Field(() => SortOrder, { nullable: true, description: 'The direction of the sort' }) order?: SortOrder;
+    @Field(() => sorts as object, { nullable: true, description: 'The sort key; ties are broken by id', deprecationReason }) sort?: S;
+    @Field(() => SortOrder, { nullable: true, description: 'The direction of the sort', deprecationReason }) order?: SortOrder;
     @PageSize('How many from the beginning, or after a cursor; 50 by default') first?: number;
     @Cursor('The cursor of the record to go on after') after?: string;
     @PageSize('How many from the end, or before a cursor; they come in the order of the list') last?: number;
@@ -70,7 +79,9 @@ export const Listing = (): ParameterDecorator =>
 
 /** Cleans the filter of a list's arguments and checks its paging. Throws 400 naming the argument at fault. */
 export function checkListArgs(type: unknown, args: Omit<ListArgs<object, string>, 'selection'>, scope: CheckScope): void {
-  clean((type as { filterType: Class }).filterType, args.filter, scope);
+  const { filterType, fixedOrder } = type as { filterType: Class; fixedOrder?: string };
+  clean(filterType, args.filter, scope);
+  if (fixedOrder) Object.assign(args, { sort: undefined, order: undefined });
   checkPaging(args);
 }
 

@@ -138,7 +138,8 @@ export const Deadline = (description: string, options: Options = {}) =>
   field(description, options, { type: () => DateTime, input: () => String, check: values.deadline });
 
 /** A calendar day, YYYY-MM-DD. */
-export const Date_ = (description: string, options: Options = {}) => field(description, options, { type: () => Day, check: values.any });
+export const Date_ = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => Day, check: values.calendarDay });
 
 /** One end of a date range: a day or an instant. */
 export const Moment = (description: string) =>

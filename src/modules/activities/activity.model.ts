@@ -41,10 +41,10 @@ export class ActivityFilter {
   @Ref('Who did it') userId?: string | null;
 }
 
-export const ActivitySort = oneOf('ActivitySort', ['timestamp'], 'Sort keys of log entries');
+export const ActivitySort = oneOf('ActivitySort', ['timestamp'], 'The order of log entries');
 
 @ArgsType()
-export class ActivityList extends ListArgsOf(ActivityFilter, ActivitySort) {}
+export class ActivityList extends ListArgsOf(ActivityFilter, ActivitySort, 'the newest entries come first') {}
 
 @ObjectType({ description: 'A page of log entries' })
 export class ActivityConnection extends ConnectionOf(Activity) {}

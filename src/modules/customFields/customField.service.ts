@@ -124,9 +124,11 @@ interface Impact extends DependencySummary {
 
 function checkConfirmed({ confirmImpact, expectedValueCount, expectedDependencyCount }: ConfirmImpactInput, impact: Impact): void {
   const { valueCount, dependencyCount } = impact;
-  const stillHolds = expectedValueCount === valueCount && expectedDependencyCount === dependencyCount;
-  const isHarmless = valueCount === 0 && dependencyCount === 0 && !confirmImpact;
-  check(isHarmless || (confirmImpact && stillHolds), () => {
+  const isHarmless = valueCount === 0 && dependencyCount === 0;
+  // Where nothing is affected there is nothing to confirm; numbers that are told must hold all the same.
+  const told = isHarmless ? 0 : undefined;
+  const stillHolds = (expectedValueCount ?? told) === valueCount && (expectedDependencyCount ?? told) === dependencyCount;
+  check((isHarmless || confirmImpact) && stillHolds, () => {
     const numbers = `${valueCount} values and ${dependencyCount} dependencies are affected`;
     const words = `Deleting this field has an impact: ${numbers}. Confirm with confirmImpact, expectedValueCount and expectedDependencyCount`;
     const dependencies = impact.dependencies.map(({ type, recordId, name }) => ({ type, id: recordId, name }));

@@ -74,7 +74,8 @@ const judges: Record<CustomField['fieldType'], Judge> = {
   },
 };
 
-const isEmpty = (value: unknown) => value === null || value === '' || (Array.isArray(value) && value.length === 0);
+const isEmpty = (value: unknown) =>
+  value === null || (isString(value) && value.trim() === '') || (Array.isArray(value) && value.length === 0);
 
 /**
  * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked

@@ -4,13 +4,13 @@ import {
   Count,
   Currency,
   Date_,
+  Deadline,
   Draft,
   Edit,
   Entity,
   Flag,
   Id,
   Input,
-  Instant,
   JsonObject,
   Moment,
   Money,
@@ -61,7 +61,8 @@ export class DealFields {
     | string
     | null;
   @Date_('The day on which it should be closed') expectedCloseDate: string | null;
-  @Instant('When there is an appointment about it') appointmentAt: Date | null;
+  @Deadline('When there is an appointment about it: a date-time with an offset, or YYYY-MM-DD for the end of that day in the workspace')
+  appointmentAt: Date | null;
   @Ref('The user who looks after the deal') assignedTo: string | null;
   @JsonObject(64, 'Values of custom fields by key', { optional: true }) customFields: object;
   @Nested(

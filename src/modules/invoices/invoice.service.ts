@@ -160,10 +160,11 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   return settled(ctx, saved);
 }
 
-/** An invoice whose payments cover its total is paid, and that is told once. */
+/** An invoice whose payments cover its total is paid, one over nothing when it is sent, and that is told once. */
 export async function settled(ctx: Context, invoice: InvoiceRow, before = invoice): Promise<InvoiceRow> {
   const paid = exact(invoice.amountPaid);
-  if (paid.isZero() || paid.lt(exact(invoice.total))) return invoice;
+  // A draft over nothing may still grow.
+  if (paid.lt(exact(invoice.total)) || (paid.isZero() && invoice.status === 'draft')) return invoice;
   const saved = ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
   const { contactId, dealId } = saved;
   const record = { ...saved, contact: await ctx.load.contact.maybe(contactId) };
@@ -171,12 +172,12 @@ export async function settled(ctx: Context, invoice: InvoiceRow, before = invoic
   return saved;
 }
 
-/** Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; 409 when it is paid or void. */
+/** Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; over nothing it is paid by that; 409 when it is paid or void. */
 export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const before = await lockInvoice(ctx, id);
   if (before.status === 'sent' || before.status === 'overdue') return before;
   check(before.status === 'draft', () => conflict(`The invoice is ${before.status}`));
-  return moved(ctx, before, 'sent', { sentAt: ctx.now() });
+  return settled(ctx, moved(ctx, before, 'sent', { sentAt: ctx.now() }));
 }
 
 /** Contract POST /invoices/{id}/void: 409 when it is paid or void, or money was received. */

@@ -37,10 +37,10 @@ export class NoteFilter {
   @Ref('Deal') dealId?: string | null;
 }
 
-export const NoteSort = oneOf('NoteSort', ['pinned'], 'Pinned notes first, then the newest; ascending the other way round');
+export const NoteSort = oneOf('NoteSort', ['pinned'], 'The order of notes');
 
 @ArgsType()
-export class NoteList extends ListArgsOf(NoteFilter, NoteSort) {}
+export class NoteList extends ListArgsOf(NoteFilter, NoteSort, 'pinned notes come first, then the newest') {}
 
 @ObjectType({ description: 'A page of notes' })
 export class NoteConnection extends ConnectionOf(Note) {}

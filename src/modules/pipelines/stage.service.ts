@@ -5,6 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { deleted } from '../../kernel/model/connection.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateStageInput, type DeletedStage, mostStages, type UpdateStageInput } from './pipeline.model.js';
 import {
   checkFlags,
@@ -49,6 +50,7 @@ const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow>
 export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<StageRow> {
   checkFlags(input);
   const pipeline = await lockPipeline(ctx, pipelineId);
+  checkTrial(ctx);
   check(pipeline.stages.length < mostStages, () => unprocessable('stages', 'too_many', `must be at most ${mostStages} in a pipeline`));
   const last = pipeline.stages.at(-1)?.sortOrder ?? -1;
   const stage: StageRow = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));

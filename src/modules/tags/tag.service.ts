@@ -89,7 +89,7 @@ const byNames = statement({
 /** The tags of these names, whatever their case. */
 const findByNames = (ctx: Context, names: readonly string[]) => ctx.rows(byNames, { names: names.map((name) => name.toLowerCase()) });
 
-/** The tags of these names, whatever their case; what is missing is made. */
+/** The tags of these names, whatever their case; what is missing is made, or 402 after the trial. */
 export const tagsByName: Batch<TagRow> = async (ctx, names) => {
   const inLowerCase = (tags: TagRow[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
   const known = inLowerCase(await findByNames(ctx, names));
@@ -97,7 +97,10 @@ export const tagsByName: Batch<TagRow> = async (ctx, names) => {
   for (const name of known.keys()) missing.delete(name);
   // Sorted, so that two writers of the same new names wait for each other in one order.
   const data = [...missing.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (data.length > 0) await ctx.db.tag.createMany({ data, skipDuplicates: true });
+  if (data.length > 0) {
+    checkTrial(ctx);
+    await ctx.db.tag.createMany({ data, skipDuplicates: true });
+  }
   const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
   return names.map((name) => made.get(name.toLowerCase())!);
 };
