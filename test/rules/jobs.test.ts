@@ -58,7 +58,7 @@ describe('a job', () => {
 
   it('of a name that no module declares is a fault of ours, and takes its cause back', async () => {
     const leaving = ctx.transaction(async (inside) => {
-      inside.insert('Tag', { name: 'never', color: null });
+      inside.insert('Tag', { name: 'never', color: '#000000' });
       await inside.enqueue('test.nobody', {});
     });
     const fault = (await leaving.catch((error: unknown) => error)) as Error;
