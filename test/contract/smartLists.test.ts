@@ -152,3 +152,17 @@ describe('PATCH and DELETE /smart-lists/{id}', () => {
     expectRefusal(await acme.owner.get(`/smart-lists/${list.id}`), 404);
   });
 });
+
+describe('a private list that refers to a custom field', () => {
+  it('counts, and its name is told to its owner alone', async () => {
+    const body = { entityType: 'contact', fieldKey: 'grade', label: 'Grade', fieldType: 'text' };
+    const { id, fieldKey } = dataOf(await acme.owner.post('/custom-fields', body));
+    const [admin, colleague] = [await acme.member('admin'), await acme.member('admin')];
+    const filters = { field: `customFields.${fieldKey}`, op: 'eq', value: 'a' };
+    const list = dataOf(await admin.post('/smart-lists', { name: 'About to be fired', filters, shared: false }));
+    const impactFor = async (caller: Client) => (await caller.del(`/custom-fields/${id}`)).body.impact;
+    expect((await impactFor(admin)).dependencies).toEqual([{ type: 'smart_list', id: list.id, name: 'About to be fired' }]);
+    const dependencies = [{ type: 'smart_list', id: list.id, name: 'A private list' }];
+    expect(await impactFor(colleague)).toEqual({ valueCount: 0, dependencyCount: 1, dependencies });
+  });
+});

@@ -16,7 +16,7 @@ import {
   type MfaVerifyInput,
   type RecoveryCodes,
 } from './auth.model.js';
-import { openSession, placesOf, revokeSessions } from './auth.session.js';
+import { callingUser, openSession, placesOf, revokeSessions } from './auth.session.js';
 import { findToken, useToken } from './auth.tokens.js';
 
 const period = 30;
@@ -25,8 +25,6 @@ const place = (userId: string) => `users.mfa_secret.${userId}`;
 
 const authenticator = (secret: string, label: string) =>
   new TOTP({ issuer: 'CRM', label, algorithm: 'SHA1', digits: 6, period, secret: Secret.fromBase32(secret) });
-
-const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
 
 /** The calling person, who has proved the password: a session alone changes nothing about how its person logs in. */
 async function provenUser(ctx: Context, password: string) {

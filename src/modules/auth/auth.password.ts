@@ -13,7 +13,7 @@ import {
   type ResetPasswordInput,
 } from './auth.model.js';
 import { hashChosen } from './auth.newPassword.js';
-import { displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
+import { callingUser, displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
 
 /** Keeps a new password; whatever the old one opened ends: links and tokens, and the sessions, all or all but one. */
@@ -26,7 +26,7 @@ async function keepPassword(inside: Context, userId: string, passwordHash: strin
 /** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
 export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
   const { userId, id } = ctx.caller;
-  const user = found(await ctx.global.user.findUnique({ where: { id: userId } }), 'User');
+  const user = await callingUser(ctx);
   check(await isPasswordOf(ctx, user.email, user, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
   const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
   await ctx.transaction((inside) => keepPassword(inside, userId, passwordHash, { except: id }));

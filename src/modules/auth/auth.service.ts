@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
-import { enter, findUser, holdPassword, openSession, placesOf, userOf } from './auth.session.js';
+import { callingUser, enter, findUser, holdPassword, openSession, placesOf, userOf } from './auth.session.js';
 
 /**
  * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
@@ -26,7 +26,7 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
 /** Contract POST /auth/switch-account: 403 where the person is no active member; the old session ends. */
 export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {
   const { caller } = ctx;
-  const user = found(await ctx.global.user.findUnique({ where: { id: caller.userId } }), 'User');
+  const user = await callingUser(ctx);
   const places = await placesOf(ctx, user.id);
   const place = places.find(({ account }) => account.id === accountId);
   check(place, () => denied('The person is no active member of that account'));

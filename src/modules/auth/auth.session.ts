@@ -79,6 +79,9 @@ export const displayName = (person: { email: string; firstName?: string | null; 
 
 export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
 
+/** The person who calls: the session's, or who made the key. */
+export const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
+
 /** The person with an address; made where nobody has it yet, without a password until they register, accept or reset. */
 export async function personWith(inside: Context, email: string) {
   await inside.global.user.createMany({ data: [{ email }], skipDuplicates: true });

@@ -1,5 +1,5 @@
 import { limited } from '../../kernel/access/rateLimits.js';
-import { AppError, check, denied, found } from '../../kernel/base/errors.js';
+import { AppError, check, denied } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
@@ -7,6 +7,7 @@ import type { RawReply } from '../../kernel/module/routes.js';
 import type { Email } from '../../vendors/email/email.js';
 import { countMail, mailInBackground } from './auth.mail.js';
 import { done, type VerifyEmailInput } from './auth.model.js';
+import { callingUser } from './auth.session.js';
 import { issueToken, useToken } from './auth.tokens.js';
 
 /** The mail with the link that verifies a person's address; an older link ends. */
@@ -15,8 +16,6 @@ export async function verificationMail(ctx: Context, { id, email }: { id: string
   const text = `Somebody registered with ${email}.\n\nTo say that it was you, open this link within seven days:\n${link}\n\nIf it was not you, do nothing.`;
   return { to: email, subject: 'Verify your e-mail address', text };
 }
-
-const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
 
 /** POST /auth/resend-verification: another link to the caller's address, unless it is verified. 429 after some an hour. */
 export async function resendVerification(ctx: Context) {

@@ -50,15 +50,18 @@ const pathPattern = ({ entityType, fieldKey }: Place) =>
 
 const referring = statement({
   name: 'customFieldReferrers',
-  takes: { entity: text, key: text, pattern: text },
+  takes: { entity: text, key: text, pattern: text, caller: uuid },
   row: { type: text, recordId: uuid, name: text, total: integer },
-  text: ({ account, entity, key, pattern }) => {
+  text: ({ account, entity, key, pattern, caller }) => {
+    // A colleague's own list counts, but how it is called is theirs.
+    const listName = sql`case when t.shared or t.created_by = ${caller} then t.name else 'A private list' end`;
     const parts = referrers.map(([type, table, document, live]) => {
       const named = sql`${rawSql(`(${document})`)}::text ~ ${pattern}`;
       // { cf: { tier: … } } and { customFields: { tier: … } } name it as a member.
       const keyed = sql`jsonb_path_exists(${rawSql(document)}, '$.** ? (@.type() == "object").keyvalue() ? (@.key == "cf" || @.key == "customFields").value
         ? (@.type() == "object").keyvalue() ? (@.key == $key)', jsonb_build_object('key', ${key}), true)`;
-      return sql`select ${type}::text as type, t.id as "recordId", t.name from ${rawSql(table)} t
+      const name = type === 'smart_list' ? listName : sql`t.name`;
+      return sql`select ${type}::text as type, t.id as "recordId", ${name} as name from ${rawSql(table)} t
         where t.account_id = ${account} and ${live(entity)} and (${named} or ${keyed})`;
     });
     const all = parts.reduce((left, right) => sql`${left} union all ${right}`);
@@ -69,6 +72,6 @@ const referring = statement({
 /** What refers to the field: saved filters, forms, workflows, automations and templates that name its path. */
 export async function dependenciesOf(ctx: Context, place: Place): Promise<DependencySummary> {
   const { entityType: entity, fieldKey: key } = place;
-  const found = await ctx.rows(referring, { entity, key, pattern: pathPattern(place) });
+  const found = await ctx.rows(referring, { entity, key, pattern: pathPattern(place), caller: ctx.caller.userId });
   return { dependencyCount: found[0]?.total ?? 0, dependencies: found.map(({ type, recordId, name }) => ({ type, recordId, name })) };
 }
