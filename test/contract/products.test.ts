@@ -71,19 +71,19 @@ describe('POST /products', () => {
   it('refuses what is too long or of another type, and writes nothing', async () => {
     const wrong: Record<string, unknown>[] = [
       ...[{ name: 'n'.repeat(201) }, { description: 'd'.repeat(5001) }, { sku: 's'.repeat(101) }, { unit: 'u'.repeat(51) }],
-      ...[
-        { currency: 'c'.repeat(11) },
-        { currency: 'euro' },
-        { currency: null },
-        { taxable: 'yes' },
-        { isActive: null },
-        { metadata: [] },
-        { metadata: 'x' },
-      ],
+      ...[{ currency: 'c'.repeat(11) }, { currency: 'euro' }, { taxable: 'yes' }, { isActive: 'no' }, { metadata: [] }, { metadata: 'x' }],
     ];
     await expectNothingWritten(api, async () => {
       for (const fields of wrong) expectRefusal(await create({ name: 'Bad', ...fields }), 400, Object.keys(fields)[0]);
       expectRefusal(await create({ name: 'Bad', metadata: { k: 'x'.repeat(65 * 1024) } }), 413, 'metadata');
+    });
+  });
+});
+
+describe('POST /products with nulls', () => {
+  it('takes a null for what has a default as left out', async () => {
+    expect(await made({ name: 'Plain', currency: null, isActive: null, taxable: null })).toMatchObject({
+      ...{ currency: 'USD', isActive: true, taxable: true },
     });
   });
 });

@@ -48,9 +48,12 @@ describe('POST /tags', () => {
     ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name'],
     ['a colour by name', { name: 'x', color: 'red' }, 'color'],
     ['a short colour', { name: 'x', color: '#fff' }, 'color'],
-    ['a colour that is null', { name: 'x', color: null }, 'color'],
   ])('refuses %s', async (_what, body, field) => {
     await expectNothingWritten(api, async () => expectRefusal(await create(body), 400, field));
+  });
+
+  it('takes a colour that is null for none', async () => {
+    expect(dataOf(await create({ name: 'Uncoloured', color: null })).color).toBe('#6B7280');
   });
 
   it('lets another account have the same name', async () => {
