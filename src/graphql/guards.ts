@@ -138,8 +138,8 @@ function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
     if (errors.length > 0) throw new Invalid(errors);
     return keep({ document, isPublic, costs: new Map() });
   } catch (refusal) {
-    // One that is for want of credentials is the caller's, and not the document's.
-    if (isRefusal(refusal) && !(refusal instanceof AppError && refusal.code === 'unauthenticated')) keep({ refusal });
+    // Who may not ask is the caller's matter: only what is wrong with the document is remembered of it.
+    if (isRefusal(refusal) && (!(refusal instanceof AppError) || refusal.code === 'invalid_request')) keep({ refusal });
     throw refusal;
   }
 }

@@ -270,6 +270,13 @@ describe('a request with a session cookie', () => {
     expect((await key.post('/contacts', { firstName: 'Ada' }, { origin: 'https://evil.example' })).status).toBe(201);
   });
 
+  it('that was refused leaves the same document to others', async () => {
+    const query = '{ me { __typename } }';
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    await acme.owner.gql(query, {}, foreign as never);
+    expect((await acme.owner.gql(query)).errors).toBeUndefined();
+  });
+
   it('never mutates by GET through GraphQL', async () => {
     const query = encodeURIComponent('mutation { createContact(input: { firstName: "Ada" }) { id } }');
     await expectNothingWritten(api, async () => {

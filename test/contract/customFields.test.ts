@@ -37,8 +37,8 @@ describe('POST /custom-fields', () => {
       ['fieldType', ['money', '', null, undefined]],
       ['section', ['s'.repeat(121), 5]],
       ['options', ['choices', [1]]],
-      ['isRequired', ['yes', null]],
-      ['sortOrder', [-1, 100_001, 'first', null]],
+      ['isRequired', ['yes']],
+      ['sortOrder', [-1, 100_001, 'first']],
     ];
     await expectNothingWritten(api, async () => {
       for (const [name, values] of bad) for (const value of values) expectRefusal(await create({ ...good, [name]: value }), 422, name);

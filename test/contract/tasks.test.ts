@@ -61,8 +61,8 @@ describe('POST /tasks', () => {
     const bad: [string, unknown][] = [
       ...[null, '', ' ', 5, 't'.repeat(501)].map((value): [string, unknown] => ['title', value]),
       ...['d'.repeat(5001), 7].map((value): [string, unknown] => ['description', value]),
-      ...['soon', 'High', '', null].map((value): [string, unknown] => ['priority', value]),
-      ...['finished', 'Done', '', null].map((value): [string, unknown] => ['status', value]),
+      ...['soon', 'High', ''].map((value): [string, unknown] => ['priority', value]),
+      ...['finished', 'Done', ''].map((value): [string, unknown] => ['status', value]),
       ...['nobody', v4(), acme.id].map((value): [string, unknown] => ['assignedTo', value]),
       ...['x', v4()].flatMap((value): [string, unknown][] => [
         ['contactId', value],
