@@ -15,6 +15,7 @@ import { Limiter } from './kernel/access/rateLimits.js';
 import { type Clock, systemClock } from './kernel/base/clock.js';
 import type { Config } from './kernel/base/config.js';
 import { secretKeyOf } from './kernel/base/secretFile.js';
+import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
 import { openDatabase } from './kernel/database/index.js';
 import { registryOf } from './kernel/module/module.js';
@@ -40,6 +41,9 @@ export interface Overrides {
   /** Whether the worker sweeps by itself; a test that moves the clock says when. */
   sweeps?: boolean;
 }
+
+/** How many reads that may take long are under way at a time: most connections are left to the others. */
+const longReads = 2;
 
 /** How long a stop waits for a moment without requests. What is in flight after it is still answered. */
 const patienceMs = 2000;
@@ -105,6 +109,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     database,
     commits: new CommitBatcher(database, config.batching.commits ? undefined : Number.POSITIVE_INFINITY),
     reads: new LookupBatcher(database, config.batching.lookups ? undefined : Number.POSITIVE_INFINITY),
+    longReads: new TurnQueue(longReads),
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
     channel: background.channel,

@@ -4,6 +4,7 @@ import type { Budget } from '../base/budget.js';
 import type { Clock } from '../base/clock.js';
 import type { Config } from '../base/config.js';
 import type { AppError } from '../base/errors.js';
+import type { TurnQueue } from '../base/turnQueue.js';
 import type { Database } from '../database/index.js';
 import type { Channel } from '../events/channel.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
@@ -20,6 +21,8 @@ export interface AppOf<C> {
   database: Database;
   commits: CommitBatcher;
   reads: LookupBatcher;
+  /** Reads that may take long. */
+  longReads: TurnQueue;
   registry: Registry<C>;
   limiter: Limiter;
   vendors: Vendors;

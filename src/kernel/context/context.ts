@@ -115,6 +115,14 @@ export class Context {
     return rows;
   }
 
+  /**
+   * A read that may take long, such as the count of a filter over a whole table: a few at a time in this process and one of an
+   * account, so that those who ask for many hold up nobody else. Within a transaction it is done at once.
+   */
+  longRead<T>(work: () => Promise<T>): Promise<T> {
+    return this.unit ? work() : this.app.longReads.run(this.caller.account.id, work);
+  }
+
   /** The rows of a select that was composed of conditions; `row` says what its columns are. */
   async select<S extends Shape>(row: S, rows: Sql): Promise<RowOf<S>[]> {
     return this.#spent(await this.#reader.select(row, rows));

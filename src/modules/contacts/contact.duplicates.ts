@@ -24,7 +24,7 @@ const groups = statement({
 
 /** Contract GET /contacts/duplicates: contacts that share an address, a number, or name and company; at most 200 groups. */
 export async function duplicateContacts(ctx: Context): Promise<DuplicateGroup[]> {
-  const found = await ctx.rows(groups);
+  const found = await ctx.longRead(() => ctx.rows(groups));
   return Promise.all(
     found.map(async ({ ids, ...group }) => {
       const contacts = await Promise.all(ids.map((id) => ctx.load.contact.load(id)));

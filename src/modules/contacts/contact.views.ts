@@ -57,7 +57,8 @@ export async function smartViews(ctx: Context): Promise<SmartViewInfo[]> {
   const views = Object.entries(words) as [View, [string, string]][];
   return Promise.all(
     views.map(async ([key, [name, description]]) => {
-      const [row] = await ctx.select({ count: integer }, countIn(ctx.caller.account.id, smartView(key, ctx)));
+      const counted = () => ctx.select({ count: integer }, countIn(ctx.caller.account.id, smartView(key, ctx)));
+      const [row] = await ctx.longRead(counted);
       return { key, name, description, count: row!.count };
     }),
   );
