@@ -1,6 +1,7 @@
 import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
+import { declareKinds } from '../kernel/feed/eventFields.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import type { Module } from '../kernel/module/module.js';
@@ -8,8 +9,10 @@ import { countRecords } from './records.js';
 
 /** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
+  const feeds = modules.flatMap(({ events = [] }) => events);
+  declareKinds(feeds.map((feed) => feed.of));
   const schema = buildSchemaSync({
-    resolvers: modules.flatMap((m) => m.resolvers) as never,
+    resolvers: [...modules.flatMap((m) => m.resolvers), ...feeds.map((feed) => feed.resolver)] as never,
     validate: false,
     // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
     skipCheck: true,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
 import { type FeedEvent, readFeed } from '../kernel/events/feedStore.js';
+import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
 import { type Wanted } from '../kernel/feed/feed.js';
 import type { Operation } from '../kernel/operations/operation.js';
 import { printErrors } from './errors.js';
@@ -48,21 +49,25 @@ export class Group {
     readonly shared: Shared,
   ) {}
 
-  wants(event: FeedEvent): boolean {
-    const { names, matches } = this.shared.wanted;
-    return (!names || names.includes(event.name)) && (!matches || matches(event));
+  /** What the group is told of these events, in their order. */
+  chosen(events: FeedEvent[]): ToldEvent[] {
+    const { names, matches, shows, batches } = this.shared.wanted;
+    const wanted = events.filter((event) => (!names || names.includes(event.name)) && (!matches || matches(event)));
+    const shown = shows ? wanted.map(shows) : wanted;
+    return batches ? asBatches(shown) : shown;
   }
 
   /** The result for one event as JSON text. */
-  text(event: FeedEvent): Promise<string> {
-    const known = this.#texts.get(event.id);
+  text(event: ToldEvent): Promise<string> {
+    const key = event.batch ? `${event.id} ${event.batch.count}` : event.id;
+    const known = this.#texts.get(key);
     if (known) return known;
     const made = this.#execute(event);
-    this.#texts.set(event.id, made);
+    this.#texts.set(key, made);
     return made;
   }
 
-  async #execute(event: FeedEvent): Promise<string> {
+  async #execute(event: ToldEvent): Promise<string> {
     const { operation, variables, principal } = this.shared;
     const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1' }, principal);
     return JSON.stringify(printErrors(await operation.execute(ctx, variables, event), ctx));
@@ -70,9 +75,8 @@ export class Group {
 
   /** Sends what the group wants of these events, in their order. */
   async deliver(events: FeedEvent[]): Promise<void> {
-    for (const event of events) {
+    for (const event of this.chosen(events)) {
       if (this.members.size === 0) return;
-      if (!this.wants(event)) continue;
       const text = await this.text(event);
       const position = BigInt(event.id);
       for (const { sink, from } of this.members) if (position > from) sink.send(text, event.id);
@@ -133,8 +137,7 @@ export class AccountFeed {
   }
 
   async #handOut(): Promise<number> {
-    const { database } = this.app;
-    const events = await readFeed(database, this.account, { after: this.#position, upTo: endOfTime, names: null, limit: batch });
+    const events = await readFeed(this.app, this.account, { after: this.#position, upTo: endOfTime, names: null, limit: batch });
     if (events.length === 0) return 0;
     // Who joins from here on has caught up with these, whether or not they are delivered to the others yet.
     this.#position = BigInt(events.at(-1)!.id);
@@ -186,9 +189,8 @@ export class AccountFeed {
   /** Sends one batch at the reader's pace. Answers how far the member has come, also when he left on the way. */
   async #resend(group: Group, member: Member, after: bigint, upTo: bigint): Promise<bigint> {
     const { names } = group.shared.wanted;
-    const events = await readFeed(this.app.database, this.account, { after, upTo, names, limit: batch });
-    for (const event of events) {
-      if (!group.wants(event)) continue;
+    const events = await readFeed(this.app, this.account, { after, upTo, names, limit: batch });
+    for (const event of group.chosen(events)) {
       const text = await group.text(event);
       if (member.left) return after;
       member.sink.send(text, event.id);

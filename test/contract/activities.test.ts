@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
-import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  day,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -48,12 +58,13 @@ describe('POST /activities', () => {
     });
   });
 
-  it('is no event of its own, and costs one statement, and one more to ask for a link', async () => {
-    const before = await api.app.database.prisma.outboxEvent.count();
+  it('is told, leaves no entry of its own, and costs one statement, and one more to ask for a link', async () => {
     const { id: contactId } = await acme.contact();
     expect(await api.statements(() => create({ type: 'call', title: 'Spoke', contactId }))).toBeLessThanOrEqual(2);
     expect(await api.statements(() => create({ type: 'call', title: 'Spoke' }))).toBeLessThanOrEqual(1);
-    expect(await api.app.database.prisma.outboxEvent.count()).toBe(before + 1);
+    const { events, entries, rows } = await toldIn(acme, () => create({ type: 'call', title: 'Told', contactId }));
+    expect(events).toEqual([`activity.created ${rows[0]!.entityId}`]);
+    expect(entries).toEqual(['call null']);
   });
 });
 

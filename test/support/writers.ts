@@ -6,9 +6,8 @@ export interface Acknowledged {
   /** Where the record is read. */
   path: string;
   holds: Loose;
-  /** The name of its entry in the log, and whether that is an event of the feed too. */
+  /** The name of its event, and of its entry in the log. */
   fact: string;
-  isEvent: boolean;
 }
 
 interface Step {
@@ -16,7 +15,6 @@ interface Step {
   path: string;
   body: object;
   fact: string;
-  isEvent?: boolean;
   /** What the record's own address is, where the write goes to another. */
   at?: string;
   holds?: Loose;
@@ -45,8 +43,8 @@ export class Journal {
   }
 
   /** How often each record was told of, by the fact's name and its id. */
-  facts(onlyEvents: boolean): Map<string, number> {
-    return tally(this.entries.filter(({ isEvent }) => isEvent || !onlyEvents).map(({ fact, id }) => `${fact} ${id}`));
+  facts(): Map<string, number> {
+    return tally(this.entries.map(({ fact, id }) => `${fact} ${id}`));
   }
 }
 
@@ -84,10 +82,10 @@ export class Writer {
   /** A contact and what belongs to it; as every person does, it goes on with what it was told exists. */
   async #round(): Promise<void> {
     const contact = await this.#create('contacts', 'contact.created', (lastName) => ({ lastName }));
-    const tag = await this.#create('tags', 'tag.created', (name) => ({ name }), false);
+    const tag = await this.#create('tags', 'tag.created', (name) => ({ name }));
     await this.#change('contacts', contact, 'contact.updated', { jobTitle: this.#mark() });
     await this.#write({
-      ...{ method: 'POST', path: `/contacts/${contact}/tags`, at: `/contacts/${contact}`, fact: 'contact.updated', isEvent: true },
+      ...{ method: 'POST', path: `/contacts/${contact}/tags`, at: `/contacts/${contact}`, fact: 'contact.updated' },
       ...{ body: { tagIds: [tag] }, holds: { tags: [{ id: tag }] } },
     });
     const { id: pipelineId, stages } = this.options.pipeline;
@@ -97,7 +95,7 @@ export class Writer {
     }));
     await this.#change('deals', deal, 'deal.updated', { value: ++this.#count });
     const note = await this.#create('notes', 'note.created', (body) => ({ body, contactId: contact }));
-    await this.#change('notes', note, 'note.updated', { body: this.#mark() }, false);
+    await this.#change('notes', note, 'note.updated', { body: this.#mark() });
     await this.#create('tasks', 'task.created', (title) => ({ title, contactId: contact }));
   }
 
@@ -106,20 +104,20 @@ export class Writer {
   }
 
   /** @param fields makes the body, another one where it is not known what became of the last */
-  async #create(kind: string, fact: string, fields: (mark: string) => object, isEvent = true): Promise<string> {
+  async #create(kind: string, fact: string, fields: (mark: string) => object): Promise<string> {
     for (;;) {
-      const id = await this.#write({ method: 'POST', path: `/${kind}`, body: fields(this.#mark()), fact, isEvent });
+      const id = await this.#write({ method: 'POST', path: `/${kind}`, body: fields(this.#mark()), fact });
       if (id) return id;
     }
   }
 
-  #change(kind: string, id: string, fact: string, body: object, isEvent = true): Promise<unknown> {
-    return this.#write({ method: 'PATCH', path: `/${kind}/${id}`, body, fact, isEvent });
+  #change(kind: string, id: string, fact: string, body: object): Promise<unknown> {
+    return this.#write({ method: 'PATCH', path: `/${kind}/${id}`, body, fact });
   }
 
   /** The record's id; none when the outcome is not known and cannot be asked for. */
   async #write(step: Step): Promise<string | undefined> {
-    const { method, path, body, fact, isEvent = true, holds = body } = step;
+    const { method, path, body, fact, holds = body } = step;
     const named = path.split('/')[2];
     const headers = this.hasKeys && method === 'POST' ? { 'idempotency-key': `kill ${this.#mark()}` } : undefined;
     const { journal } = this.options;
@@ -137,7 +135,7 @@ export class Writer {
       if (isLost || reply.body.code === 'send_in_progress') continue;
       const id = named ?? (dataOf(reply).id as string);
       journal.pending.delete(address);
-      journal.add({ id, path: named ? address : `${path}/${id}`, holds, fact, isEvent });
+      journal.add({ id, path: named ? address : `${path}/${id}`, holds, fact });
       return id;
     }
   }

@@ -167,6 +167,15 @@ function allowKey(key: Principal, needs: Needs) {
 /** Whether somebody may read the records of a domain. */
 export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): boolean => scopes?.includes(scope) ?? true;
 
+/** Whether a caller may do what a mark asks for. */
+export function mayUse({ kind, role, tier, scopes, owesMfa: owes }: Principal, mark: AccessMark): boolean {
+  if (mark.public) return true;
+  if (owes && !mark.beforeMfa) return false;
+  if (mark.role && rank[role] < rank[mark.role]) return false;
+  if (kind !== 'key') return true;
+  return !mark.session && (!mark.admin || tier === 'admin') && (!mark.scope || mayRead({ scopes }, mark.scope));
+}
+
 /** The record types, in lower case, that a key with these scopes may read; null for all of them. */
 export function readableTypes(schema: GraphQLSchema, scopes: readonly string[] | null): string[] | null {
   if (!scopes) return null;

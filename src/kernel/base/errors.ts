@@ -151,3 +151,10 @@ export function found<T>(value: T | null | undefined, what: string): T {
   if (value === null || value === undefined) throw notFound(what);
   return value;
 }
+
+/** What was looked for, or null where it is not there. */
+export const orNull = <T>(looking: Promise<T>): Promise<T | null> =>
+  looking.catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'not_found') return null;
+    throw error;
+  });

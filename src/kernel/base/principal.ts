@@ -18,6 +18,17 @@ export interface AccountInfo {
   trialEndsAt: Date | null;
 }
 
+/** The kinds of those who change something. */
+export const actorKinds = ['user', 'api_key', 'form', 'sender', 'workflow', 'system'] as const;
+
+/** Who changes something, as the events of the change name them. */
+export interface Actor {
+  kind: (typeof actorKinds)[number];
+  /** The user's, the key's, the form's … */
+  id: string | null;
+  name: string;
+}
+
 /** Who is calling. */
 export interface Principal {
   kind: 'session' | 'key' | 'job';
@@ -33,5 +44,7 @@ export interface Principal {
   owesMfa?: boolean;
   /** A key's requests per minute. */
   rateLimit?: number;
+  /** Who it is that changes something, where it is not the person: an API key, a workflow. */
+  actor?: Actor;
   account: AccountInfo;
 }

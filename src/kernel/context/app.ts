@@ -49,6 +49,10 @@ export interface RequestInfo {
   replayed?: boolean;
   /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
   budget?: Budget;
+  /** What the client calls this mutation, so that it knows the events of its own. */
+  clientMutationId?: string;
+  /** The batch that its changes belong to: a bulk edit, an import. */
+  batchId?: string;
   /** Set by an operation: a session to hand to the browser, or null to end it. */
   session?: { token: string; expiresAt: Date } | null;
 }

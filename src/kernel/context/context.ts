@@ -6,7 +6,7 @@ import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
 import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
-import { entryOf, eventOf, type Fact, printRecord } from '../events/facts.js';
+import { type Change, entryOf, eventsOfChange, factsOf, printRecord, type Source } from '../events/facts.js';
 import { isUuid } from '../model/checks.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
@@ -47,8 +47,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #emitted = false;
-  /** The records that were told of, as they were told last, by type and id. */
-  readonly #told = new Map<string, Printed>();
+  /** The records that something was told of, as the last event of each has it, by type and id. */
+  readonly #lastEvents = new Map<string, Printed>();
   /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
   takesPrint = false;
   readonly #reader: Reader;
@@ -215,28 +215,25 @@ export class Context {
     return this.unit;
   }
 
-  /** Tells that something happened: an outbox row, an audit row and the other modules' reactions, in this unit of work. */
-  async emit(fact: Fact): Promise<void> {
+  /** Tells of a change: its events, its entry in the log and the other modules' reactions, in this unit of work. */
+  async emit(change: Change): Promise<void> {
     this.#emitted = true;
-    const event = eventOf(this.#source, fact);
-    this.#told.set(`${fact.type} ${fact.record.id}`, event.data);
-    this.#insertLast('OutboxEvent', event);
-    await this.log(fact);
+    const { type, data, events } = eventsOfChange(this.#source, change);
+    this.#lastEvents.set(`${type} ${change.record.id}`, data);
+    for (const event of events) this.#insertLast('OutboxEvent', event);
+    if (change.logged !== false) this.#insertLast('Activity', entryOf(this.#source, change));
+    const { reactions } = this.app.registry;
+    for (const fact of factsOf(change)) for (const reaction of reactions.get(fact.name) ?? []) await reaction(this, fact);
   }
 
-  /** The same for what the contract names no event for: an audit row and the reactions. */
-  async log(fact: Fact): Promise<void> {
-    this.#insertLast('Activity', entryOf(this.#source, fact));
-    for (const reaction of this.app.registry.reactions.get(fact.name) ?? []) await reaction(this, fact);
-  }
-
-  /** A record of this unit of work as REST shows it: as it was told last, else as it is. */
+  /** A record of this unit of work as REST shows it: as its last event has it, else as it is. */
   print(type: string, record: { id: string }): Printed {
-    return this.#told.get(`${type} ${record.id}`) ?? printRecord(this.app.registry.schema(), type, record);
+    return this.#lastEvents.get(`${type} ${record.id}`) ?? printRecord(this.app.registry.schema(), type, record);
   }
 
-  get #source() {
-    return { schema: this.app.registry.schema(), caller: this.caller, requestId: this.request.id };
+  get #source(): Source {
+    const { registry, clock } = this.app;
+    return { schema: registry.schema(), events: registry.events, caller: this.caller, request: this.request, newId: () => clock.id() };
   }
 
   #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {

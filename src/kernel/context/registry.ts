@@ -1,5 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
+import type { AccessMark } from '../access/access.js';
 import type { Fact } from '../events/facts.js';
+import type { RecordEvents } from '../events/recordEvents.js';
 import type { Filterable } from '../model/filterable.js';
 import type { JobRun } from './jobQueue.js';
 
@@ -35,12 +37,18 @@ export interface Sweep {
   before?: (now: Date) => Date;
 }
 
+/** An event that a module declares: what it is about, and who may see it. */
+export interface DeclaredEvent {
+  of: RecordEvents;
+  access: AccessMark;
+}
+
 /** What all modules together offer the kernel. */
 export interface Registry<C> {
   loaders: ReadonlyMap<string, BatchOf<C>>;
   reactions: ReadonlyMap<string, ReactionOf<C>[]>;
-  /** Every event of the system, with the scope that a key needs to see it. */
-  events: ReadonlyMap<string, string>;
+  /** Every event of the system, with who may see it. */
+  events: ReadonlyMap<string, DeclaredEvent>;
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
   filterable: ReadonlyMap<string, Filterable>;
   references: ReadonlyMap<string, Reference>;

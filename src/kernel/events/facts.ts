@@ -4,21 +4,29 @@ import { Printed } from '../base/jsonText.js';
 import type { Principal } from '../base/principal.js';
 import { recordOf } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
+import type { EventName, RecordEvents } from './recordEvents.js';
 
 /** A field's old and new value. */
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** Something that happened to a record. */
+/** What other modules hear of a change: one of its facts. */
 export interface Fact {
   /** The event's name: "contact.updated". */
-  name: string;
-  /** The GraphQL type of the record, "Contact". */
-  type: string;
+  name: EventName;
   record: { id: string };
+  /** What this fact is about; absent where a record was made or went. */
   changes?: Changes;
   /** What the log entry hangs on besides its own entity. */
   contactId?: string | null;
   dealId?: string | null;
+}
+
+/** A change of one record. It is one entry of the log, and an event for each of its facts. */
+export interface Change extends Fact {
+  /** The more specific facts, the most specific last, each with the fields that it is about: all of those that it names. */
+  also?: { readonly [Name in EventName]?: readonly string[] };
+  /** False where it is not worth an entry of the log: progress, or an entry itself. */
+  logged?: boolean;
 }
 
 const actions: Record<string, string> = {
@@ -32,40 +40,78 @@ const titleOf = (name: string) => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** Whose doing a fact is, and the schema that says how its record is shown. */
+/** Whose doing a change is, and the schema that says how its record is shown. */
 export interface Source {
   schema: GraphQLSchema;
-  caller: Pick<Principal, 'userId' | 'userName'>;
-  requestId: string;
+  /** The declared events by name. */
+  events: ReadonlyMap<string, { of: RecordEvents }>;
+  caller: Pick<Principal, 'userId' | 'userName' | 'actor'>;
+  request: { id: string; clientMutationId?: string; batchId?: string };
+  newId(): string;
 }
 
-/** A fact as its entry in the log. */
-export function entryOf({ schema, caller }: Source, fact: Fact): Record<string, unknown> {
-  const { userId, userName } = caller;
-  const action = actions[fact.name.split('.')[1] ?? ''] ?? 'updated';
-  const { contactId, dealId } = fact;
-  return { type: fact.name, title: titleOf(fact.name), ...entityOf(schema, fact), action, contactId, dealId, userId, userName };
+/** The facts of a change, the general one first. */
+export const factsOf = ({ also = {}, logged: _logged, ...general }: Change): Fact[] => [
+  general,
+  ...Object.entries(also).map(([name, fields]) => ({ ...general, name: name as EventName, changes: only(general.changes, fields) })),
+];
+
+const only = (changes: Changes | undefined, fields: readonly string[]): Changes | undefined =>
+  changes && Object.fromEntries(Object.entries(changes).filter(([field]) => fields.includes(field)));
+
+/** The record type that an event is about. Throws where no module declares the event. */
+function declared({ events }: Source, name: string): RecordEvents {
+  const known = events.get(name);
+  if (!known) throw new Error(`No module declares the event ${name}`);
+  return known.of;
 }
 
-/** A fact as its event, with the record as it is now. */
-export function eventOf({ schema, caller, requestId }: Source, fact: Fact): Record<string, unknown> & { data: Printed } {
-  const { userId, userName } = caller;
-  const data = printRecord(schema, fact.type, fact.record);
-  return { name: fact.name, ...entityOf(schema, fact), data, actorId: userId, actorName: userName, requestId };
+/** A change as its entry in the log: under the name of its most specific fact. */
+export function entryOf(source: Source, change: Change): Record<string, unknown> {
+  const { userId, userName } = source.caller;
+  const { contactId, dealId } = change;
+  const name = factsOf(change).at(-1)!.name;
+  const action = actions[name.split('.')[1]!] ?? actions[change.name.split('.')[1]!] ?? 'updated';
+  return { type: name, title: titleOf(name), ...entityOf(source, change), action, contactId, dealId, userId, userName };
+}
+
+/** The type of a record, and the record as it is shown. */
+export interface Shown {
+  type: string;
+  data: Printed;
+}
+
+/** A change as its events, with the record as it is now. The first event's id is the id of the change. */
+export function eventsOfChange(source: Source, change: Change): Shown & { events: Record<string, unknown>[] } {
+  const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
+  const { id: requestId, clientMutationId = null, batchId = null } = source.request;
+  const { type } = declared(source, change.name);
+  const data = printRecord(source.schema, type, change.record);
+  const facts = factsOf(change);
+  const changeId = source.newId();
+  const shared = {
+    ...{ changeId, names: facts.length > 1 ? facts.map(({ name }) => name) : null, data },
+    ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId },
+  };
+  const events = facts.map((fact, nth) => ({
+    ...{ id: nth === 0 ? changeId : source.newId(), name: fact.name },
+    ...{ ...entityOf(source, fact), ...shared },
+  }));
+  return { type, data, events };
 }
 
 /** A record of a GraphQL type as REST shows it. */
 export const printRecord = (schema: GraphQLSchema, type: string, record: object): Printed =>
   new Printed(JSON.stringify(recordOf(schema, type, record)));
 
-const entityOf = (schema: GraphQLSchema, { type, record, changes }: Fact) => ({
-  entityType: type.toLowerCase(),
-  entityId: record.id,
-  changes: changes && shown(schema.getType(type) as GraphQLObjectType, changes),
-});
+function entityOf(source: Source, { name, record, changes }: Fact) {
+  const { type } = declared(source, name);
+  const asShown = changes ? changesShown(source.schema.getType(type) as GraphQLObjectType, changes) : null;
+  return { entityType: type.toLowerCase(), entityId: record.id, changes: asShown };
+}
 
 /** Changes as the record shows its fields: an exact decimal is a number there. */
-function shown(type: GraphQLObjectType, changes: Changes): Changes {
+function changesShown(type: GraphQLObjectType, changes: Changes): Changes {
   const fields = type.getFields();
   const asShown = (name: string, value: unknown) =>
     value !== null && fields[name] && getNamedType(fields[name].type) === Decimal ? Decimal.serialize(value) : value;

@@ -1,7 +1,9 @@
 import { AppError, check, invalidField } from '../base/errors.js';
+import type { Actor } from '../base/principal.js';
 import type { Database } from '../database/index.js';
 import { sql } from '../database/sql.js';
 import type { Changes } from './facts.js';
+import type { RecordEvents } from './recordEvents.js';
 
 /**
  * The ordered feed of an account: its events, numbered without gaps by the relay in the order in which they were
@@ -14,14 +16,34 @@ export interface FeedEvent {
   id: string;
   /** The event's own id, which webhooks carry. */
   eventId: string;
+  /** The same for all facts of one change: the id of its first event. */
+  changeId: string;
   name: string;
+  /** The name once more, which GraphQL writes as a kind. */
+  kind: string;
+  /** All facts of the change, the most specific last. */
+  names: string[];
   createdAt: Date;
+  /** "Contact" */
+  type: string;
   /** "contact" */
   entityType: string;
   entityId: string;
+  /** Who did it. */
+  actor: Actor;
+  /** What the client called the mutation. */
+  clientMutationId: string | null;
+  /** The batch that the change belongs to. */
+  batchId: string | null;
   changes: Changes | null;
   /** The record as it was then. */
   data: Record<string, unknown>;
+}
+
+/** What the feed is read from: the database, and what the declared events are about. */
+export interface FeedSource {
+  database: Database;
+  registry: { events: ReadonlyMap<string, { of: RecordEvents }> };
 }
 
 /** The wake that tells an account's readers of the end of its feed. */
@@ -94,17 +116,20 @@ export interface Stretch {
 }
 
 /** The events of a stretch, the oldest first. */
-export async function readFeed(database: Database, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
+export async function readFeed(source: FeedSource, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
   const events = sql`
-    select p.pos::text as id, e.id as "eventId", e.name, e.created_at as "createdAt", e.entity_type as "entityType",
-      e.entity_id as "entityId", e.changes, e.data
+    select p.pos::text as id, e.id as "eventId", coalesce(e.change_id, e.id) as "changeId", e.name, coalesce(nullif(e.names, '{}'), array[e.name]) as names,
+      e.created_at as "createdAt", e.entity_type as "entityType", e.entity_id as "entityId",
+      json_build_object('kind', coalesce(e.actor_kind, 'user'), 'id', e.actor_id, 'name', coalesce(e.actor_name, '')) as actor,
+      e.client_mutation_id as "clientMutationId", e.batch_id as "batchId", e.changes, e.data
     from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
     where p.account_id = ${account}::uuid and p.pos > ${after.toString()}::bigint and p.pos <= ${upTo.toString()}::bigint
       and (${names}::text[] is null or e.name = any(${names}::text[]))
     order by p.pos limit ${limit}::int`;
-  const [text] = await database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
+  const [text] = await source.database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
   const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
-  return rows.map((row) => ({ ...row, createdAt: new Date(row.createdAt) }));
+  const typeOf = ({ name, entityType }: FeedEvent) => source.registry.events.get(name)?.of.type ?? entityType;
+  return rows.map((row) => ({ ...row, kind: row.name, type: typeOf(row), createdAt: new Date(row.createdAt) }));
 }
 
 /** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */

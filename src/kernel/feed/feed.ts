@@ -1,9 +1,10 @@
 import { Arg, Extensions, ID, Subscription } from 'type-graphql';
+import { mayUse } from '../access/access.js';
 import { check, denied, invalidField } from '../base/errors.js';
 import type { Context, Principal } from '../context/context.js';
 import { countFeed, extentOf, type FeedEvent, keptDays, positionOf, readFeed, startAfter } from '../events/feedStore.js';
-import { isUuid } from '../model/checks.js';
 import { Page, pageSize } from '../model/connection.js';
+import { EventKind } from './eventFields.js';
 
 /** Which events of the account are wanted. */
 export interface Wanted {
@@ -11,11 +12,20 @@ export interface Wanted {
   names: string[] | null;
   /** And of those, which. */
   matches?: (event: FeedEvent) => boolean;
+  /** How an event is told; as it is by default. */
+  shows?: (event: FeedEvent) => FeedEvent;
+  /** Whether what belongs to one batch is told as one event, as far as it is read at one moment. */
+  batches?: boolean;
+}
+
+/** What events are chosen by, besides where to begin. */
+export interface Choice {
+  names?: readonly string[] | null;
+  kinds?: readonly string[] | null;
 }
 
 /** What a page of the feed is asked for with. */
-export interface FeedArgs {
-  names?: string[] | null;
+export interface FeedArgs extends Choice {
   after?: string | null;
   first?: number | null;
   perPage?: number | null;
@@ -26,53 +36,45 @@ export interface FeedArgs {
 export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<Page<FeedEvent>> {
   const { database } = ctx.app;
   const account = ctx.caller.account.id;
-  const names = visibleNames(ctx, args.names);
+  const names = visibleNames(ctx, chosenNames(ctx, args));
   const after = positionOf(args.after ?? '0');
   const extent = await extentOf(database, account, ctx.now());
   const start = startAfter(after, extent);
   const size = pageSize(args);
-  const events = await readFeed(database, account, { after: start, upTo: extent.head, names, limit: size + 1 });
+  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1 });
   const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, names) : null;
   const more = { next: events.length > size, previous: start > extent.floor };
   return new Page(events.slice(0, size), (event) => event.id, more, total);
 }
 
-/**
- * The names of the events that the caller gets: those asked for, which must exist and lie in the key's scopes (400, 403),
- * else all that lie in them. Null for every event there is.
- */
-export function visibleNames(ctx: Context, asked: readonly string[] | null | undefined): string[] | null {
-  const { events } = ctx.app.registry;
-  const { scopes } = ctx.caller;
-  const may = (name: string) => !scopes || scopes.includes(events.get(name) ?? '');
-  if (!asked) return scopes ? [...events.keys()].filter(may) : null;
-  check(asked.length > 0, () => invalidField('names', 'too_few', 'must name at least one event'));
-  for (const name of asked) {
-    check(events.has(name), () => invalidField('names', 'not_allowed', `names no event: ${name.slice(0, 100)}`));
-    check(may(name), () => denied(`This API key lacks the scope ${events.get(name)} for ${name}`));
+/** The names that are asked for, by name and by kind; where both are given, those that are in both. Null for all. */
+export function chosenNames({ app }: Context, { names, kinds }: Choice): string[] | null {
+  for (const [argument, asked] of Object.entries({ names, kinds })) {
+    check(!asked || asked.length > 0, () => invalidField(argument, 'too_few', 'must name at least one event'));
   }
-  return [...new Set(asked)];
+  for (const name of names ?? []) {
+    check(app.registry.events.has(name), () => invalidField('names', 'not_allowed', `names no event: ${name.slice(0, 100)}`));
+  }
+  if (!names) return kinds ? [...new Set(kinds)] : null;
+  return [...new Set(names)].filter((name) => !kinds || kinds.includes(name));
 }
 
-/**
- * Chooses the events about one type of record. `keys` says what an argument is compared with: the record's id
- * (`entityId`), or a field of the record as it was then or, where the event changed it, before.
- */
-export function about(entityType: string, keys: Record<string, string> = {}): Choose {
-  return (ctx, args) => {
-    const names = [...ctx.app.registry.events.keys()].filter((name) => name.startsWith(`${entityType}.`));
-    const given = Object.entries(keys).filter(([argument]) => args[argument] !== undefined && args[argument] !== null);
-    const wanted = given.map(([argument, field]) => {
-      const id = String(args[argument]);
-      check(isUuid(id), () => invalidField(argument, 'invalid_format', 'must be a UUID'));
-      return { field, id: id.toLowerCase() };
-    });
-    // Who watches a column is told of what leaves it as well.
-    const idsOf = (event: FeedEvent, field: string) =>
-      field === 'entityId' ? [event.entityId] : [event.data[field], event.changes?.[field]?.from];
-    const matches = (event: FeedEvent) => wanted.every(({ field, id }) => idsOf(event, field).includes(id));
-    return { names: visibleNames(ctx, names), matches };
-  };
+/** The names of the events that the caller gets: those asked for (403 where one must not be seen), else all that may be. Null for every event there is. */
+export function visibleNames(ctx: Context, asked: readonly string[] | null): string[] | null {
+  const { events } = ctx.app.registry;
+  const may = (name: string) => mayUse(ctx.caller, events.get(name)!.access);
+  if (!asked) {
+    const visible = [...events.keys()].filter(may);
+    return visible.length < events.size ? visible : null;
+  }
+  for (const name of asked) check(may(name), () => refusal(ctx, name));
+  return [...asked];
+}
+
+function refusal({ app, caller }: Context, name: string) {
+  const { scope, role = 'member' } = app.registry.events.get(name)!.access;
+  if (caller.kind === 'key') return denied(scope ? `This API key lacks the scope ${scope} for ${name}` : `API keys may not see ${name}`);
+  return denied(`${name} needs the role ${role}`);
 }
 
 /** What decides which events a caller sees, and what a document shows him of them. */
@@ -102,6 +104,20 @@ export function FeedOf(type: () => unknown, { wanted, ...options }: FeedOptions)
     Extensions({ wanted })(target, method as string);
   };
 }
+
+/** Which events by name. */
+export const NamesArg = () => Arg('names', () => [String], { nullable: true, description: 'Only events of these names' });
+
+/** Which events by kind. */
+export const KindsArg = () => Arg('kinds', () => [EventKind], { nullable: true, description: 'Only events of these kinds' });
+
+/** Whether a batch is one event. */
+export const BatchesArg = () =>
+  Arg('batches', () => Boolean, {
+    nullable: true,
+    description:
+      'Whether changes of one bulk edit or import that come at one moment are told as one event: its last, with the others in batch',
+  });
 
 /** Where a subscription begins: absent only with what is still to come. */
 export const AfterArg = () =>

@@ -1,6 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { App, Batch, Context, JobHandler, Reaction } from '../context/context.js';
-import type { Reference, Sweep } from '../context/registry.js';
+import type { DeclaredEvent, Reference, Sweep } from '../context/registry.js';
+import type { EventName } from '../events/recordEvents.js';
+import type { RecordFeed } from '../feed/recordFeed.js';
 import type { Filterable } from '../model/filterable.js';
 import type { Method, RawReply, Row } from './routes.js';
 
@@ -30,10 +32,10 @@ export interface Module {
   /** REST rows, one line per row of the contract. */
   routes: Row[];
   callbacks?: readonly Callback[];
-  /** The events that this module emits. */
-  events?: readonly string[];
+  /** What is told of this module's records, with the typed subscription of each type. */
+  events?: readonly RecordFeed[];
   /** Reactions to the events of earlier modules. */
-  on?: Record<string, Reaction>;
+  on?: Reactions;
   /** What is done later, outside any request, by the queue that `ctx.enqueue` names. */
   jobs?: Record<string, JobHandler>;
   /** The records of this module that a saved filter can be about, by their name: `contact`. */
@@ -46,16 +48,20 @@ export interface Module {
   loaders?: Record<string, Batch<never> | Batch>;
 }
 
+/** What is done about events, by their names. */
+export type Reactions = { readonly [Name in EventName]?: Reaction };
+
 export const defineModule = (module: Module): Module => module;
 
 /** Gathers the modules; `schema` is filled in once it is built. */
 export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): App['registry'] {
   const reactions = new Map<string, Reaction[]>();
-  const events = new Map<string, string>();
+  const events = new Map<string, DeclaredEvent>();
   for (const module of modules) {
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
-    for (const event of module.events ?? []) events.set(event, scopeOf(schema(), event) ?? module.name);
+    for (const { of, access } of module.events ?? []) for (const name of of.names) addEvent(events, name, { of, access });
   }
+  for (const name of reactions.keys()) if (!events.has(name)) throw new Error(`Something is done about ${name}, which no module declares`);
   return {
     loaders: named(modules, 'loaders') as ReadonlyMap<string, Batch>,
     reactions,
@@ -66,6 +72,11 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
     schema,
   };
+}
+
+function addEvent(events: Map<string, DeclaredEvent>, name: string, event: DeclaredEvent): void {
+  if (events.has(name)) throw new Error(`Two events are called ${name}`);
+  events.set(name, event);
 }
 
 type Declared = 'loaders' | 'jobs' | 'filterable' | 'references';
@@ -79,10 +90,4 @@ function named<K extends Declared>(modules: readonly Module[], member: K): Map<s
     all.set(name, value);
   }
   return all;
-}
-
-/** The scope of the record type that an event is about: "deal.won" → Deal → deals. */
-function scopeOf(schema: GraphQLSchema, event: string): string | undefined {
-  const noun = event.split('.')[0]!;
-  return schema.getType(noun.charAt(0).toUpperCase() + noun.slice(1))?.extensions.scope as string | undefined;
 }

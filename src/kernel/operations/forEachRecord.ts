@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../base/errors.js';
-import type { Context } from '../context/context.js';
+import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
 
 /** What came of one of many: what was done answered, or why it was not done. */
@@ -20,6 +20,8 @@ interface Plan<T, R> {
   alike?(item: T): string;
   /** What must hold before each transaction's work; an error here ends everything. */
   begin?(inside: Context): Promise<void>;
+  /** What the changes are told as part of; a batch of their own by default. */
+  batchId?: string;
   /** What is kept of those that were done, in their transaction. */
   settle?(inside: Context, done: Outcome<T, R>[]): Promise<void>;
 }
@@ -33,10 +35,12 @@ const together = 100;
 export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T, R>): Promise<Outcome<T, R>[]> {
   const places = new Map<Place<T>, Outcome<T, R>>();
   const all = items.map((item) => ({ item }));
+  const request = { ...ctx.request, batchId: plan.batchId ?? ctx.app.clock.id() };
+  const batch = new Context(ctx.app, request, ctx.principal);
   for (const round of roundsOf(all, plan.touches)) {
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
-    for (const [place, outcome] of await attempt(ctx, round, plan)) places.set(place, outcome);
+    for (const [place, outcome] of await attempt(batch, round, plan)) places.set(place, outcome);
     // The embedded database answers within the turn: without this, nobody else would be heard until the last round.
     await turn();
   }

@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { list, make } from '../../kernel/module/routes.js';
-import type { Activity } from './activity.model.js';
+import { Activity, activityEvents } from './activity.model.js';
 import { ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
-import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals } from './activity.service.js';
+import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals, findActivity } from './activity.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -15,6 +16,14 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'activities',
+  events: [
+    recordFeed(activityEvents, {
+      record: () => Activity,
+      find: findActivity,
+      by: { contactId: 'Only entries about this contact', dealId: 'Only entries about this deal' },
+      access: { scope: 'activities' },
+    }),
+  ],
   resolvers: [ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver],
   loaders: { activitiesOfCompany: activitiesOfCompanies, activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
   routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity', { also: [402] })],

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Draft, Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
@@ -48,3 +49,12 @@ export class ActivityList extends ListArgsOf(ActivityFilter, ActivitySort, 'the 
 
 @ObjectType({ description: 'A page of log entries' })
 export class ActivityConnection extends ConnectionOf(Activity) {}
+
+/** What is told of entries written by hand, which stay as they are. */
+export const activityEvents = eventsOf('activity', 'Activity', ['created']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    activity: typeof activityEvents;
+  }
+}

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
@@ -16,6 +16,14 @@ export const latestActivities = (ctx: Context, most: number): Sql => sql`
 
 /** Contract GET /activities: entries written by hand and the changes of all records in one list, newest first. */
 export const listActivities = (ctx: Context, args: ActivityList) => listRows<Activity>(ctx, activityTable, args);
+
+/** One entry that the caller may read, or null. */
+export async function findActivity(ctx: Context, id: string): Promise<Activity | null> {
+  const { columns, shape } = activityTable;
+  const own = sql`t.account_id = ${ctx.caller.account.id}::uuid and t.id = ${validId(id, 'Activity')}::uuid`;
+  const [entry] = await ctx.select(shape, sql`select ${columns} from activities t where ${own} and ${readable(ctx) ?? sql`true`}`);
+  return (entry as Activity | undefined) ?? null;
+}
 
 const ofParent = (parent: string) =>
   relatedRows<Activity>({
@@ -42,5 +50,7 @@ export async function createActivity(ctx: Context, input: CreateActivityInput): 
   const row = ctx.insert('Activity', { type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
   await touchContact(ctx, { contactId });
   await touchDeal(ctx, { dealId });
-  return { ...row, timestamp: row.createdAt };
+  const entry = { ...row, timestamp: row.createdAt };
+  await ctx.emit({ name: 'activity.created', record: entry, contactId, dealId, logged: false });
+  return entry;
 }

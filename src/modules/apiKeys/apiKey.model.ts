@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -98,3 +99,12 @@ export class ApiKeyList extends ListArgsOf(ApiKeyFilter, ApiKeySort) {}
 
 @ObjectType({ description: 'A page of API keys' })
 export class ApiKeyConnection extends ConnectionOf(ApiKey) {}
+
+/** What is told of API keys. */
+export const apiKeyEvents = eventsOf('api_key', 'ApiKey', [...everyChange, 'revoked']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    apiKey: typeof apiKeyEvents;
+  }
+}

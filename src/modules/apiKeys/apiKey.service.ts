@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
@@ -67,22 +68,40 @@ export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise
   const made = await ctx.db.apiKey.create({
     data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.caller.userId } as never,
   });
-  return { apiKey: shown(made) as ApiKey, secret };
+  const apiKey = shown(made) as ApiKey;
+  await ctx.emit({ name: 'api_key.created', record: apiKey });
+  return { apiKey, secret };
 }
 
 export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInput) {
   const key = await getKey(ctx, id);
-  const saved = await ctx.db.apiKey.update({ where: { id: key.id }, data: checked(ctx, input) });
+  const data = checked(ctx, input);
+  const after = shown({ ...key, scopes: key.scopes ?? [], ipAllowlist: key.ipAllowlist ?? [], ...data });
+  const changes = changesBetween(key, after, Object.keys(data));
+  if (Object.keys(changes).length === 0) return key;
+  const saved = shown(await ctx.db.apiKey.update({ where: { id: key.id }, data }));
   forgetCallers(ctx.app);
-  return shown(saved);
+  await ctx.emit({ name: 'api_key.updated', record: saved, changes });
+  return saved;
 }
 
 /** DELETE /api-keys/{id}: the key is refused from now on. */
 export async function revokeKey(ctx: Context, id: string) {
   const key = await getKey(ctx, id);
-  await ctx.db.apiKey.update({ where: { id: key.id }, data: { revokedAt: ctx.now() } });
-  forgetCallers(ctx.app);
+  await revoke(ctx, [key]);
   return deleted(key.id);
+}
+
+async function revoke(ctx: Context, keys: { id: string }[]): Promise<void> {
+  await ctx.db.apiKey.updateMany({ where: { id: { in: keys.map(({ id }) => id) } }, data: { revokedAt: ctx.now() } });
+  forgetCallers(ctx.app);
+  for (const key of keys) await ctx.emit({ name: 'api_key.deleted', record: key, also: { 'api_key.revoked': [] } });
+}
+
+/** Contract DELETE /users/{id}: the keys of a removed user are refused. */
+export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+  const keys = await ctx.db.apiKey.findMany({ where: { createdBy: record.id, revokedAt: null } });
+  if (keys.length > 0) await revoke(ctx, keys.map(shown));
 }
 
 /** Contract GET /api-keys/check: the calling key's own permissions; a session caller gets 400. */

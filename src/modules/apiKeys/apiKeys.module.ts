@@ -1,10 +1,15 @@
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { ApiKey, apiKeyEvents } from './apiKey.model.js';
 import { ApiKeyResolver } from './apiKey.resolver.js';
+import { getKey, onUserRemoved } from './apiKey.service.js';
 
 export default defineModule({
   name: 'apiKeys',
+  events: [recordFeed(apiKeyEvents, { record: () => ApiKey, find: getKey, access: { session: true, role: 'admin' } })],
   resolvers: [ApiKeyResolver],
+  on: { 'user.removed': onUserRemoved },
   routes: [
     list('GET /api-keys', 'apiKeys', { as: 'page' }),
     make('POST /api-keys', 'createApiKey', { spread: 'apiKey' }),

@@ -154,9 +154,7 @@ async function findKey(app: App, hash: string): Promise<Known> {
     throw unauthenticated('The API key lapsed after 90 days without use');
   const member = await memberOf(app, key.accountId, key.createdBy);
   if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) await keyUsed(app, key, now);
-  const scopes = key.scopes.length > 0 ? key.scopes : null;
-  const principal = principalOf('key', key.id, member, { tier: key.permission as Principal['tier'], scopes });
-  return { principal: { ...principal, rateLimit: key.rateLimit ?? undefined }, ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };
+  return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };
 }
 
 type Member = Awaited<ReturnType<typeof memberOf>>;
@@ -174,6 +172,21 @@ export const principalOf = (
   role: member.role as Principal['role'],
   ...rights,
   account: accountInfo(member.account),
+});
+
+interface Key {
+  id: string;
+  name: string;
+  permission: string;
+  scopes: string[];
+  rateLimit: number | null;
+}
+
+/** An API key as who is calling, with the rights of the member who made it. */
+export const keyPrincipal = ({ id, name, permission, scopes, rateLimit }: Key, member: Member): Principal => ({
+  ...principalOf('key', id, member, { tier: permission as Principal['tier'], scopes: scopes.length > 0 ? scopes : null }),
+  rateLimit: rateLimit ?? undefined,
+  actor: { kind: 'api_key', id, name },
 });
 
 function plainRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

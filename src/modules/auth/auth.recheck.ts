@@ -1,7 +1,7 @@
 import { owesMfa } from '../../kernel/access/access.js';
 import { type AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import type { App, Principal } from '../../kernel/context/context.js';
-import { isAllowedFrom, principalOf } from './auth.identify.js';
+import { isAllowedFrom, keyPrincipal, principalOf } from './auth.identify.js';
 import { mustHaveMfa } from './auth.session.js';
 
 /** A caller who stays connected, and from where. */
@@ -48,10 +48,5 @@ async function liveKeys({ database, clock }: App, ids: string[]): Promise<Live> 
     where: { id: { in: ids }, revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: clock.now() } }], creator: activeMember },
     include: { creator: membership },
   });
-  return new Map(
-    rows.map(({ id, creator, permission, scopes, rateLimit, ipAllowlist }) => {
-      const rights = { tier: permission as Principal['tier'], scopes: scopes.length > 0 ? scopes : null };
-      return [id, { principal: { ...principalOf('key', id, creator, rights), rateLimit: rateLimit ?? undefined }, ipAllowlist }];
-    }),
-  );
+  return new Map(rows.map((key) => [key.id, { principal: keyPrincipal(key, key.creator), ipAllowlist: key.ipAllowlist }]));
 }

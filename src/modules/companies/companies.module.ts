@@ -1,7 +1,9 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { ContactRow } from '../contacts/contact.service.js';
+import { Company, companyEvents } from './company.model.js';
 import { CompanyResolver, ContactCompanyResolver, UserCompanyResolver } from './company.resolver.js';
 import {
   type CompanyFigures,
@@ -10,6 +12,8 @@ import {
   companiesOfUsers,
   companyFigures,
   contactsOfCompanies,
+  getCompany,
+  onUserRemoved,
   subsidiariesOfCompanies,
 } from './company.service.js';
 
@@ -29,6 +33,17 @@ const linked = `dealCount openDealCount totalDealValue
 export default defineModule({
   name: 'companies',
   references: { company: { table: 'companies' } },
+  events: [
+    recordFeed(companyEvents, {
+      record: () => Company,
+      find: getCompany,
+      by: {
+        parentCompanyId: 'Only companies that come under, are under or leave this one',
+        ownerId: 'Only companies that this user looks after, gets or hands on',
+      },
+      access: { scope: 'companies' },
+    }),
+  ],
   resolvers: [CompanyResolver, ContactCompanyResolver, UserCompanyResolver],
   loaders: {
     company: companiesById,
@@ -37,6 +52,7 @@ export default defineModule({
     subsidiariesOf: subsidiariesOfCompanies,
     companiesOfUser: companiesOfUsers,
   },
+  on: { 'user.removed': onUserRemoved },
   routes: [
     list('GET /companies', 'companies', { as: 'page' }),
     make('POST /companies', 'createCompany', { also: [402, 422] }),

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -75,3 +76,12 @@ export class CompanyList extends ListArgsOf(CompanyFilter, CompanySort) {}
 
 @ObjectType({ description: 'A page of companies' })
 export class CompanyConnection extends ConnectionOf(Company) {}
+
+/** What is told of companies. */
+export const companyEvents = eventsOf('company', 'Company', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    company: typeof companyEvents;
+  }
+}

@@ -3,9 +3,9 @@ import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { decimal, emptyRow, instant, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
@@ -130,7 +130,7 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
   const values = { ...blank, ...defined(input), customFields };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
-  await ctx.log({ name: 'company.created', type: 'Company', record: company });
+  await ctx.emit({ name: 'company.created', record: company });
   return company;
 }
 
@@ -147,17 +147,33 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
     before.id,
   );
   const saved = ctx.update('Company', before, given);
-  await ctx.log({ name: 'company.updated', type: 'Company', record: saved, changes });
+  await ctx.emit({ name: 'company.updated', record: saved, changes });
   return saved;
 }
 
-const unlinkCompanies = statement({
-  name: 'unlinkCompanies',
-  takes: { company: uuid, now: instant },
-  changes: true,
-  text: ({ account, company, now }) => sql`
-    update companies set parent_company_id = null, updated_at = ${now} where account_id = ${account} and parent_company_id = ${company}`,
-});
+const unlinking = (link: string, column: string) =>
+  statement({
+    name: `unlinkCompanies ${link}`,
+    takes: { from: uuid, now: instant },
+    row: countedCompany,
+    changes: true,
+    text: ({ account, from, now }) => sql`
+      update companies t set ${rawSql(column)} = null, updated_at = ${now}
+      where t.account_id = ${account} and t.${rawSql(column)} = ${from} returning ${companyWithCount}`,
+  });
+
+/** The links of a company that another record's end takes off. */
+const unlink = { ownerId: unlinking('ownerId', 'owner_id'), parentCompanyId: unlinking('parentCompanyId', 'parent_company_id') };
+
+/** Takes a link that leads nowhere any more off every company; each of those that live tells it. */
+async function unlinkCompanies(ctx: Context, link: keyof typeof unlink, from: string): Promise<void> {
+  const changes = { [link]: { from, to: null } };
+  const live = (await ctx.rows(unlink[link], { from, now: ctx.now() })).filter(({ deletedAt }) => !deletedAt);
+  await Promise.all(live.map((record) => ctx.emit({ name: 'company.updated', record, changes })));
+}
+
+/** Contract DELETE /users/{id}: the companies of a removed user are nobody's. */
+export const onUserRemoved = (ctx: Context, { record }: Fact) => unlinkCompanies(ctx, 'ownerId', record.id);
 
 /**
  * Contract DELETE /companies/{id}: soft. Its contacts and the companies below it stay without the link; its deals keep
@@ -167,8 +183,8 @@ export async function deleteCompany(ctx: Context, id: string) {
   const company = await ctx.forChange(toChange, id, 'Company');
   ctx.update('Company', company, { deletedAt: ctx.now() });
   await unlinkContacts(ctx, 'companyId', company.id);
-  await ctx.rows(unlinkCompanies, { company: company.id, now: ctx.now() });
-  await ctx.log({ name: 'company.deleted', type: 'Company', record: company });
+  await unlinkCompanies(ctx, 'parentCompanyId', company.id);
+  await ctx.emit({ name: 'company.deleted', record: company });
   return deleted(company.id);
 }
 
@@ -179,11 +195,6 @@ export async function restoreCompany(ctx: Context, id: string): Promise<CompanyR
   if (!deletedAt) return company;
   checkTrial(ctx);
   const restored = ctx.update('Company', company, { deletedAt: null });
-  await ctx.log({
-    name: 'company.updated',
-    type: 'Company',
-    record: restored,
-    changes: { deletedAt: { from: deletedAt.toISOString(), to: null } },
-  });
+  await ctx.emit({ name: 'company.updated', record: restored, changes: { deletedAt: { from: deletedAt.toISOString(), to: null } } });
   return restored;
 }

@@ -41,7 +41,7 @@ export async function unlinkContacts(ctx: Context, link: keyof typeof unlink, fr
   const changes = { [link]: { from, to: null } };
   const contacts = await ctx.rows(unlink[link], { from, now: ctx.now() });
   const live = contacts.filter(({ deletedAt }) => !deletedAt);
-  await Promise.all(live.map((contact) => emitContact(ctx, 'contact.updated', contact, changes)));
+  await Promise.all(live.map((contact) => emitContact(ctx, 'updated', contact, changes)));
 }
 
 /** Contract DELETE /users/{id}: the contacts of a removed user are nobody's. */

@@ -37,8 +37,8 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   ctx.load.tagsOfContact.clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
-  if (Object.keys(changes).length > 0) await emitContact(ctx, 'contact.updated', merged, changes);
-  await emitContact(ctx, 'contact.deleted', secondary);
+  if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', merged, changes);
+  await emitContact(ctx, 'deleted', secondary);
   return merged;
 }
 
@@ -63,6 +63,6 @@ export async function restoreContact(ctx: Context, id: string) {
   if (!before.deletedAt) return before;
   await checkPlan(ctx, 'contacts');
   const contact = ctx.update('Contact', before, { deletedAt: null });
-  await emitContact(ctx, 'contact.updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
+  await emitContact(ctx, 'updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
   return contact;
 }

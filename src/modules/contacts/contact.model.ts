@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -209,3 +210,12 @@ export class ContactList extends ListArgsOf(ContactFilter, ContactSort) {}
 
 @ObjectType({ description: 'A page of contacts' })
 export class ContactConnection extends ConnectionOf(Contact) {}
+
+/** What is told of contacts. */
+export const contactEvents = eventsOf('contact', 'Contact', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    contact: typeof contactEvents;
+  }
+}

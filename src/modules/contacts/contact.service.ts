@@ -5,7 +5,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
@@ -103,7 +103,7 @@ export async function createContact(ctx: Context, { tags, ...input }: CreateCont
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
   const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields });
   contact.tags = carry(ctx, contact.id, carried);
-  await emitContact(ctx, 'contact.created', contact);
+  await emitContact(ctx, 'created', contact);
   return contact;
 }
 
@@ -128,7 +128,7 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
   const saved = { ...ctx.update('Contact', before, given), tags: carried };
-  await emitContact(ctx, 'contact.updated', saved, changes);
+  await emitContact(ctx, 'updated', saved, changes);
   return saved;
 }
 
@@ -139,10 +139,10 @@ export async function deleteContact(ctx: Context, id: string) {
   const contact = await contactToChange(ctx, id);
   ctx.update('Contact', contact, { deletedAt: ctx.now() });
   await ctx.load.pendingOfContact.fresh(contact.id);
-  await emitContact(ctx, 'contact.deleted', contact);
+  await emitContact(ctx, 'deleted', contact);
   return deleted(contact.id);
 }
 
-export function emitContact(ctx: Context, name: string, contact: ContactRow, changes?: ReturnType<typeof changesBetween>) {
-  return ctx.emit({ name, type: 'Contact', record: contact, changes, contactId: contact.id });
-}
+/** Tells of a change of a contact. */
+export const emitContact = (ctx: Context, fact: 'created' | 'updated' | 'deleted', contact: ContactRow, changes?: Changes) =>
+  ctx.emit({ name: `contact.${fact}`, record: contact, changes, contactId: contact.id });

@@ -46,6 +46,6 @@ export async function afterRetagging(ctx: Context, before: ContactRow): Promise<
   ctx.load.tagsOfContact.clear(before.id);
   const after = await withTags(ctx, before);
   const changes = changesBetween(named(before), named(after), ['tags']);
-  if (Object.keys(changes).length > 0) await emitContact(ctx, 'contact.updated', ctx.update('Contact', after, {}), changes);
+  if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', ctx.update('Contact', after, {}), changes);
   return after.tags;
 }

@@ -1,5 +1,5 @@
-import type { Reaction } from '../../kernel/context/context.js';
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import type { Tag } from '../tags/tag.model.js';
@@ -7,9 +7,10 @@ import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
+import { Contact, contactEvents } from './contact.model.js';
 import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
-import { type ContactRow, contactsById } from './contact.service.js';
+import { type ContactRow, contactsById, findContact } from './contact.service.js';
 import { filterable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
@@ -30,11 +31,11 @@ declare module '../../kernel/context/loaders.js' {
 const access = { scope: 'contacts' };
 
 // What moves a score belongs to later modules; a reaction names the event and imports nobody.
-const scored = ['deal.created', 'deal.won', 'deal.lost', 'message.sent', 'message.received', 'appointment.created', 'form.submitted'];
+const scored = { 'deal.created': onActivity, 'deal.won': onActivity, 'deal.lost': onActivity };
 // What takes points away, or hands them to somebody else.
-const rescored = ['deal.updated', 'deal.deleted'];
+const rescored = { 'deal.updated': onDealChange, 'deal.deleted': onDealChange };
 // What happens with a person without saying more of their interest.
-const touched = ['note.created', 'task.created', 'task.completed'];
+const touched = { 'note.created': touchContact, 'task.created': touchContact, 'task.completed': touchContact };
 
 /** What `include=` brings along. A contact's `company` is a text of its own, so the linked record comes beside it. */
 const related = {
@@ -42,8 +43,6 @@ const related = {
   assignedUser: 'assignedUser { id name email }',
   tags: 'tags { id name }',
 };
-
-const reactions = (events: string[], reaction: Reaction) => Object.fromEntries(events.map((event) => [event, reaction]));
 
 export default defineModule({
   name: 'contacts',
@@ -61,11 +60,21 @@ export default defineModule({
     contactsOfTag: contactsOfTags,
     contactsOfUser: contactsOfUsers,
   },
-  events: ['contact.created', 'contact.updated', 'contact.deleted'],
+  events: [
+    recordFeed(contactEvents, {
+      record: () => Contact,
+      find: findContact,
+      by: {
+        companyId: 'Only contacts that come to, are with or leave this company',
+        assignedTo: 'Only contacts that this user looks after, gets or hands on',
+      },
+      access,
+    }),
+  ],
   on: {
-    ...reactions(scored, onActivity),
-    ...reactions(rescored, onDealChange),
-    ...reactions(touched, touchContact),
+    ...scored,
+    ...rescored,
+    ...touched,
     'user.removed': onUserRemoved,
   },
   routes: [

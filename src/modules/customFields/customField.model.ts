@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
@@ -126,3 +127,12 @@ export class CustomFieldList extends ListArgsOf(CustomFieldFilter, CustomFieldSo
 
 @ObjectType({ description: 'A page of custom fields' })
 export class CustomFieldConnection extends ConnectionOf(CustomField) {}
+
+/** What is told of custom fields. */
+export const customFieldEvents = eventsOf('custom_field', 'CustomField', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    customField: typeof customFieldEvents;
+  }
+}

@@ -70,7 +70,7 @@ export async function createCustomField(ctx: Context, input: CreateCustomFieldIn
   await ctx.rows(lockDefinitions);
   await checkKey(ctx, field);
   const record: CustomField = ctx.insert('CustomField', field);
-  await ctx.log({ name: 'custom_field.created', type: 'CustomField', record });
+  await ctx.emit({ name: 'custom_field.created', record });
   return record;
 }
 
@@ -96,7 +96,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);
   const record = ctx.update('CustomField', before, given);
-  await ctx.log({ name: 'custom_field.updated', type: 'CustomField', record, changes });
+  await ctx.emit({ name: 'custom_field.updated', record, changes });
   return record;
 }
 
@@ -112,7 +112,7 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   const summary = await dependenciesOf(ctx, field);
   checkConfirmed(confirmation ?? {}, { valueCount, ...summary });
   await ctx.db.customField.delete({ where: ctx.at(field.id) });
-  await ctx.log({ name: 'custom_field.deleted', type: 'CustomField', record: field });
+  await ctx.emit({ name: 'custom_field.deleted', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
   if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, { retryLimit: cleanupRetries, retryDelay: 2 });
   return { ...deleted(field.id), cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };

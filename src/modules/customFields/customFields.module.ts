@@ -1,11 +1,15 @@
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { cleanUp } from './customField.cleanup.js';
+import { CustomField, customFieldEvents } from './customField.model.js';
 import { CustomFieldResolver } from './customField.resolver.js';
+import { getCustomField } from './customField.service.js';
 import { definitionsByEntity } from './customField.values.js';
 
 export default defineModule({
   name: 'customFields',
+  events: [recordFeed(customFieldEvents, { record: () => CustomField, find: getCustomField, access: { scope: 'custom-fields' } })],
   resolvers: [CustomFieldResolver],
   loaders: { customFieldsOf: definitionsByEntity },
   jobs: { customFieldCleanup: cleanUp },

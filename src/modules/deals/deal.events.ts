@@ -1,10 +1,27 @@
 import type { Context } from '../../kernel/context/context.js';
-import type { Changes } from '../../kernel/events/facts.js';
+import type { Change, Changes } from '../../kernel/events/facts.js';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { isAppointmentMissed } from './deal.clock.js';
 import type { DealRow } from './deal.table.js';
 
-/** Tells that something happened to a deal, of itself and of its contact. */
-export async function emitDeal(ctx: Context, name: string, deal: DealRow, changes?: Changes): Promise<void> {
+/** What is told of deals. */
+export const dealEvents = eventsOf('deal', 'Deal', [...everyChange, 'stage_changed', 'won', 'lost']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    deal: typeof dealEvents;
+  }
+}
+
+/** What else a change of a deal was: that it moved, that it was closed. */
+const factsOf = ({ status }: DealRow, changes?: Changes): Change['also'] => ({
+  ...(changes?.stageId && { 'deal.stage_changed': ['pipelineId', 'stageId'] }),
+  ...((!changes || changes.status) && status !== 'open' && { [`deal.${status}`]: ['status', 'lostReason'] }),
+});
+
+/** Tells of a change of a deal, of itself and of its contact. */
+export async function emitDeal(ctx: Context, fact: 'created' | 'updated' | 'deleted', deal: DealRow, changes?: Changes): Promise<void> {
   const record = { ...deal, appointmentMissed: isAppointmentMissed(deal, ctx.now()) };
-  await ctx.emit({ name, type: 'Deal', record, changes, contactId: deal.contactId, dealId: deal.id });
+  const also = fact === 'deleted' ? {} : factsOf(deal, changes);
+  await ctx.emit({ name: `deal.${fact}`, record, changes, also, contactId: deal.contactId, dealId: deal.id });
 }

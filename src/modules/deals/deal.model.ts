@@ -22,7 +22,6 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
-import { EventFields } from '../events/event.model.js';
 
 export const DealStatus = oneOf('DealStatus', ['open', 'won', 'lost'], 'Where a deal stands');
 
@@ -151,6 +150,3 @@ export class DealSummary {
 export class DealConnection extends ConnectionOf(Deal) {
   @Field(() => DealSummary, { description: 'All deals that the list finds, in numbers' }) summary: DealSummary;
 }
-
-@Entity('Something that happened to a deal')
-export class DealEvent extends EventFields {}

@@ -3,7 +3,7 @@ import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
-import { type DealRow, wholeDeal, wholeDealRow } from './deal.columns.js';
+import { wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 
 const move = statement({
@@ -20,12 +20,9 @@ const move = statement({
 export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
   const stageId = changes?.stageId as { from: string; to: string | null };
   if (!stageId.to) return;
-  const tell = async (deal: DealRow) => {
-    await emitDeal(ctx, 'deal.updated', deal, { stageId });
-    await emitDeal(ctx, 'deal.stage_changed', deal, { stageId });
-  };
+  const moved = await ctx.rows(move, { from: stageId.from, to: stageId.to, now: ctx.now() });
   // All at once, so that what others do about it is done for all of them together.
-  await Promise.all((await ctx.rows(move, { from: stageId.from, to: stageId.to, now: ctx.now() })).map(tell));
+  await Promise.all(moved.map((deal) => emitDeal(ctx, 'updated', deal, { stageId })));
 }
 
 const removeAll = statement({
@@ -41,7 +38,7 @@ const removeAll = statement({
 /** A deleted pipeline takes its live deals along. */
 export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
   const gone = await ctx.rows(removeAll, { pipeline: record.id, now: ctx.now() });
-  await Promise.all(gone.map((deal) => emitDeal(ctx, 'deal.deleted', deal)));
+  await Promise.all(gone.map((deal) => emitDeal(ctx, 'deleted', deal)));
 }
 
 const unassign = statement({
@@ -58,7 +55,7 @@ const unassign = statement({
 export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
   const changes = { assignedTo: { from: record.id, to: null } };
   const live = (await ctx.rows(unassign, { user: record.id, now: ctx.now() })).filter(({ deletedAt }) => !deletedAt);
-  await Promise.all(live.map((deal) => emitDeal(ctx, 'deal.updated', deal, changes)));
+  await Promise.all(live.map((deal) => emitDeal(ctx, 'updated', deal, changes)));
 }
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */

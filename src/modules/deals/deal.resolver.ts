@@ -1,9 +1,7 @@
-import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
-import { type FeedEvent } from '../../kernel/events/feedStore.js';
-import { AfterArg, about, FeedOf } from '../../kernel/feed/feed.js';
 import { Deleted, IdArg, Listing, Selected } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Company } from '../companies/company.model.js';
@@ -12,7 +10,7 @@ import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { User } from '../users/user.model.js';
 import { isAppointmentMissed } from './deal.clock.js';
 import type { DealRow } from './deal.columns.js';
-import { CreateDealInput, Deal, DealConnection, DealEvent, DealList, UpdateDealInput } from './deal.model.js';
+import { CreateDealInput, Deal, DealConnection, DealList, UpdateDealInput } from './deal.model.js';
 import * as deals from './deal.service.js';
 
 /** A deal with the records that it leads to, where the statement that read it brought them along. */
@@ -80,28 +78,5 @@ export class DealResolver {
   @FieldResolver(() => User, { nullable: true, description: 'The user who looks after the deal' })
   assignedUser(@Ctx() ctx: Context, @Root() deal: Carrying) {
     return deal.assignedUser === undefined ? ctx.load.user.maybe(deal.assignedTo) : deal.assignedUser;
-  }
-}
-
-@Resolver(() => DealEvent)
-@Access({ scope: 'deals' })
-export class DealEventResolver {
-  @FeedOf(() => DealEvent, {
-    description: 'What happens to deals, with each deal as it is by then',
-    wanted: about('deal', { dealId: 'entityId', pipelineId: 'pipelineId' }),
-  })
-  dealEvents(
-    @Root() event: FeedEvent,
-    @Arg('pipelineId', () => ID, { nullable: true, description: 'Only deals that come into, are in or leave this pipeline' })
-    _pipelineId?: string,
-    @Arg('dealId', () => ID, { nullable: true, description: 'Only this deal' }) _dealId?: string,
-    @AfterArg() _after?: string,
-  ) {
-    return event;
-  }
-
-  @FieldResolver(() => Deal, { nullable: true, description: 'The deal as it is now; null when it is deleted' })
-  deal(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selected() selection: ReadonlySet<string>) {
-    return deals.findDeal(ctx, event.entityId, selection);
   }
 }

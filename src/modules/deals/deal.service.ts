@@ -121,8 +121,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const deal = ctx.insert('Deal', { ...blank, ...given, status, ...stamps });
   insertLines(ctx, deal.id, lines);
   const saved = { ...deal, products: lines };
-  await emitDeal(ctx, 'deal.created', saved);
-  if (status !== 'open') await emitDeal(ctx, `deal.${status}`, saved);
+  await emitDeal(ctx, 'created', saved);
   return saved;
 }
 
@@ -150,7 +149,7 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
     insertLines(ctx, before.id, after.products);
   }
   const saved = { ...ctx.update('Deal', before, given), products: after.products };
-  await recordChanges(ctx, saved, changes);
+  await emitDeal(ctx, 'updated', saved, changes);
   return saved;
 }
 
@@ -191,21 +190,11 @@ async function checkClosing(ctx: Context, { stageId, status, lostReason }: Whole
   if (rules) checkLostReason(rules, { status, lostReason, enters: Boolean(changes.stageId) });
 }
 
-const only = (changes: Changes, names: string[]): Changes =>
-  Object.fromEntries(Object.entries(changes).filter(([name]) => names.includes(name)));
-
-/** Each fact once: that something changed, that the deal moved, that it was closed. */
-async function recordChanges(ctx: Context, deal: DealRow, changes: Changes): Promise<void> {
-  await emitDeal(ctx, 'deal.updated', deal, changes);
-  if (changes.stageId) await emitDeal(ctx, 'deal.stage_changed', deal, only(changes, ['pipelineId', 'stageId']));
-  if (changes.status && deal.status !== 'open') await emitDeal(ctx, `deal.${deal.status}`, deal, only(changes, ['status', 'lostReason']));
-}
-
 /** Contract DELETE /deals/{id}: soft; its tasks, notes and invoices stay. */
 export async function deleteDeal(ctx: Context, id: string) {
   const deal = await ctx.forChange(toChange, id, 'Deal');
   ctx.update('Deal', deal, { deletedAt: ctx.now() });
-  await emitDeal(ctx, 'deal.deleted', deal);
+  await emitDeal(ctx, 'deleted', deal);
   return deleted(deal.id);
 }
 
@@ -234,7 +223,6 @@ export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   const entered = stageId === before.stageId ? {} : { stageId, stageEnteredAt: ctx.now() };
   const restored = ctx.update('Deal', before, { deletedAt: null, ...entered });
   const changes = changesBetween(before, restored, ['deletedAt', 'stageId']);
-  await emitDeal(ctx, 'deal.updated', restored, changes);
-  if (changes.stageId) await emitDeal(ctx, 'deal.stage_changed', restored, only(changes, ['stageId']));
+  await emitDeal(ctx, 'updated', restored, changes);
   return restored;
 }

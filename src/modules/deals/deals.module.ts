@@ -1,7 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import type { DealRow } from './deal.columns.js';
+import { dealEvents } from './deal.events.js';
+import { Deal } from './deal.model.js';
 import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import {
@@ -11,8 +14,8 @@ import {
   StageDealsResolver,
   UserDealsResolver,
 } from './deal.relations.resolver.js';
-import { DealEventResolver, DealResolver } from './deal.resolver.js';
-import { dealsById } from './deal.service.js';
+import { DealResolver } from './deal.resolver.js';
+import { dealsById, findDeal } from './deal.service.js';
 import { rulesOfStages, type StageRules } from './deal.stage.js';
 import { filterable } from './deal.table.js';
 
@@ -48,7 +51,7 @@ const related = {
 export default defineModule({
   name: 'deals',
   resolvers: [
-    ...[DealResolver, DealEventResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver],
+    ...[DealResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver],
     ...[PipelineDealsResolver, StageDealsResolver],
   ],
   filterable: { deal: filterable },
@@ -58,7 +61,14 @@ export default defineModule({
     ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers },
     ...{ dealsOfPipeline: dealsOfPipelines, dealsOfStage: dealsOfStages },
   },
-  events: ['deal.created', 'deal.updated', 'deal.stage_changed', 'deal.won', 'deal.lost', 'deal.deleted'],
+  events: [
+    recordFeed(dealEvents, {
+      record: () => Deal,
+      find: findDeal,
+      by: { pipelineId: 'Only deals that come into, are in or leave this pipeline' },
+      access: { scope: 'deals' },
+    }),
+  ],
   on: {
     'stage.deleted': onStageDeleted,
     'pipeline.deleted': onPipelineDeleted,

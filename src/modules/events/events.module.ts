@@ -1,9 +1,9 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { list } from '../../kernel/module/routes.js';
-import { ContactEventResolver, EventResolver } from './event.resolver.js';
+import { EventResolver } from './event.resolver.js';
 
 export default defineModule({
   name: 'events',
-  resolvers: [EventResolver, ContactEventResolver],
+  resolvers: [EventResolver],
   routes: [list('GET /events', 'events', { as: 'page', query: { after: 'after' } })],
 });

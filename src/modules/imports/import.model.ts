@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { JsonObjects } from '../../kernel/model/bulkFields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Count, Entity, Fraction, Id, Input, JsonObject, LongText, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
@@ -93,3 +94,12 @@ export class ImportErrorList extends ListArgsOf(ImportErrorFilter, ImportErrorSo
 
 @ObjectType({ description: 'A page of rows in error' })
 export class ImportErrorConnection extends ConnectionOf(ImportError) {}
+
+/** What is told of imports, which stay. */
+export const importEvents = eventsOf('import', 'Import', ['created', 'updated', 'started', 'completed', 'failed']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    import: typeof importEvents;
+  }
+}

@@ -3,12 +3,14 @@ import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { instant, integer, json, nullable, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
 import { type Imported, importedFrom } from './import.mapping.js';
 import type { Import } from './import.model.js';
 import { importJob } from './import.service.js';
+import { importTable } from './import.table.js';
 
 /** Rows that one transaction imports, and such portions of one run. */
 const portion = 100;
@@ -69,21 +71,45 @@ const pending = statement({
 const count = statement({
   name: 'countImportedRows',
   takes: { id: uuid, created: integer, updated: integer, failed: integer, now: instant },
+  row: importTable.shape,
   changes: true,
   text: ({ account, id, created, updated, failed, now }) => sql`
-    update imports set created_count = created_count + ${created}, updated_count = updated_count + ${updated},
-      error_count = error_count + ${failed}, processed_rows = processed_rows + ${created} + ${updated} + ${failed}, updated_at = ${now}
-    where account_id = ${account} and id = ${id}`,
+    update imports t set created_count = t.created_count + ${created}, updated_count = t.updated_count + ${updated},
+      error_count = t.error_count + ${failed}, processed_rows = t.processed_rows + ${created} + ${updated} + ${failed}, updated_at = ${now}
+    where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
 });
 
-const complete = statement({
-  name: 'completeImport',
-  takes: { id: uuid, now: instant },
+/** Counts what was done with some rows, and tells how far the import is. */
+async function countRows(inside: Context, { id }: Run, { created = 0, updated = 0, failed = 0 }): Promise<void> {
+  if (created + updated + failed === 0) return;
+  const [counted] = await inside.rows(count, { id, created, updated, failed, now: inside.now() });
+  const record = counted!;
+  const before = {
+    ...{ processedRows: record.processedRows - created - updated - failed, errorCount: record.errorCount - failed },
+    ...{ createdCount: record.createdCount - created, updatedCount: record.updatedCount - updated },
+  };
+  const changes = changesBetween(before, record, Object.keys(before));
+  await inside.emit({ name: 'import.updated', record, changes, logged: false });
+}
+
+const end = statement({
+  name: 'endImport',
+  takes: { id: uuid, status: word<'completed' | 'failed'>(), completedAt: nullable(instant), now: instant },
+  row: importTable.shape,
   changes: true,
-  text: ({ account, id, now }) => sql`
-    update imports set status = 'completed', completed_at = ${now}, updated_at = ${now}
-    where account_id = ${account} and id = ${id}`,
+  text: ({ account, id, status, completedAt, now }) => sql`
+    update imports t set status = ${status}, completed_at = ${completedAt}, updated_at = ${now}
+    where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
 });
+
+/** Ends an import for which nothing is left to do, or that has failed too often. */
+async function endImport(inside: Context, run: Run, status: 'completed' | 'failed'): Promise<void> {
+  await fence(run)(inside);
+  const now = inside.now();
+  const [record] = await inside.rows(end, { id: run.id, status, completedAt: status === 'completed' ? now : null, now });
+  const changes = { status: { from: 'processing', to: status } };
+  await inside.emit({ name: 'import.updated', record: record!, changes, also: { [`import.${status}`]: ['status'] } });
+}
 
 /** The value that finds the contact of a row. */
 function addressOf({ matchOn }: Run, { input }: Row): string | undefined {
@@ -135,12 +161,13 @@ async function importPortion(ctx: Context, run: Run): Promise<boolean> {
   const { rows, failed } = await readPortion(ctx, run);
   if (rows.length + failed.length === 0) return false;
   const outcomes = await each(ctx, rows, {
+    batchId: run.id,
     begin: fence(run),
     work: (inside, row) => importOne(inside, run, row),
     touches: (row) => (run.mode === 'create' ? [] : [addressOf(run, row) ?? row.id]),
     settle: async (inside, done) => {
       const created = done.filter(({ value }) => value === 'created').length;
-      await inside.rows(count, { id: run.id, created, updated: done.length - created, failed: 0, now: inside.now() });
+      await countRows(inside, run, { created, updated: done.length - created });
     },
   });
   const wrong = [...failed, ...outcomes.filter(({ error }) => error)];
@@ -153,16 +180,13 @@ async function noteErrors(inside: Context, run: Run, wrong: Outcome<Pick<Row, 'i
   for (const { item, error } of wrong) {
     inside.update('ImportRow', item, { status: 'failed', field: error!.field ?? null, error: error!.message.slice(0, 2000) });
   }
-  await inside.rows(count, { id: run.id, created: 0, updated: 0, failed: wrong.length, now: inside.now() });
+  await countRows(inside, run, { failed: wrong.length });
 }
 
 async function runPart(ctx: Context, run: Run): Promise<void> {
   for (let n = 0; n < portionsOfRun; n++) {
     if (await importPortion(ctx, run)) continue;
-    await ctx.transaction(async (inside) => {
-      await fence(run)(inside);
-      await inside.rows(complete, { id: run.id, now: inside.now() });
-    });
+    await ctx.transaction((inside) => endImport(inside, run, 'completed'));
     return;
   }
   await ctx.transaction(async (inside) => {
@@ -182,8 +206,7 @@ export const runImport: JobHandler<{ importId: string }> = async (ctx, { importI
     await runPart(ctx, run);
   } catch (error) {
     if (error instanceof Overtaken) return;
-    if (retries >= importJob.retryLimit)
-      await ctx.db.import.updateMany({ where: { id: importId, attempt: run.attempt }, data: { status: 'failed' } });
+    if (retries >= importJob.retryLimit) await ctx.transaction((inside) => endImport(inside, run, 'failed'));
     throw error;
   }
 };

@@ -28,7 +28,7 @@ export const listImports = (ctx: Context, args: ImportList) => listRows<Import>(
 const byIds = statement({
   name: 'importsById',
   takes: { ids: listOf(uuid) },
-  row: row,
+  row,
   shared: true,
   text: ({ account, ids }) => sql`select ${importTable.columns} from imports t where t.account_id = ${account} and t.id = any(${ids})`,
 });
@@ -70,7 +70,9 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   const given = { name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
   const { id } = ctx.insert('Import', { ...given, createdBy: ctx.caller.userId });
   keepRows(ctx, id, rows);
-  return getImport(ctx, id);
+  const record = await getImport(ctx, id);
+  await ctx.emit({ name: 'import.created', record });
+  return record;
 }
 
 function keepRows(ctx: Context, importId: string, rows: SourceRow[]): void {
@@ -117,11 +119,12 @@ export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
 const begin = statement({
   name: 'beginImport',
   takes: { id: uuid, now: instant },
-  row: { id: uuid },
+  row: { was: text },
   changes: true,
   text: ({ account, id, now }) => sql`
-    update imports set status = 'processing', started_at = coalesce(started_at, ${now}), updated_at = ${now}
-    where account_id = ${account} and id = ${id} and status in ('pending', 'failed') returning id`,
+    update imports t set status = 'processing', started_at = coalesce(t.started_at, ${now}), updated_at = ${now}
+    from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} for update) old
+    where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status as was`,
 });
 
 /** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
@@ -131,6 +134,8 @@ export async function processImport(ctx: Context, id: string): Promise<Import> {
   const known = await getImport(ctx, id);
   check(begun, () => conflict(`The import is ${known.status} already`));
   await ctx.enqueue('contactImport', { importId: known.id }, importJob);
+  const changes = { status: { from: begun.was, to: known.status } };
+  await ctx.emit({ name: 'import.updated', record: known, changes, also: { 'import.started': ['status'] } });
   return known;
 }
 

@@ -1,11 +1,12 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
 import type { ContactRow } from '../contacts/contact.service.js';
-import { bodyCap, type Import, type ImportPreview } from './import.model.js';
+import { bodyCap, Import, type ImportPreview, importEvents } from './import.model.js';
 import { ContactImportResolver, ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
-import { contactsOfImports, importsById, previewsOf } from './import.service.js';
+import { contactsOfImports, getImport, importsById, previewsOf } from './import.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -19,6 +20,7 @@ const withPreview = { with: 'preview { row fields error }' };
 
 export default defineModule({
   name: 'imports',
+  events: [recordFeed(importEvents, { record: () => Import, find: getImport, access: { scope: 'contacts' } })],
   resolvers: [ImportResolver, ContactImportResolver],
   loaders: { import: importsById, importPreview: previewsOf, contactsOfImport: contactsOfImports },
   jobs: { contactImport: runImport },

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Currency,
@@ -157,3 +158,24 @@ export class InvoiceList extends ListArgsOf(InvoiceFilter, InvoiceSort) {}
 
 @ObjectType({ description: 'A page of invoices' })
 export class InvoiceConnection extends ConnectionOf(Invoice) {}
+
+/** What is told of invoices. */
+export const invoiceEvents = eventsOf('invoice', 'Invoice', [
+  'created',
+  'updated',
+  'sent',
+  'payment_recorded',
+  'paid',
+  'overdue',
+  'voided',
+]);
+
+/** What is told of payments, which stay as they were recorded. */
+export const paymentEvents = eventsOf('payment', 'Payment', ['created']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    invoice: typeof invoiceEvents;
+    payment: typeof paymentEvents;
+  }
+}

@@ -1,10 +1,29 @@
 import { check, conflict, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import { instantOf } from '../../kernel/base/timeZones.js';
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { modelRow } from '../../kernel/lists/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { mostPayments, type Payment, type RecordPaymentInput } from './invoice.model.js';
-import { changesOf, getInvoice, lockInvoice, settled } from './invoice.service.js';
+import { mostPayments, Payment, type RecordPaymentInput } from './invoice.model.js';
+import { emitInvoice, getInvoice, lockInvoice, settled } from './invoice.service.js';
+
+const paymentRow = modelRow('Payment', Payment);
+
+const byId = statement({
+  name: 'paymentById',
+  takes: { id: uuid },
+  row: paymentRow.shape,
+  text: ({ account, id }) => sql`select ${paymentRow.columns()} from payments t where t.account_id = ${account} and t.id = ${id}`,
+});
+
+/** One payment, or null. */
+export async function findPayment(ctx: Context, id: string): Promise<Payment | null> {
+  const [payment] = await ctx.rows(byId, { id: validId(id, 'Payment') });
+  return payment ?? null;
+}
 
 /** Contract GET /invoices/{id}/payments. */
 export const listPayments = async (ctx: Context, id: string) => (await getInvoice(ctx, id)).payments;
@@ -30,15 +49,8 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   }) as Payment;
   const amountPaid = exact(before.amountPaid).plus(exact(amount)).toFixed(2);
   const credited = { ...ctx.update('Invoice', before, { amountPaid }), payments: [...before.payments, payment] };
-  const invoice = await settled(ctx, credited, before);
-  const { contactId, dealId } = invoice;
-  await ctx.log({
-    name: 'invoice.payment_recorded',
-    type: 'Invoice',
-    record: invoice,
-    changes: changesOf(before, credited),
-    contactId,
-    dealId,
-  });
+  const invoice = settled(ctx, credited);
+  await emitInvoice(ctx, invoice, before);
+  await ctx.emit({ name: 'payment.created', record: payment, contactId: invoice.contactId, dealId: invoice.dealId });
   return { payment, invoice };
 }

@@ -7,19 +7,12 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Change, type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import type {
-  CreateInvoiceInput,
-  InvoiceItem,
-  InvoiceItemFields,
-  InvoiceList,
-  InvoiceStatus,
-  UpdateInvoiceInput,
-} from './invoice.model.js';
+import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
 import { checkLinks } from './invoice.references.js';
 import { invoiceColumns, invoiceShape, invoiceTable, todayOf, wholeInvoice } from './invoice.table.js';
@@ -102,7 +95,7 @@ export async function createInvoice(ctx: Context, { items, ...input }: CreateInv
   const own = { ...blank, ...{ currency }, ...defined(input), taxRate, dueDate, invoiceNumber };
   const invoice = ctx.insert('Invoice', { ...own, ...totals, ...fresh, createdBy: ctx.caller.userId });
   const written = { ...invoice, items: insertItems(ctx, invoice.id, items, amounts), payments: [] };
-  tell(ctx, 'invoice.created', written);
+  await emitInvoice(ctx, written);
   return written;
 }
 
@@ -129,11 +122,24 @@ const comparable = (invoice: InvoiceRow) => ({
   })),
 });
 
-export const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
+const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBetween(comparable(before), comparable(after), tracked);
 
-/** The audit row of what the contract has no event for. */
-const tell = (ctx: Context, name: string, invoice: InvoiceRow, changes?: Changes) =>
-  ctx.log({ name, type: 'Invoice', record: invoice, changes, contactId: invoice.contactId, dealId: invoice.dealId });
+/** What else a change of an invoice was. */
+const factsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({
+  ...(amountPaid && { 'invoice.payment_recorded': ['amountPaid'] }),
+  ...(sentAt && !before.sentAt && { 'invoice.sent': ['status'] }),
+  ...(status?.to === 'void' && { 'invoice.voided': ['status'] }),
+  ...(status?.to === 'paid' && { 'invoice.paid': tracked }),
+});
+
+/** Tells that an invoice was made, or what changed of it. */
+export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: InvoiceRow): Promise<void> {
+  const { contactId, dealId } = invoice;
+  const record = { ...invoice, contact: await ctx.load.contact.maybe(contactId) };
+  if (!before) return ctx.emit({ name: 'invoice.created', record, contactId, dealId });
+  const changes = changesOf(before, invoice);
+  await ctx.emit({ name: 'invoice.updated', record, changes, also: factsOf(invoice, before, changes), contactId, dealId });
+}
 
 /** Contract PATCH /invoices/{id}: drafts only (409); items replace all lines, and the amounts are computed anew. */
 export async function updateInvoice(ctx: Context, id: string, { items, ...input }: UpdateInvoiceInput): Promise<InvoiceRow> {
@@ -155,21 +161,17 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
     await ctx.db.invoiceItem.deleteMany({ where: { invoiceId: before.id } });
     lines = insertItems(ctx, before.id, items!, amounts);
   }
-  const saved = { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines };
-  tell(ctx, 'invoice.updated', saved, changes);
-  return settled(ctx, saved);
+  const saved = settled(ctx, { ...ctx.update('Invoice', before, { ...given, ...totals }), items: lines });
+  await emitInvoice(ctx, saved, before);
+  return saved;
 }
 
-/** An invoice whose payments cover its total is paid, one over nothing when it is sent, and that is told once. */
-export async function settled(ctx: Context, invoice: InvoiceRow, before = invoice): Promise<InvoiceRow> {
+/** An invoice whose payments cover its total is paid, one over nothing when it is sent. */
+export function settled(ctx: Context, invoice: InvoiceRow): InvoiceRow {
   const paid = exact(invoice.amountPaid);
   // A draft over nothing may still grow.
   if (paid.lt(exact(invoice.total)) || (paid.isZero() && invoice.status === 'draft')) return invoice;
-  const saved = ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
-  const { contactId, dealId } = saved;
-  const record = { ...saved, contact: await ctx.load.contact.maybe(contactId) };
-  await ctx.emit({ name: 'invoice.paid', type: 'Invoice', record, changes: changesOf(before, saved), contactId, dealId });
-  return saved;
+  return ctx.update('Invoice', invoice, { status: 'paid', paidAt: ctx.now() });
 }
 
 /** Contract POST /invoices/{id}/send. Sent again it stays as it was first sent; over nothing it is paid by that; 409 when it is paid or void. */
@@ -177,7 +179,9 @@ export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow>
   const before = await lockInvoice(ctx, id);
   if (before.status === 'sent' || before.status === 'overdue') return before;
   check(before.status === 'draft', () => conflict(`The invoice is ${before.status}`));
-  return settled(ctx, moved(ctx, before, 'sent', { sentAt: ctx.now() }));
+  const saved = settled(ctx, ctx.update('Invoice', before, { status: 'sent', sentAt: ctx.now() }));
+  await emitInvoice(ctx, saved, before);
+  return saved;
 }
 
 /** Contract POST /invoices/{id}/void: 409 when it is paid or void, or money was received. */
@@ -185,16 +189,7 @@ export async function voidInvoice(ctx: Context, id: string): Promise<InvoiceRow>
   const before = await lockInvoice(ctx, id);
   check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
   check(exact(before.amountPaid).isZero(), () => conflict('Money was received for the invoice'));
-  return moved(ctx, before, 'void', { voidedAt: ctx.now() });
-}
-
-function moved(
-  ctx: Context,
-  before: InvoiceRow,
-  status: keyof typeof InvoiceStatus,
-  stamps: { sentAt?: Date; voidedAt?: Date },
-): InvoiceRow {
-  const saved = ctx.update('Invoice', before, { status, ...stamps });
-  tell(ctx, `invoice.${status === 'void' ? 'voided' : status}`, saved, changesOf(before, saved));
+  const saved = ctx.update('Invoice', before, { status: 'void', voidedAt: ctx.now() });
+  await emitInvoice(ctx, saved, before);
   return saved;
 }

@@ -1,6 +1,9 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, list, make, read } from '../../kernel/module/routes.js';
+import { Invoice, invoiceEvents, Payment, paymentEvents } from './invoice.model.js';
+import { findPayment } from './invoice.payments.js';
 import {
   CompanyInvoicesResolver,
   ContactInvoicesResolver,
@@ -11,6 +14,7 @@ import {
   ProductInvoicesResolver,
 } from './invoice.resolver.js';
 import {
+  getInvoice,
   type InvoiceRow,
   invoicesById,
   invoicesOfCompanies,
@@ -49,7 +53,24 @@ export default defineModule({
     invoicesOfDeal: invoicesOfDeals,
     invoicesOfProduct: invoicesOfProducts,
   },
-  events: ['invoice.paid'],
+  events: [
+    recordFeed(invoiceEvents, {
+      record: () => Invoice,
+      find: getInvoice,
+      by: {
+        contactId: 'Only invoices to this contact',
+        companyId: 'Only invoices to this company',
+        dealId: 'Only invoices of this deal',
+      },
+      access: { scope: 'invoices' },
+    }),
+    recordFeed(paymentEvents, {
+      record: () => Payment,
+      find: findPayment,
+      by: { invoiceId: 'Only payments of this invoice' },
+      access: { scope: 'invoices' },
+    }),
+  ],
   routes: [
     list('GET /invoices', 'invoices', { as: 'page' }),
     make('POST /invoices', 'createInvoice', { also: [402] }),

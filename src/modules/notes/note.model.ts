@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/model/fields.js';
 
@@ -44,3 +45,12 @@ export class NoteList extends ListArgsOf(NoteFilter, NoteSort, 'pinned notes com
 
 @ObjectType({ description: 'A page of notes' })
 export class NoteConnection extends ConnectionOf(Note) {}
+
+/** What is told of notes. */
+export const noteEvents = eventsOf('note', 'Note', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    note: typeof noteEvents;
+  }
+}

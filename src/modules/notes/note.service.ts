@@ -3,7 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
@@ -52,7 +52,7 @@ export async function createNote(
   await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
   checkTrial(ctx);
   const note: NoteRow = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
-  await ctx.emit(factOf('note.created', note));
+  await emitNote(ctx, 'created', note);
   return note;
 }
 
@@ -63,18 +63,19 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
   const changes = changesBetween(before, after, ['body', 'isPinned']);
   if (Object.keys(changes).length === 0) return before;
   const note = ctx.update('Note', before, after);
-  await ctx.log(factOf('note.updated', note, changes));
+  await emitNote(ctx, 'updated', note, changes);
   return note;
 }
 
 export async function deleteNote(ctx: Context, id: string) {
   const note = await ctx.forChange(toChange, id, 'Note');
   await ctx.db.note.delete({ where: ctx.at(note.id) });
-  await ctx.log(factOf('note.deleted', note));
+  await emitNote(ctx, 'deleted', note);
   return deleted(note.id);
 }
 
-const factOf = (name: string, note: NoteRow, changes?: Changes): Fact => ({
-  ...{ name, type: 'Note', record: note, changes },
-  ...{ contactId: note.contactId, dealId: note.dealId },
-});
+/** Tells of a change of a note, of itself and of whom and what it is about. */
+function emitNote(ctx: Context, fact: 'created' | 'updated' | 'deleted', note: NoteRow, changes?: Changes): Promise<void> {
+  const { contactId, dealId } = note;
+  return ctx.emit({ name: `note.${fact}`, record: note, changes, contactId, dealId });
+}

@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { Note } from './note.model.js';
+import { Note, noteEvents } from './note.model.js';
 import { ContactNotesResolver, DealNotesResolver, NoteResolver, UserNotesResolver } from './note.resolver.js';
-import { notesOfContacts, notesOfDeals, notesOfUsers } from './note.service.js';
+import { getNote, notesOfContacts, notesOfDeals, notesOfUsers } from './note.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -20,7 +21,14 @@ export default defineModule({
   name: 'notes',
   resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver, UserNotesResolver],
   loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals, notesOfUser: notesOfUsers },
-  events: ['note.created'],
+  events: [
+    recordFeed(noteEvents, {
+      record: () => Note,
+      find: getNote,
+      by: { contactId: 'Only notes about this contact', dealId: 'Only notes about this deal' },
+      access: { scope: 'notes' },
+    }),
+  ],
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),
     make('POST /notes', 'createNote', { bodyCap, also: [402] }),

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Color,
@@ -130,3 +131,16 @@ export class PipelineList extends ListArgsOf(PipelineFilter, PipelineSort) {}
 
 @ObjectType({ description: 'A page of pipelines' })
 export class PipelineConnection extends ConnectionOf(Pipeline) {}
+
+/** What is told of pipelines. */
+export const pipelineEvents = eventsOf('pipeline', 'Pipeline', [...everyChange]);
+
+/** What is told of stages. */
+export const stageEvents = eventsOf('stage', 'Stage', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    pipeline: typeof pipelineEvents;
+    stage: typeof stageEvents;
+  }
+}

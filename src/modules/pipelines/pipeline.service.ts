@@ -177,7 +177,8 @@ export async function createPipeline(ctx: Context, { stages, isDefault, ...input
   const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };
   const pipeline: PipelineRow = ctx.insert('Pipeline', values);
   pipeline.stages = inTheirOrder((stages ?? []).map((stage, i) => ctx.insert('Stage', stageOf(stage, pipeline.id, i))));
-  await ctx.log({ name: 'pipeline.created', type: 'Pipeline', record: pipeline });
+  await ctx.emit({ name: 'pipeline.created', record: pipeline });
+  for (const stage of pipeline.stages) await ctx.emit({ name: 'stage.created', record: stage });
   return pipeline;
 }
 
@@ -210,7 +211,7 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
 
 /** An edit of a pipeline or of one of its stages. */
 export const emitPipeline = (ctx: Context, pipeline: PipelineRow, changes: Changes) =>
-  ctx.emit({ name: 'pipeline.updated', type: 'Pipeline', record: pipeline, changes });
+  ctx.emit({ name: 'pipeline.updated', record: pipeline, changes });
 
 const passDefaultOn = statement({
   name: 'passDefaultPipelineOn',
@@ -228,6 +229,6 @@ export async function deletePipeline(ctx: Context, id: string) {
   const pipeline = await lockPipeline(ctx, id);
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
   if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);
-  await ctx.log({ name: 'pipeline.deleted', type: 'Pipeline', record: pipeline });
+  await ctx.emit({ name: 'pipeline.deleted', record: pipeline });
   return deleted(pipeline.id);
 }

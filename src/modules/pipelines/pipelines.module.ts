@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { PipelineStatistics, Stage } from './pipeline.model.js';
+import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
-import { type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
+import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -23,7 +24,15 @@ export default defineModule({
   name: 'pipelines',
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
-  events: ['pipeline.updated'],
+  events: [
+    recordFeed(pipelineEvents, { record: () => Pipeline, find: getPipeline, access: { scope: 'deals' } }),
+    recordFeed(stageEvents, {
+      record: () => Stage,
+      find: (ctx, id) => ctx.load.stage.load(id),
+      by: { pipelineId: 'Only stages of this pipeline' },
+      access: { scope: 'deals' },
+    }),
+  ],
   routes: [
     list('GET /pipelines', 'pipelines', { as: 'bare', pagingHeaders: true }),
     make('POST /pipelines', 'createPipeline', { also: [402, 422] }),

@@ -32,15 +32,18 @@ const makeRoom = statement({
 
 /** The stages with one of them put in its place; those that stand there or behind make room. */
 async function placed(ctx: Context, others: StageRow[], stage: StageRow): Promise<StageRow[]> {
-  const isTaken = others.some((other) => other.sortOrder === stage.sortOrder);
-  if (isTaken) {
-    const { pipelineId: pipeline, sortOrder: at, id: besides } = stage;
-    await ctx.rows(makeRoom, { pipeline, at, besides, now: ctx.now() });
-  }
-  const moved = others.map((other) =>
-    isTaken && other.sortOrder >= stage.sortOrder ? { ...other, sortOrder: other.sortOrder + 1 } : other,
-  );
+  const { pipelineId: pipeline, sortOrder: at, id: besides } = stage;
+  if (!others.some((other) => other.sortOrder === at)) return inTheirOrder([...others, stage]);
+  await ctx.rows(makeRoom, { pipeline, at, besides, now: ctx.now() });
+  const moved = others.map((other) => (other.sortOrder < at ? other : { ...other, sortOrder: other.sortOrder + 1 }));
+  for (const [i, other] of others.entries()) await emitStage(ctx, other, moved[i]!);
   return inTheirOrder([...moved, stage]);
+}
+
+/** Tells of what changed of a stage, if anything did. */
+async function emitStage(ctx: Context, before: StageRow, after: StageRow): Promise<void> {
+  const changes = changesBetween(before, after, names);
+  if (Object.keys(changes).length > 0) await ctx.emit({ name: 'stage.updated', record: after, changes });
 }
 
 const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow> | null, to: Partial<StageRow> | null) =>
@@ -54,6 +57,7 @@ export async function createStage(ctx: Context, pipelineId: string, input: Creat
   check(pipeline.stages.length < mostStages, () => unprocessable('stages', 'too_many', `must be at most ${mostStages} in a pipeline`));
   const last = pipeline.stages.at(-1)?.sortOrder ?? -1;
   const stage: StageRow = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));
+  await ctx.emit({ name: 'stage.created', record: stage });
   const stages = await placed(ctx, pipeline.stages, stage);
   await emitStages(ctx, { ...pipeline, stages }, null, shown(stage));
   return stage;
@@ -71,6 +75,7 @@ export async function updateStage(ctx: Context, id: string, input: UpdateStageIn
   const changes = Object.keys(changesBetween(before, { ...before, ...given }, names));
   if (changes.length === 0) return before;
   const stage = ctx.update('Stage', before, given);
+  await emitStage(ctx, before, stage);
   const others = pipeline.stages.filter((other) => other.id !== stage.id);
   const stages = changes.includes('sortOrder') ? await placed(ctx, others, stage) : inTheirOrder([...others, stage]);
   const changed = (of: StageRow) =>
@@ -112,7 +117,7 @@ export async function deleteStage(ctx: Context, id: string, pipelineId?: string)
   check(next || movedDeals === 0, () => conflict('The last stage of a pipeline keeps its deals'));
   const movedTo = next && movedDeals > 0 ? next.id : null;
   ctx.update('Stage', stage, { deletedAt: ctx.now() });
-  await ctx.log({ name: 'stage.deleted', type: 'Stage', record: stage, changes: { stageId: { from: stage.id, to: movedTo } } });
+  await ctx.emit({ name: 'stage.deleted', record: stage, changes: { stageId: { from: stage.id, to: movedTo } } });
   const stages = pipeline.stages.filter((other) => other.id !== stage.id);
   await emitStages(ctx, { ...pipeline, stages }, shown(stage), null);
   return { ...deleted(stage.id), movedDeals, movedTo };

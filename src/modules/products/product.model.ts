@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
@@ -51,3 +52,12 @@ export class ProductList extends ListArgsOf(ProductFilter, ProductSort) {}
 
 @ObjectType({ description: 'A page of products' })
 export class ProductConnection extends ConnectionOf(Product) {}
+
+/** What is told of products: an archived one is out of the catalog, and so deleted. */
+export const productEvents = eventsOf('product', 'Product', [...everyChange, 'archived']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    product: typeof productEvents;
+  }
+}

@@ -6,7 +6,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -56,7 +56,7 @@ export async function createProduct(ctx: Context, input: CreateProductInput) {
     ...{ currency: ctx.caller.account.currency },
     ...defined(input),
   });
-  await tell(ctx, 'product.created', product);
+  await ctx.emit({ name: 'product.created', record: product });
   return product;
 }
 
@@ -67,12 +67,9 @@ export async function updateProduct(ctx: Context, id: string, input: UpdateProdu
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
   if (Object.keys(changes).length === 0) return before;
   const saved = ctx.update('Product', before, given);
-  await tell(ctx, 'product.updated', saved, changes);
+  await ctx.emit({ name: 'product.updated', record: saved, changes });
   return saved;
 }
-
-/** The contract has no events of products: who changed what is in the log. */
-const tell = (ctx: Context, name: string, record: ProductRow, changes?: Changes) => ctx.log({ name, type: 'Product', record, changes });
 
 const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(product.price) });
 
@@ -81,7 +78,8 @@ export async function archiveProduct(ctx: Context, id: string) {
   const product = await ctx.forChange(toChange, id, 'Product');
   if (!product.archivedAt) {
     ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
-    await tell(ctx, 'product.archived', product, { isActive: { from: product.isActive, to: false } });
+    const changes = { isActive: { from: product.isActive, to: false } };
+    await ctx.emit({ name: 'product.deleted', record: product, changes, also: { 'product.archived': ['isActive'] } });
   }
   return { archivedId: product.id, archived: true };
 }

@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { Product } from './product.model.js';
+import { Product, productEvents } from './product.model.js';
 import { ProductResolver } from './product.resolver.js';
-import { productsById } from './product.service.js';
+import { getProduct, productsById } from './product.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -15,6 +16,7 @@ const body = { active: 'isActive' };
 
 export default defineModule({
   name: 'products',
+  events: [recordFeed(productEvents, { record: () => Product, find: getProduct, access: { scope: 'products' } })],
   resolvers: [ProductResolver],
   loaders: { product: productsById },
   routes: [

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf, SortOrder } from '../../kernel/model/connection.js';
 import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
@@ -46,3 +47,12 @@ export class SmartListList extends ListArgsOf(SmartListFilter, SmartListSort) {}
 
 @ObjectType({ description: 'A page of smart lists' })
 export class SmartListConnection extends ConnectionOf(SmartList) {}
+
+/** What is told of smart lists. */
+export const smartListEvents = eventsOf('smart_list', 'SmartList', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    smartList: typeof smartListEvents;
+  }
+}

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Color, Count, Draft, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, Text } from '../../kernel/model/fields.js';
 
@@ -52,3 +53,12 @@ export class TagList extends ListArgsOf(TagFilter, TagSort) {}
 
 @ObjectType({ description: 'A page of tags' })
 export class TagConnection extends ConnectionOf(Tag) {}
+
+/** What is told of tags. */
+export const tagEvents = eventsOf('tag', 'Tag', [...everyChange]);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    tag: typeof tagEvents;
+  }
+}

@@ -32,7 +32,7 @@ export async function createTag(ctx: Context, input: CreateTagInput) {
   const { count } = await ctx.db.tag.createMany({ data: [input], skipDuplicates: true });
   check(count === 1, nameTaken);
   const [made] = await findByNames(ctx, [input.name]);
-  await ctx.log({ name: 'tag.created', type: 'Tag', record: found(made, 'Tag') });
+  await ctx.emit({ name: 'tag.created', record: found(made, 'Tag') });
   return made!;
 }
 
@@ -46,7 +46,7 @@ export async function updateTag(ctx: Context, id: string, input: UpdateTagInput)
     // Of two who take a name at once, the check above lets both pass.
     throw isTaken(error) ? nameTaken() : error;
   });
-  await ctx.log({ name: 'tag.updated', type: 'Tag', record: saved, changes });
+  await ctx.emit({ name: 'tag.updated', record: saved, changes });
   return saved;
 }
 
@@ -54,7 +54,7 @@ export async function deleteTag(ctx: Context, id: string) {
   const tag = await getTag(ctx, id);
   await ctx.db.contactTag.deleteMany({ where: { tagId: tag.id } });
   await ctx.db.tag.delete({ where: ctx.at(id) });
-  await ctx.log({ name: 'tag.deleted', type: 'Tag', record: tag });
+  await ctx.emit({ name: 'tag.deleted', record: tag });
   return deleted(tag.id);
 }
 
@@ -99,7 +99,8 @@ export const tagsByName: Batch<TagRow> = async (ctx, names) => {
   const data = [...missing.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   if (data.length > 0) {
     checkTrial(ctx);
-    await ctx.db.tag.createMany({ data, skipDuplicates: true });
+    const own = await ctx.db.tag.createManyAndReturn({ data, skipDuplicates: true });
+    for (const record of own) await ctx.emit({ name: 'tag.created', record });
   }
   const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
   return names.map((name) => made.get(name.toLowerCase())!);

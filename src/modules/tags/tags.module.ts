@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { Tag } from './tag.model.js';
+import { Tag, tagEvents } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
-import { contactCounts, tagsByName } from './tag.service.js';
+import { contactCounts, getTag, tagsByName } from './tag.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -14,6 +15,7 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'tags',
+  events: [recordFeed(tagEvents, { record: () => Tag, find: getTag, access: { scope: 'tags' } })],
   resolvers: [TagResolver],
   loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
   routes: [

@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Deadline, Draft, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 
@@ -65,3 +66,12 @@ export class TaskList extends ListArgsOf(TaskFilter, TaskSort) {}
 
 @ObjectType({ description: 'A page of tasks' })
 export class TaskConnection extends ConnectionOf(Task) {}
+
+/** What is told of tasks. */
+export const taskEvents = eventsOf('task', 'Task', [...everyChange, 'completed']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    task: typeof taskEvents;
+  }
+}

@@ -1,7 +1,7 @@
 import { found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, instant, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
@@ -57,8 +57,7 @@ export async function createTask(ctx: Context, input: CreateTaskInput): Promise<
   checkTrial(ctx);
   const completedAt = input.status === 'done' ? ctx.now() : null;
   const task: TaskRow = ctx.insert('Task', { ...blank, ...defined(input), completedAt, createdBy: ctx.caller.userId });
-  await ctx.emit(factOf('task.created', task));
-  if (completedAt) await ctx.emit(factOf('task.completed', task));
+  await emitTask(ctx, 'created', task);
   return task;
 }
 
@@ -71,19 +70,38 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
   const { status } = changes;
   const completedAt = status && (input.status === 'done' ? ctx.now() : null);
   const task = ctx.update('Task', before, { ...input, completedAt });
-  await ctx.log(factOf('task.updated', task, changes));
-  if (completedAt) await ctx.emit(factOf('task.completed', task, { status: status! }));
+  await emitTask(ctx, 'updated', task, changes);
   return task;
 }
 
 export async function deleteTask(ctx: Context, id: string) {
   const task = await ctx.forChange(toChange, id, 'Task');
   await ctx.db.task.delete({ where: ctx.at(task.id) });
-  await ctx.log(factOf('task.deleted', task));
+  await emitTask(ctx, 'deleted', task);
   return deleted(task.id);
 }
 
-const factOf = (name: string, task: TaskRow, changes?: Changes): Fact => ({
-  ...{ name, type: 'Task', record: task, changes },
-  ...{ contactId: task.contactId, dealId: task.dealId },
+const unassign = statement({
+  name: 'unassignTasks',
+  takes: { user: uuid, now: instant },
+  row: taskRow.shape,
+  changes: true,
+  text: ({ account, user, now }) => sql`
+    update tasks t set assigned_to = null, updated_at = ${now}
+    where t.account_id = ${account} and t.assigned_to = ${user} returning ${taskColumns}`,
 });
+
+/** Contract DELETE /users/{id}: the tasks of a removed user are nobody's. */
+export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+  const changes = { assignedTo: { from: record.id, to: null } };
+  const tasks = await ctx.rows(unassign, { user: record.id, now: ctx.now() });
+  await Promise.all(tasks.map((task) => emitTask(ctx, 'updated', task, changes)));
+}
+
+/** Tells of a change of a task, of itself and of whom and what it is about; and that it was completed, where it was. */
+function emitTask(ctx: Context, fact: 'created' | 'updated' | 'deleted', task: TaskRow, changes?: Changes): Promise<void> {
+  const { contactId, dealId } = task;
+  const isCompleted = fact !== 'deleted' && task.completedAt !== null && (!changes || changes.status);
+  const also = isCompleted ? { 'task.completed': ['status'] } : {};
+  return ctx.emit({ name: `task.${fact}`, record: task, changes, also, contactId, dealId });
+}

@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { Task } from './task.model.js';
+import { Task, taskEvents } from './task.model.js';
 import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
-import { tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
+import { getTask, onUserRemoved, tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -17,7 +18,19 @@ export default defineModule({
   name: 'tasks',
   resolvers: [TaskResolver, ContactTasksResolver, DealTasksResolver, UserTasksResolver],
   loaders: { tasksOfContact: tasksOfContacts, tasksOfDeal: tasksOfDeals, tasksOfUser: tasksOfUsers },
-  events: ['task.created', 'task.completed'],
+  events: [
+    recordFeed(taskEvents, {
+      record: () => Task,
+      find: getTask,
+      by: {
+        contactId: 'Only tasks about this contact',
+        dealId: 'Only tasks about this deal',
+        assignedTo: 'Only tasks that this user has, gets or hands on',
+      },
+      access: { scope: 'tasks' },
+    }),
+  ],
+  on: { 'user.removed': onUserRemoved },
   routes: [
     list('GET /tasks', 'tasks', { as: 'page' }),
     make('POST /tasks', 'createTask', { also: [402] }),

@@ -1,6 +1,7 @@
 import { limited } from '../../kernel/access/rateLimits.js';
 import { check, taken } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import { countMail, mailInBackground, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
@@ -49,7 +50,14 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
   const name = known && !firstName && !lastName ? known.name : displayName({ email, firstName, lastName });
   if (known) await inside.db.membership.updateMany({ where: { userId }, data: { ...data, name, removedAt: null } });
   else await inside.db.membership.create({ data: { ...data, userId, name } });
-  await inside.log({ name: 'user.invited', type: 'User', record: { id: userId } });
+  await emitInvited(inside, userId, known?.status === 'invited' ? known : undefined);
+}
+
+/** Tells that somebody was invited, for the first time or again. */
+async function emitInvited(inside: Context, id: string, before?: object): Promise<void> {
+  const record = await getUser(inside, id);
+  const changes = before && changesBetween(before, record, ['role', 'phone', 'extension']);
+  await inside.emit({ name: before ? 'user.updated' : 'user.created', record, changes, also: { 'user.invited': [] } });
 }
 
 function invitation(ctx: Context, to: string, token: string) {

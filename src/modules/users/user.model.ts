@@ -1,4 +1,5 @@
 import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Draft, Edit, Email, Input, JsonObject, OneOf, oneOf, Text } from '../../kernel/model/fields.js';
 import { User, UserStatus } from '../auth/auth.member.model.js';
@@ -44,3 +45,12 @@ export class UserList extends ListArgsOf(UserFilter, UserSort) {}
 
 @ObjectType({ description: 'A page of users' })
 export class UserConnection extends ConnectionOf(User) {}
+
+/** What is told of members. */
+export const userEvents = eventsOf('user', 'User', [...everyChange, 'invited', 'removed']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    user: typeof userEvents;
+  }
+}

@@ -2,7 +2,7 @@ import { check, denied, found, unprocessable } from '../../kernel/base/errors.js
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { flag, instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
@@ -79,35 +79,31 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
   const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
   if (Object.keys(changes).length === 0) return user;
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
-  await ctx.log({ name: 'user.updated', type: 'User', record: user, changes });
-  forgetCallers(ctx.app);
   ctx.load.user.clear(user.id);
-  return getUser(ctx, user.id);
+  const saved = await getUser(ctx, user.id);
+  await ctx.emit({ name: 'user.updated', record: saved, changes });
+  forgetCallers(ctx.app);
+  return saved;
 }
 
-/** What a person is assigned to or owns, by table and column; contacts and deals tell it of themselves. What they wrote keeps their name. */
-const assignments = [['tasks', 'assigned_to'] as const, ['companies', 'owner_id'] as const, ['appointments', 'assigned_to'] as const];
-
-const unassigning = assignments.map(([table, column]) =>
-  statement({
-    name: `unassign ${table}`,
-    takes: { user: uuid, now: instant },
-    changes: true,
-    text: ({ account, user, now }) => sql`
-      update ${rawSql(table)} set ${rawSql(column)} = null, updated_at = ${now} where account_id = ${account} and ${rawSql(column)} = ${user}`,
-  }),
-);
+// What a person is assigned to or owns is the matter of its own module, which hears that they are gone; appointments have none yet.
+const unassign = statement({
+  name: 'unassignAppointments',
+  takes: { user: uuid, now: instant },
+  changes: true,
+  text: ({ account, user, now }) =>
+    sql`update appointments set assigned_to = null, updated_at = ${now} where account_id = ${account} and assigned_to = ${user}`,
+});
 
 /** Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step. */
 export async function removeUser(ctx: Context, id: string) {
   const user = await getUser(ctx, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
-  for (const unassign of unassigning) await ctx.rows(unassign, { user: user.id, now: ctx.now() });
+  await ctx.rows(unassign, { user: user.id, now: ctx.now() });
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
-  await ctx.db.apiKey.updateMany({ where: { createdBy: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
-  await ctx.log({ name: 'user.removed', type: 'User', record: user });
+  await ctx.emit({ name: 'user.deleted', record: user, also: { 'user.removed': [] } });
   forgetCallers(ctx.app);
   return deleted(user.id);
 }

@@ -1,9 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { User } from './user.model.js';
+import { User, userEvents } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
-import { detailsOfUsers, type UserDetails, usersById } from './user.service.js';
+import { detailsOfUsers, getUser, type UserDetails, usersById } from './user.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -15,6 +16,7 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'users',
   references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
+  events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
   resolvers: [UserResolver],
   loaders: { user: usersById, userDetails: detailsOfUsers },
   routes: [

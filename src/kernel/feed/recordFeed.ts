@@ -1,0 +1,108 @@
+import { Arg, Ctx, createParameterDecorator, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
+import { Access, type AccessMark } from '../access/access.js';
+import { check, invalidField, orNull } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import type { FeedEvent } from '../events/feedStore.js';
+import { fieldOf, type RecordEvents } from '../events/recordEvents.js';
+import { isUuid } from '../model/checks.js';
+import { selectionOf } from '../model/connection.js';
+import { EventFields } from './eventFields.js';
+import { AfterArg, BatchesArg, type Choice, chosenNames, FeedOf, KindsArg, NamesArg, visibleNames, type Wanted } from './feed.js';
+
+type Class = abstract new (...args: never[]) => object;
+
+/** What the typed subscription of a record type is made of. */
+interface Declaration {
+  /** The record's type. */
+  record: () => Class;
+  /** The record as it is now; null, or 404, where it is gone. */
+  find(ctx: Context, id: string, selection: ReadonlySet<string>): Promise<object | null>;
+  /** Fields of the record by which its events can be chosen, with what each argument does. */
+  by?: Record<string, string>;
+  /** Who may see what happens to the records. */
+  access: AccessMark;
+}
+
+const subscriptionOf = (events: RecordEvents) => `${fieldOf(events)}Events`;
+
+const words = ({ noun }: RecordEvents) => noun.replaceAll('_', ' ');
+const withArticle = (noun: string) => `${/^[aeio]/i.test(noun) ? 'an' : 'a'} ${noun}`;
+
+/** What is told of a record type, and its typed subscription. */
+export interface RecordFeed {
+  of: RecordEvents;
+  resolver: Class;
+  access: AccessMark;
+}
+
+/**
+ * The typed subscription of a record type: `dealEvents(dealId, names, kinds, batches, after)`, one event for each change, with
+ * the record as it is by then.
+ */
+export function recordFeed(events: RecordEvents, { record, find, by = {}, access }: Declaration): RecordFeed {
+  const field = fieldOf(events);
+  const noun = words(events);
+
+  @ObjectType(`${events.type}Event`, { description: `Something that happened to ${withArticle(noun)}` })
+  class RecordEvent extends EventFields {}
+
+  @Resolver(() => RecordEvent)
+  @Access(access)
+  class Feed {
+    @FeedOf(() => RecordEvent, {
+      name: subscriptionOf(events),
+      description: `What happens to records of the type ${events.type}, one event for each change, with each record as it is by then`,
+      wanted: wantedOf(events, Object.keys(by)),
+    })
+    follow(
+      @Root() event: FeedEvent,
+      @Arg(`${field}Id`, () => ID, { nullable: true, description: `Only this ${noun}` }) _id?: string,
+      @NamesArg() _names?: string[],
+      @KindsArg() _kinds?: string[],
+      @BatchesArg() _batches?: boolean,
+      @AfterArg() _after?: string,
+    ) {
+      return event;
+    }
+
+    @FieldResolver(() => record(), { name: field, nullable: true, description: `The ${noun} as it is now; null when it is deleted` })
+    record(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selection() selection: ReadonlySet<string>) {
+      return orNull(find(ctx, event.entityId, selection));
+    }
+  }
+
+  for (const [nth, [name, description]] of Object.entries(by).entries()) {
+    Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', 6 + nth);
+  }
+  return { of: events, resolver: Feed, access };
+}
+
+const Selection = (): ParameterDecorator => createParameterDecorator(({ info }) => selectionOf(info)) as ParameterDecorator;
+
+/**
+ * Chooses the changes of one type of record. What an argument of `by` is compared with is the field of the record as it was
+ * then or, where the event changed it, before: who watches a column is told of what leaves it as well.
+ */
+function wantedOf(events: RecordEvents, by: readonly string[]) {
+  const own = `${fieldOf(events)}Id`;
+  return (ctx: Context, args: Record<string, unknown> & Choice): Wanted => {
+    const chosen = chosenNames(ctx, args);
+    for (const name of chosen ?? []) check(events.names.includes(name), () => foreign(events, args, name));
+    const given = [own, ...by].flatMap((name) => (typeof args[name] === 'string' ? [{ name, id: args[name].toLowerCase() }] : []));
+    for (const { name, id } of given) check(isUuid(id), () => invalidField(name, 'invalid_format', 'must be a UUID'));
+    const idsOf = (event: FeedEvent, name: string) => (name === own ? [event.entityId] : [event.data[name], event.changes?.[name]?.from]);
+    return {
+      names: visibleNames(ctx, events.names),
+      // The first event of a change has all that changed; those of its more specific facts are told with it.
+      matches: (event) =>
+        event.eventId === event.changeId &&
+        (!chosen || event.names.some((name) => chosen.includes(name))) &&
+        given.every(({ name, id }) => idsOf(event, name).includes(id)),
+      shows: (event) => ({ ...event, name: event.names.at(-1)!, kind: event.names.at(-1)! }),
+      batches: args.batches === true,
+    };
+  };
+}
+
+const foreign = (events: RecordEvents, { names }: Choice, name: string) =>
+  invalidField(names?.includes(name) ? 'names' : 'kinds', 'not_allowed', `${name} does not happen to ${events.type} records`, events.names);

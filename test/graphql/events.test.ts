@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectRefusal,
+  type KeyClient,
+  type Loose,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { bearer, eventually, Socket } from '../support/live.js';
+
+let crm: TestServer;
+let account: Account;
+let key: KeyClient;
+let pipeline: Loose;
+beforeAll(async () => {
+  crm = await server();
+  account = await crm.seed.account();
+  key = await account.key();
+  pipeline = await account.pipeline();
+});
+afterAll(() => crm.close());
+
+const open = (init: object | null = bearer(key)) => Socket.open(crm.wire.port, { init });
+
+/** What the feed has of one record, once everything that happened has its place. */
+async function feedOf(entityId: string, count: number): Promise<Loose[]> {
+  return eventually(async () => {
+    const { data } = dataOf(await account.owner.get('/events?per_page=200'));
+    const own = data.filter((event: Loose) => event.entityId === entityId);
+    return own.length >= count ? own : undefined;
+  });
+}
+
+/** A deal that has moved and was won by one change. */
+async function wonDeal(): Promise<Loose> {
+  const deal = await account.deal({ pipeline });
+  dataOf(await account.owner.patch(`/deals/${deal.id}`, { stageId: pipeline.stages[1].id, status: 'won' }));
+  return deal;
+}
+
+describe('an event', () => {
+  it('says which change it is a fact of, what else that was, and who did it', async () => {
+    const deal = await wonDeal();
+    const [created, updated, moved, won] = await feedOf(deal.id, 4);
+    expect(created).toMatchObject({
+      kind: 'deal_created',
+      names: ['deal.created'],
+      type: 'Deal',
+      entityType: 'deal',
+      changeId: created.eventId,
+    });
+    const names = ['deal.updated', 'deal.stage_changed', 'deal.won'];
+    expect([updated, moved, won].map((event) => event.name)).toEqual(names);
+    for (const event of [updated, moved, won]) expect(event).toMatchObject({ names, changeId: updated.eventId });
+    expect(new Set([created, updated, moved, won].map((event) => event.eventId)).size).toBe(4);
+    expect([moved.changes, won.changes]).toEqual([
+      { stageId: { from: pipeline.stages[0].id, to: pipeline.stages[1].id } },
+      { status: { from: 'open', to: 'won' } },
+    ]);
+    expect(created).toMatchObject({
+      actor: { kind: 'user', id: account.ownerId, name: account.ownerEmail },
+      clientMutationId: null,
+      batchId: null,
+    });
+  });
+
+  it('names the API key that did it', async () => {
+    const { data } = await key.gql('mutation { createTag(input: { name: "By a key" }) { id } }');
+    const [event] = await feedOf(data.createTag.id, 1);
+    const keys = dataOf(await account.owner.get('/api-keys')).data;
+    expect(keys.map(({ id, name }: Loose) => ({ kind: 'api_key', id, name }))).toContainEqual(event.actor);
+  });
+
+  it('of API keys is for those who may see them', async () => {
+    await feedOf(account.id, 0);
+    const names = async (caller: { get: KeyClient['get'] }) =>
+      new Set(dataOf(await caller.get('/events?per_page=200')).data.map((event: Loose) => event.name));
+    const member = await account.member();
+    expect(await names(account.owner)).toContain('api_key.created');
+    expect(await names(member)).not.toContain('api_key.created');
+    expect(await names(member)).toContain('pipeline.created');
+    expectRefusal(await member.get('/events?names=api_key.created'), 403);
+    expectRefusal(await key.get('/events?names=api_key.created'), 403);
+  });
+
+  it('can be chosen by its kind, by its name, and by both', async () => {
+    const choose = async (args: string) => {
+      const { data } = await account.owner.gql(`{ events(${args}, first: 200) { nodes { kind } } }`);
+      return [...new Set(data.events.nodes.map((node: Loose) => node.kind))];
+    };
+    expect(await choose('kinds: [deal_won]')).toEqual(['deal_won']);
+    expect(await choose('kinds: [deal_won, tag_created], names: ["deal.won"]')).toEqual(['deal_won']);
+    expectGraphQLRefusal(await account.owner.gql('{ events(kinds: []) { nodes { id } } }'), 400, 'kinds');
+    const { errors } = await account.owner.gql('{ events(kinds: [deal_exploded]) { nodes { id } } }');
+    expect(errors![0].extensions.code).toBe('invalid_request');
+  });
+});
+
+const contacts =
+  'subscription ($id: ID, $after: ID) { contactEvents(contactId: $id, after: $after) { id name entityId contact { firstName tags { name } } } }';
+
+describe('typed events', () => {
+  it('carry the record as it is now, null when it is deleted', async () => {
+    const [one, other] = [await account.contact({ firstName: 'One', tags: ['VIP'] }), await account.contact({ firstName: 'Other' })];
+    const socket = await open();
+    const feed = socket.run(contacts, { id: one.id, after: '0' });
+    await feed.nth(1);
+    await account.owner.patch(`/contacts/${other.id}`, { firstName: 'Unheard' });
+    await account.owner.patch(`/contacts/${one.id}`, { firstName: 'Uno' });
+    await account.owner.del(`/contacts/${one.id}`);
+    const events = await feed.nth(3);
+    expect(events.map((e) => [e.name, e.entityId])).toEqual([
+      ['contact.created', one.id],
+      ['contact.updated', one.id],
+      ['contact.deleted', one.id],
+    ]);
+    expect(events[0].contact).toEqual({ firstName: 'One', tags: [{ name: 'VIP' }] });
+    expect(events[2].contact).toBeNull();
+    socket.cut();
+  });
+
+  it('are one a change: under the name of its most specific fact, with all that changed', async () => {
+    const deal = await wonDeal();
+    const socket = await open();
+    const query =
+      'subscription ($id: ID, $names: [String!], $kinds: [EventKind!]) { dealEvents(dealId: $id, after: "0", names: $names, kinds: $kinds) { name kind names changeId changes } }';
+    const feed = socket.run(query, { id: deal.id });
+    const [created, won] = await feed.nth(2);
+    expect(created).toMatchObject({ name: 'deal.created', names: ['deal.created'], changes: null });
+    expect(won).toMatchObject({ name: 'deal.won', kind: 'deal_won', names: ['deal.updated', 'deal.stage_changed', 'deal.won'] });
+    expect(Object.keys(won.changes)).toEqual(expect.arrayContaining(['stageId', 'status']));
+    const moved = socket.run(query, { id: deal.id, names: ['deal.stage_changed'] });
+    expect((await moved.nth(1))[0]).toEqual(won);
+    expect((await socket.run(query, { id: deal.id, kinds: ['deal_won'] }).nth(1))[0]).toEqual(won);
+    const [refused] = await socket.run(query, { id: deal.id, names: ['contact.created'] }).refused();
+    expect(refused.extensions).toMatchObject({ code: 'invalid_request', field: 'names' });
+    expect(moved.results).toHaveLength(1);
+    socket.cut();
+  });
+});
+
+describe('the events', () => {
+  it('of records of every kind come as they happen', async () => {
+    const socket = await open();
+    const feeds = Object.fromEntries(
+      ['task', 'note', 'company', 'tag', 'product', 'stage'].map((noun) => [
+        noun,
+        socket.run(`subscription { ${noun}Events(after: "0") { name entityId ${noun} { id } } }`),
+      ]),
+    );
+    const made = { task: await account.task(), company: await account.company(), tag: await account.tag('Told') } as Record<string, Loose>;
+    made.note = dataOf(await account.owner.post('/notes', { body: 'Told' }));
+    made.product = dataOf(await account.owner.post('/products', { name: 'Told' }));
+    made.stage = dataOf(await account.owner.post(`/pipelines/${pipeline.id}/stages`, { name: 'Told' }));
+    for (const [noun, { id }] of Object.entries(made)) {
+      await eventually(() => feeds[noun]!.events.some((event) => event.entityId === id));
+      const event = feeds[noun]!.events.find((told) => told.entityId === id);
+      expect(event).toEqual({ name: `${noun}.created`, entityId: id, [noun]: { id } });
+    }
+    socket.cut();
+  });
+
+  it('of a bulk edit can be one event, with what it did', async () => {
+    const ids = await Promise.all(Array.from({ length: 30 }, async () => (await account.contact()).id as string));
+    const socket = await open();
+    const query =
+      'subscription ($batches: Boolean) { contactEvents(batches: $batches, names: ["contact.updated"], after: "0") { id name batchId batch { id count names entityIds } } }';
+    dataOf(await account.owner.post('/bulk/contacts/edit', { ids, changes: { city: 'Paris' } }));
+    const one = socket.run(query, { batches: true });
+    await eventually(() => one.events.some(({ batch }) => batch));
+    const each = socket.run(query, { batches: false });
+    await eventually(() => each.events.filter(({ batchId }) => batchId).length === 30);
+    const { batch, ...last } = one.events.find((event) => event.batch)!;
+    expect(batch).toMatchObject({ id: last.batchId, count: 30, names: ['contact.updated'] });
+    expect(new Set(batch.entityIds)).toEqual(new Set(ids));
+    expect(last.id).toBe(each.events.filter(({ batchId }) => batchId).at(-1).id);
+    expect(one.events.filter((event) => event.batchId === last.batchId)).toHaveLength(1);
+    socket.cut();
+  });
+});
