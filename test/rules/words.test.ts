@@ -13,7 +13,7 @@ describe('What a wrong value is told', () => {
   it.each([
     ['value', 'abc', 'must be a decimal number'],
     ['expectedCloseDate', '2026-02-30', 'must be a date, YYYY-MM-DD'],
-    ['appointmentAt', '2026-12-01T10:00:00', 'must be an ISO 8601 date-time with an offset'],
+    ['appointmentAt', '2026-12-01T10:00:00', 'must be a day (YYYY-MM-DD) or an ISO 8601 date-time with an offset'],
     ['products', 'x', 'must be a list'],
   ])('says what a deal’s %s has to be', async (field, value, message) => {
     const deal = await acme.deal();
