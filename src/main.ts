@@ -1,15 +1,5 @@
-import nodeModule from 'node:module';
-import { fileURLToPath } from 'node:url';
 import type { Server } from './app.js';
 import { readConfig } from './kernel/base/config.js';
-
-/** What Node 22 and newer have of it. */
-const { enableCompileCache, flushCompileCache } = nodeModule as {
-  enableCompileCache?(directory: string): void;
-  flushCompileCache?(): void;
-};
-// What is loaded below is compiled once, and not at every start. Node compares the sources; a place that cannot be written is passed over.
-enableCompileCache?.(fileURLToPath(new URL('../.compiled', import.meta.url)));
 
 // graphql decides while it is loaded how much it checks, and static imports run before any statement of this file: so
 // what loads graphql is imported below.
@@ -37,8 +27,6 @@ async function start(): Promise<void> {
   server.app.log.info({ address, database: server.app.database.kind, role: config.role }, 'listening');
   process.stdout.write(banner(server.app, address, demo));
   await server.warm().catch((error: unknown) => server.app.log.warn({ err: error }, 'could not warm up'));
-  // Not only at the end, which a kill would skip.
-  flushCompileCache?.();
 }
 
 /** After an error that nobody caught the state of the process is unknown: what is committed is safe, the rest must not go on. */
