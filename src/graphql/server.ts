@@ -47,6 +47,7 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
         },
         async responseForOperation({ document, operationName, source, request, contextValue, response }) {
           const { ctx } = contextValue;
+          nameMutation(ctx, request.extensions);
           const isMutation = admission.operation?.operation === OperationTypeNode.MUTATION;
           const budget = new Budget(ctx.app.config.graphql, admission.estimated, !isMutation);
           ctx.request.budget = budget;
@@ -112,6 +113,14 @@ function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
   if (!limit) return;
   http.status = 429;
   http.headers.set('retry-after', String(limit.extensions.retryAfter));
+}
+
+/** What the client calls the mutation may stand in the extensions of the request, where headers cannot be set for each. */
+function nameMutation({ request }: Context, extensions: Record<string, unknown> | undefined): void {
+  const { clientMutationId } = extensions ?? {};
+  if (clientMutationId === undefined || clientMutationId === null) return;
+  // What is no text is no name: the operation refuses it.
+  request.clientMutationId = typeof clientMutationId === 'string' ? clientMutationId : '';
 }
 
 /** Whether the operation was a subscription that the transport now carries. */

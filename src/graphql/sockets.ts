@@ -177,8 +177,11 @@ async function begin(
     channel.begun(await subscriptions.open(ctx, asked, channel));
     opened = true;
   };
-  const { query, operationName, variables } = payload;
-  const request = { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+  const { query, operationName, variables, extensions } = payload;
+  const request = {
+    ...{ query, operationName: operationName ?? undefined },
+    ...{ variables: variables ?? undefined, extensions: extensions ?? undefined },
+  };
   const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
   const result = body.kind === 'single' ? body.singleResult : {};
   if (opened) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };

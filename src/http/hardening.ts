@@ -118,7 +118,7 @@ export function hearOut({ raw, headers }: FastifyRequest, reply: FastifyReply): 
   raw.once('close', () => clearTimeout(cut));
 }
 
-const allowedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, Last-Event-ID';
+const allowedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Client-Mutation-Id, X-Request-Id, Last-Event-ID';
 const exposedHeaders = [
   ...['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Idempotent-Replayed'],
   ...['X-Ignored-Fields', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'Content-Disposition'],

@@ -85,6 +85,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     reply.headers(safety);
     const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
     if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
+    info.clientMutationId = single(request.headers['x-client-mutation-id']);
     request.ctx = new Context(app, info, null);
     request.gate = new RateGate(app.limiter);
     const broken = ambiguity(request.raw.rawHeaders);

@@ -85,7 +85,45 @@ describe('an event', () => {
     expectRefusal(await member.get('/events?names=api_key.created'), 403);
     expectRefusal(await key.get('/events?names=api_key.created'), 403);
   });
+});
 
+describe('an event of a mutation', () => {
+  it('carries what the client called the mutation: in a header, or in the extensions of its request', async () => {
+    const tag = async (name: string, more: object, headers = {}) => {
+      const query = 'mutation ($name: String!) { createTag(input: { name: $name }) { id } }';
+      const payload = JSON.stringify({ query, variables: { name }, ...more });
+      return account.owner.raw({ method: 'POST', path: '/graphql', payload, headers: { 'content-type': 'application/json', ...headers } });
+    };
+    const nameOf = async (reply: Loose) => (await feedOf(reply.body.data.createTag.id, 1))[0]!.clientMutationId;
+    const header = { 'x-client-mutation-id': 'drag 7' };
+    expect(await nameOf(await tag('In a header', {}, header))).toBe('drag 7');
+    expect(await nameOf(await tag('In extensions', { extensions: { clientMutationId: 'Zug 8' } }))).toBe('Zug 8');
+    expect(await nameOf(await tag('In both', { extensions: { clientMutationId: 'Zug 9' } }, header))).toBe('Zug 9');
+    const contact = dataOf(await account.owner.send('POST', '/contacts', { firstName: 'Named' }, header));
+    expect((await feedOf(contact.id, 1))[0]!.clientMutationId).toBe('drag 7');
+    const socket = await open();
+    socket.send({
+      id: 'x',
+      type: 'subscribe',
+      payload: { query: 'mutation { createTag(input: { name: "Socket" }) { id } }', extensions: { clientMutationId: 's' } },
+    });
+    await eventually(async () =>
+      (await account.owner.get('/events?names=tag.created&per_page=200')).body.data.data.some((e: Loose) => e.clientMutationId === 's'),
+    );
+    socket.cut();
+    for (const clientMutationId of ['', 'a\nb', 'x'.repeat(201), 7, {}, '\ud800', '\u0000']) {
+      const refused = await tag('Refused', { extensions: { clientMutationId } });
+      expect(refused.body.errors[0].extensions).toMatchObject({ code: 'invalid_request', field: 'clientMutationId' });
+    }
+    expectRefusal(
+      await account.owner.send('POST', '/tags', { name: 'Refused' }, { 'x-client-mutation-id': 'x'.repeat(201) }),
+      400,
+      'clientMutationId',
+    );
+  });
+});
+
+describe('the list of events', () => {
   it('can be chosen by its kind, by its name, and by both', async () => {
     const choose = async (args: string) => {
       const { data } = await account.owner.gql(`{ events(${args}, first: 200) { nodes { kind } } }`);

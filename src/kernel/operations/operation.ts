@@ -19,8 +19,8 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
-import { badRequest, type Detail, invalid } from '../base/errors.js';
-import type { Context } from '../context/context.js';
+import { badRequest, check, type Detail, invalid, invalidField } from '../base/errors.js';
+import type { Context, RequestInfo } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
@@ -146,6 +146,7 @@ export async function show(operation: Operation, ctx: Context, variables: Variab
     ctx.takesPrint = true;
     return operation.resolve(ctx, given);
   }
+  checkMutationId(ctx.request);
   return retried((isOptimistic) =>
     ctx.transaction(
       async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string }),
@@ -170,10 +171,20 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
   if (operation.kind === OperationTypeNode.SUBSCRIPTION)
     throw badRequest('Subscribe over WebSocket at /graphql, or over SSE at /graphql/stream');
   if (operation.kind !== OperationTypeNode.MUTATION) return operation.execute(ctx, variables);
+  checkMutationId(ctx.request);
   const claim = claimOf(ctx, operation.id, variables);
   if (operation.detached)
     return claim ? once(ctx, claim, async () => operation.execute(ctx, variables)) : operation.execute(ctx, variables);
   return mutate(operation, ctx, variables, claim);
+}
+
+const mutationId = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
+
+/** What a client calls its mutation comes back in the events of it: 400 unless it is a line of at most 200 characters. */
+function checkMutationId({ clientMutationId }: RequestInfo): void {
+  check(clientMutationId === undefined || mutationId.test(clientMutationId), () =>
+    invalidField('clientMutationId', 'invalid_format', 'must be a line of 1 to 200 characters'),
+  );
 }
 
 /**
