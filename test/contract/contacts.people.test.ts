@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  minute,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -48,6 +57,27 @@ describe('DELETE /contacts/{id}/tags/{tagId}', () => {
     expectRefusal(await acme.owner.del(`/contacts/${id}/tags/x`), 404);
     expect((await acme.owner.get(`/tags/${taken.id}`)).status).toBe(200);
   });
+});
+
+it('POST /contacts/merge keeps a score for all that now is the contact’s, and the later of each moment', async () => {
+  const [primary, secondary] = [await acme.contact({ firstName: 'a' }), await acme.contact({ firstName: 'b' })];
+  api.clock.advance(minute);
+  const pipeline = await acme.pipeline();
+  for (const stage of [pipeline.stages[0], pipeline.stages[3]]) {
+    await acme.deal({ pipeline: { ...pipeline, stages: [stage] }, contactId: secondary.id });
+  }
+  const { leadScore, lastActivityAt } = dataOf(await acme.owner.get(`/contacts/${secondary.id}`));
+  expect([leadScore, typeof lastActivityAt]).toEqual([30, 'string']);
+  const { lastContactedAt } = dataOf(await acme.owner.get(`/contacts/${primary.id}`));
+  api.clock.advance(minute);
+  const merged = dataOf(await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: secondary.id }));
+  expect(merged).toMatchObject({ leadScore, lastActivityAt, lastContactedAt });
+  expect(dataOf(await acme.owner.get(`/contacts/${primary.id}`))).toEqual(merged);
+  expect(dataOf(await acme.owner.get(`/contacts/${primary.id}/score`)).score).toBe(leadScore);
+  const other = await acme.contact({ firstName: 'c' });
+  const again = dataOf(await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: other.id }));
+  expect(again).toMatchObject({ leadScore, lastActivityAt });
+  api.clock.reset();
 });
 
 describe('POST /contacts/merge', () => {

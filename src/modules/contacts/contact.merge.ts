@@ -6,11 +6,15 @@ import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
+import { scoresOf } from './contact.score.js';
 import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
 import { contactWithTags, taggedContact } from './contact.table.js';
 import { withTags } from './contact.tagging.js';
 
-/** The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them. */
+/**
+ * The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them, and of what
+ * happened last the later.
+ */
 function united(primary: ContactRow, secondary: ContactRow) {
   const [kept, other] = [primary as unknown as Record<string, unknown>, secondary as unknown as Record<string, unknown>];
   const filled = fieldNames.filter((name) => kept[name] === null && other[name] !== null).map((name) => [name, other[name]]);
@@ -20,8 +24,12 @@ function united(primary: ContactRow, secondary: ContactRow) {
     doNotContact: Boolean(primary.doNotContact) || Boolean(secondary.doNotContact),
     optedOutSms: primary.optedOutSms || secondary.optedOutSms,
     optedOutEmail: primary.optedOutEmail || secondary.optedOutEmail,
+    lastActivityAt: later(primary.lastActivityAt, secondary.lastActivityAt),
+    lastContactedAt: later(primary.lastContactedAt, secondary.lastContactedAt),
   };
 }
+
+const later = (a: Date | null, b: Date | null) => (a && b ? (a > b ? a : b) : (a ?? b));
 
 /** Contract POST /contacts/merge: the secondary's fields, tags and history go to the primary; the secondary is deleted. */
 export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: MergeContactsInput) {
@@ -33,7 +41,8 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   const secondary = await contactToChange(ctx, secondaryId);
   await repointChildren(ctx, secondaryId, primaryId);
   ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
-  const saved = ctx.update('Contact', primary, united(primary, secondary));
+  const [scored] = await scoresOf(ctx, [primary.id]);
+  const saved = ctx.update('Contact', primary, { ...united(primary, secondary), ...scored!.score });
   ctx.load.tagsOfContact.clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);

@@ -53,13 +53,16 @@ export async function scoreContact(ctx: Context, id: string): Promise<ContactSco
   return { contactId: contact.id, score: total(factors), maxScore: 100, factors, updatedAt: contact.scoredAt ?? contact.createdAt };
 }
 
+/** The scores of contacts as they are now, with the moment, as their rows keep them. */
+export async function scoresOf(ctx: Context, ids: readonly string[]) {
+  const now = ctx.now();
+  const all = await ctx.rows(engagementOf, { ids: [...new Set(ids)].sort(), now });
+  return all.map((engaged) => ({ id: engaged.id, score: { leadScore: total(factorsOf(engaged)), scoredAt: now } }));
+}
+
 /** Keeps the stored scores and the times of the last activity of contacts with whom something happened. */
 export const rescore: Batch<void> = async (ctx, ids) => {
-  const now = ctx.now();
-  for (const engaged of await ctx.rows(engagementOf, { ids: [...new Set(ids)].sort(), now })) {
-    const leadScore = total(factorsOf(engaged));
-    ctx.update('Contact', { id: engaged.id }, { leadScore, scoredAt: now, lastActivityAt: now });
-  }
+  for (const { id, score } of await scoresOf(ctx, ids)) ctx.update('Contact', { id }, { ...score, lastActivityAt: score.scoredAt });
   return ids.map(() => undefined);
 };
 
