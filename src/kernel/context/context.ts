@@ -10,6 +10,7 @@ import { type Change, entryOf, eventsOfChange, factsOf, printRecord, type Source
 import { isUuid } from '../model/checks.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
+import type { FilterableOf, FilterFieldOf } from './filterable.js';
 import type { JobOptions } from './jobQueue.js';
 import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
 import { Reader } from './reader.js';
@@ -21,6 +22,8 @@ export type { RequestInfo } from './app.js';
 /** What lives as long as the server. */
 export type App = AppOf<Context>;
 export type Reaction = ReactionOf<Context>;
+export type Filterable = FilterableOf<Context>;
+export type FilterField = FilterFieldOf<Context>;
 export type Batch<V = unknown> = BatchOf<Context, V>;
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
 export type JobHandler<Data = any> = JobHandlerOf<Context, Data>;

@@ -2,7 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { AccessMark } from '../access/access.js';
 import type { Fact } from '../events/facts.js';
 import type { RecordEvents } from '../events/recordEvents.js';
-import type { Filterable } from '../model/filterable.js';
+import type { FilterableOf } from './filterable.js';
 import type { JobRun } from './jobQueue.js';
 
 // These types are about the context `C` that is handed to what a module declares; context.ts names them for it.
@@ -50,7 +50,7 @@ export interface Registry<C> {
   /** Every event of the system, with who may see it. */
   events: ReadonlyMap<string, DeclaredEvent>;
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
-  filterable: ReadonlyMap<string, Filterable>;
+  filterable: ReadonlyMap<string, FilterableOf<C>>;
   references: ReadonlyMap<string, Reference>;
   sweeps: readonly Sweep[];
   schema(): GraphQLSchema;

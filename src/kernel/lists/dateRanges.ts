@@ -9,16 +9,25 @@ function instant(moment: string, zone: string): Sql {
   return !isDay(moment) && hasOffset.test(moment) ? sql`${moment}::timestamptz` : sql`${moment}::timestamp at time zone ${zone}`;
 }
 
+/** SQL of ours, never the caller's. */
+const asSql = (column: string | Sql): Sql => (typeof column === 'string' ? rawSql(column) : column);
+
+/** The day of a moment in the workspace's time zone. */
+export const dayOf = (moment: string, ctx: Context): Sql =>
+  isDay(moment)
+    ? sql`${moment}::date`
+    : sql`(${instant(moment, ctx.caller.account.timezone)} at time zone ${ctx.caller.account.timezone})::date`;
+
 /** At or after a moment; a day begins at midnight of the workspace's time zone. `column` is ours, never the caller's. */
-export const since = (column: string, moment: string, ctx: Context): Sql =>
-  sql`${rawSql(column)} >= ${instant(moment, ctx.caller.account.timezone)}`;
+export const since = (column: string | Sql, moment: string, ctx: Context): Sql =>
+  sql`${asSql(column)} >= ${instant(moment, ctx.caller.account.timezone)}`;
 
 /** At or before a moment; a day ends at the next midnight of the workspace's time zone. */
-export function until(column: string, moment: string, ctx: Context): Sql {
+export function until(column: string | Sql, moment: string, ctx: Context): Sql {
   const zone = ctx.caller.account.timezone;
   return isDay(moment)
-    ? sql`${rawSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
-    : sql`${rawSql(column)} <= ${instant(moment, zone)}`;
+    ? sql`${asSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
+    : sql`${asSql(column)} <= ${instant(moment, zone)}`;
 }
 
 /** The midnight that begins the day of the workspace which is `days` after today. */

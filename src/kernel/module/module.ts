@@ -1,9 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
-import type { App, Batch, Context, JobHandler, Reaction } from '../context/context.js';
+import type { App, Batch, Context, Filterable, JobHandler, Reaction } from '../context/context.js';
 import type { DeclaredEvent, Reference, Sweep } from '../context/registry.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
-import type { Filterable } from '../model/filterable.js';
 import type { Method, RawReply, Row } from './routes.js';
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */

@@ -1,12 +1,12 @@
-import type { Context } from '../../kernel/context/context.js';
+import type { Context, Filterable } from '../../kernel/context/context.js';
 import { instant, nullable, records, uuid } from '../../kernel/database/kinds.js';
 import { allOf, joinSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
+import { filterableOf } from '../../kernel/lists/filterFields.js';
 import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { printed } from '../../kernel/lists/recordSql.js';
 import { searchPattern } from '../../kernel/lists/searchPatterns.js';
-import type { Filterable, FilterField } from '../../kernel/model/filterable.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagRow, tagTable } from '../tags/tag.table.js';
 import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';
@@ -26,37 +26,6 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
   email: sql`${mayContact} and ${byEmail}`,
   both: sql`${mayContact} and ${bySms} and ${byEmail}`,
   none: sql`not (${mayContact} and (${bySms} or ${byEmail}))`,
-};
-
-/** The fields that `filters` may name. */
-const fields: Record<string, FilterField> = {
-  id: ['id', 'uuid'],
-  firstName: ['first_name', 'text'],
-  lastName: ['last_name', 'text'],
-  email: ['email', 'text'],
-  phone: ['phone', 'text'],
-  company: ['company', 'text'],
-  companyId: ['company_id', 'uuid'],
-  jobTitle: ['job_title', 'text'],
-  source: ['source', 'text'],
-  city: ['city', 'text'],
-  state: ['state', 'text'],
-  zip: ['zip', 'text'],
-  country: ['country', 'text'],
-  timezone: ['timezone', 'text'],
-  language: ['language', 'text'],
-  legacyStatus: ['legacy_status', 'text'],
-  masterStatus: ['master_status', 'text'],
-  externalBackend: ['external_backend', 'boolean'],
-  doNotContact: ['do_not_contact', 'boolean'],
-  optedOutSms: ['opted_out_sms', 'boolean'],
-  optedOutEmail: ['opted_out_email', 'boolean'],
-  assignedTo: ['assigned_to', 'uuid'],
-  leadScore: ['lead_score', 'integer'],
-  lastActivityAt: ['last_activity_at', 'timestamptz'],
-  lastContactedAt: ['last_contacted_at', 'timestamptz'],
-  createdAt: ['created_at', 'timestamptz'],
-  updatedAt: ['updated_at', 'timestamptz'],
 };
 
 /** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
@@ -98,7 +67,7 @@ const conditions: Partial<Conditions<ContactFilter>> = {
   smartView: (view, ctx) => smartView(view, ctx),
   reachability: (way) => reachable[way],
   cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
-  filters: (tree, ctx) => filterSql(ctx, fields, tree),
+  filters: (tree, ctx) => filterSql(ctx, filterable.fields, tree),
 };
 
 /** A contact as it is kept. */
@@ -131,7 +100,14 @@ export const contactTable = table({
 });
 
 /** Contacts as saved filters know them. */
-export const filterable: Filterable = { table: 'contacts', fields, sorts: Object.keys(contactTable.sorts) };
+export const filterable: Filterable = filterableOf(contactTable, {
+  tags: {
+    kind: 'name',
+    value: () => sql`g.name`,
+    some: (condition, { caller }) => sql`t.tag_ids && (
+      select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid and ${condition})`,
+  },
+});
 
 /** A contact with its tags. */
 export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) };

@@ -118,6 +118,7 @@ export class DealFilter {
   @Refs(100, 'With a contact that carries any of these tags') tagIds?: string[] | null;
   @OneOf(DealView, 'How they are looked at: a board comes column by column unless sorted') view?: keyof typeof DealView | null;
   @Ref('Saved filter') viewId?: string | null;
+  @JsonObject(16, 'A condition {and, or, not, field, op, value}') filters?: Record<string, unknown> | null;
 }
 
 export const DealSort = oneOf('DealSort', ['createdAt', 'updatedAt', 'title', 'value'], 'Sort keys of deals');

@@ -1,15 +1,15 @@
 import { invalidField } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
+import type { Context, Filterable } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterSql.js';
+import { fieldsWithin, filterableOf } from '../../kernel/lists/filterFields.js';
+import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
-import type { Filterable } from '../../kernel/model/filterable.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { missedBefore } from './deal.clock.js';
-import { Deal, DealConnection, type DealFilter, DealList, type DealProduct, DealSort } from './deal.model.js';
+import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
 const isCalled = (alias: string, name: string) =>
@@ -85,37 +85,9 @@ const conditions: Partial<Conditions<DealFilter>> = {
     const days = staleDays(given);
     return days ? untouched(daysBefore(ctx.now(), days)) : sql`true`;
   },
+  filters: (tree, ctx) => filterSql(ctx, filterable.fields, tree),
   tagIds: (ids) => sql`exists (select 1 from contact_tags ct
     where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
-};
-
-/** Deals as saved filters know them. */
-export const filterable: Filterable = {
-  table: 'deals',
-  fields: {
-    id: ['id', 'uuid'],
-    title: ['title', 'text'],
-    pipelineId: ['pipeline_id', 'uuid'],
-    stageId: ['stage_id', 'uuid'],
-    contactId: ['contact_id', 'uuid'],
-    companyId: ['company_id', 'uuid'],
-    value: ['value', 'numeric'],
-    currency: ['currency', 'text'],
-    status: ['status', 'text'],
-    priority: ['priority', 'text'],
-    source: ['source', 'text'],
-    lostReason: ['lost_reason', 'text'],
-    probability: ['probability', 'numeric'],
-    expectedCloseDate: ['expected_close_date', 'timestamptz'],
-    appointmentAt: ['appointment_at', 'timestamptz'],
-    assignedTo: ['assigned_to', 'uuid'],
-    stageEnteredAt: ['stage_entered_at', 'timestamptz'],
-    closedAt: ['closed_at', 'timestamptz'],
-    lastActivityAt: ['last_activity_at', 'timestamptz'],
-    createdAt: ['created_at', 'timestamptz'],
-    updatedAt: ['updated_at', 'timestamptz'],
-  },
-  sorts: Object.keys(DealSort),
 };
 
 /** A deal as it is kept, without its lines. */
@@ -142,3 +114,14 @@ export const dealTable = table({
     return { ...asked, sort: 'board', order: 'asc', board: byBoard(boardOf(columnsOfBoard(filter))) };
   },
 });
+
+const ofLines = fieldsWithin(
+  'products',
+  DealProduct,
+  'i',
+  (condition) => sql`exists (
+  select 1 from deal_products i where i.account_id = t.account_id and i.deal_id = t.id and ${condition})`,
+);
+
+/** Deals as saved filters know them; `products` are the names of their lines. */
+export const filterable: Filterable = filterableOf(dealTable, { products: ofLines['products.name']!, ...ofLines });

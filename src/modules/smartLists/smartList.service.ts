@@ -1,6 +1,6 @@
 import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, type Context, type Filterable, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -9,7 +9,6 @@ import { filterSql } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
-import type { Filterable } from '../../kernel/model/filterable.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import {
   type CreateSmartListInput,

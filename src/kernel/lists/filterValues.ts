@@ -1,0 +1,125 @@
+import { type FaultCode, invalidField } from '../base/errors.js';
+import type { Context, FilterField } from '../context/context.js';
+import type { FilterKind } from '../context/filterable.js';
+import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { isUuid, jsonFault, moment } from '../model/checks.js';
+import { dayOf, since, until } from './dateRanges.js';
+
+/** Where in a filter a value stands, and who filters. */
+export interface Place {
+  ctx: Context;
+  at: string;
+}
+
+/** What is compared with: a field's value as SQL, and as what. */
+type Compared = Pick<FilterField, 'kind' | 'holds'> & { value: Sql };
+type Ordering = '<' | '<=' | '>' | '>=';
+
+const icu = rawSql('collate "und-x-icu"');
+
+/** Whether a field has this value. A date-time is compared as in the date ranges of lists: a day is the whole of it. */
+export function equal(field: Compared, value: unknown, place: Place): Sql {
+  const same = equalTo(field, value, place);
+  return field.holds ? sql`(${same} or ${field.holds(value)})` : same;
+}
+
+function equalTo({ kind, value: its }: Compared, value: unknown, place: Place): Sql {
+  if (kind === 'timestamptz') return sql`(${onDates['>='](its, value, place)} and ${onDates['<='](its, value, place)})`;
+  // The members that are not there show as null.
+  if (kind === 'json') return sql`jsonb_strip_nulls(${its}) = jsonb_strip_nulls(${literal(value, kind, place)})`;
+  if (kind === 'name') return sql`lower(${its} ${icu}) = lower(${literal(value, kind, place)} ${icu})`;
+  return sql`${its} = ${literal(value, kind, place)}`;
+}
+
+/** Whether a field has one of these values; a null among them is passed over. */
+export function among(field: Compared, values: readonly unknown[], { ctx, at }: Place): Sql {
+  const { kind, value: its } = field;
+  const placed = values.flatMap((value, i) => (value === null ? [] : [{ value, place: { ctx, at: `${at}.${i}` } }]));
+  if (placed.length === 0) return sql`false`;
+  const isPlain = !field.holds && !['timestamptz', 'date', 'name', 'json'].includes(kind);
+  if (!isPlain) {
+    const parts = placed.map(({ value, place }) => equal(field, value, place));
+    return sql`(${joinSql(parts, ' or ')})`;
+  }
+  const texts = placed.map(({ value, place }) => plain(value, kind, place));
+  return sql`${its} = any(${texts}::${rawSql(kind)}[])`;
+}
+
+/** Whether a field's value stands before or behind this one. */
+export function ordered({ kind, value: its }: Compared, ordering: Ordering, value: unknown, place: Place): Sql {
+  if (kind === 'json') throw refused(place, 'not_allowed', 'cannot be compared by size');
+  if (kind === 'timestamptz') return onDates[ordering](its, value, place);
+  const collation = kind === 'text' || kind === 'name' ? icu : rawSql('');
+  return sql`${its} ${rawSql(ordering)} ${literal(value, kind, place)} ${collation}`;
+}
+
+/** Whether a text is in a field's value, or begins it, whatever its case. */
+export function inText({ value: its }: Compared, op: 'contains' | 'starts_with', value: unknown, place: Place): Sql {
+  if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
+  const found = sql`strpos(lower(${its}::text ${icu}), lower(${value} ${icu}))`;
+  return op === 'contains' ? sql`${found} > 0` : sql`${found} = 1`;
+}
+
+const onDates: Record<Ordering, (its: Sql, value: unknown, place: Place) => Sql> = {
+  '>=': (its, value, place) => since(its, plain(value, 'timestamptz', place), place.ctx),
+  '<=': (its, value, place) => until(its, plain(value, 'timestamptz', place), place.ctx),
+  '<': (...of) => sql`not (${onDates['>='](...of)})`,
+  '>': (...of) => sql`not (${onDates['<='](...of)})`,
+};
+
+const refused = ({ at }: Place, code: FaultCode, message: string) => invalidField(at, code, message);
+
+/** A value as SQL of the kind. */
+function literal(value: unknown, kind: FilterKind, place: Place): Sql {
+  if (kind === 'json') return sql`${jsonText(value, place)}::jsonb`;
+  const text = plain(value, kind, place);
+  if (kind === 'date') return dayOf(text, place.ctx);
+  return sql`${text}::${rawSql(kind === 'name' ? 'text' : kind)}`;
+}
+
+function jsonText(value: unknown, place: Place): string {
+  if (value === undefined) throw refused(place, 'required', 'is required');
+  const fault = jsonFault(value);
+  if (fault) throw refused(place, fault.code, fault.message);
+  return JSON.stringify(value);
+}
+
+type Form = (text: string) => string | undefined;
+const matching =
+  (form: RegExp): Form =>
+  (text) =>
+    form.test(text) ? text : undefined;
+/** The moment without the blanks around it, or with the + that a query string took for a blank. */
+const dated: Form = (text) => {
+  const faults: string[] = [];
+  const cleaned = moment(text, '', (at) => faults.push(at), undefined as never);
+  return faults.length > 0 || cleaned === null ? undefined : String(cleaned);
+};
+
+const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = {
+  text: [(text) => text, 'a text'],
+  name: [(text) => text, 'a text'],
+  uuid: [(text) => (isUuid(text) ? text : undefined), 'a UUID'],
+  integer: [matching(/^-?\d{1,9}$/), 'an integer'],
+  numeric: [matching(/^-?\d{1,18}(\.\d{1,15})?$/), 'a number'],
+  boolean: [matching(/^(true|false)$/), 'true or false'],
+  timestamptz: [dated, 'a day (YYYY-MM-DD) or an ISO 8601 date-time'],
+  date: [dated, 'a day (YYYY-MM-DD) or an ISO 8601 date-time'],
+};
+
+/** A scalar as text that PostgreSQL can read as the kind. Throws 400 where it is none. */
+function plain(value: unknown, kind: FilterKind, place: Place): string {
+  const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
+  const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(value)) : undefined;
+  if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);
+  return text;
+}
+
+/** The custom field of a key, which compares as a number with a number. */
+export function customField(key: string, value: unknown): FilterField {
+  const text = sql`(t.custom_fields ->> ${key})`;
+  const holds = (one: unknown) => sql`t.custom_fields @> ${JSON.stringify({ [key]: [one] })}::jsonb`;
+  if (typeof value !== 'number') return { kind: 'text', value: () => text, holds };
+  const number = sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`;
+  return { kind: 'numeric', value: () => number, holds };
+}
