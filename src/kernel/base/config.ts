@@ -5,7 +5,7 @@ const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '
 const flag = (fallback: boolean) => given.default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
 
-/** Every environment variable the server reads, with its default; README's "Configuration" explains them, test/bench/README.md those of the bench. */
+/** Every environment variable the server reads, with its default; docs/configuration.md explains them, test/bench/README.md those of the bench. */
 const environment = z.object({
   NODE_ENV: z.string().default('production'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
