@@ -72,9 +72,10 @@ export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas
   for (const name of Object.keys(row.extras ?? {})) parameters.push(extraParameter(name));
   if (row.include) parameters.push(includeParameter(Object.keys(row.include)));
   for (const [source, all] of names)
-    if (!isOfTheRow(row, all[0]!)) parameters.push(...queryParameters(row, argumentAt(field!, source.path), { source, all }, schemas));
+    if (!isOfTheRow(row, all[0]!)) parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
   const takes = (name: string) => row.list && field?.args.some((a) => a.name === name);
-  if (takes('perPage')) parameters.push(...['page', 'per_page', 'limit'].map((name) => reference('parameters', name)));
+  if (takes('page')) parameters.push(reference('parameters', 'page'));
+  if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => reference('parameters', name)));
   if (takes('after')) parameters.push(reference('parameters', 'cursor'));
   if (isRepeatable(mounted)) parameters.push(reference('parameters', 'Idempotency-Key'));
   return parameters;
@@ -99,16 +100,14 @@ const includeParameter = (names: string[]): Schema => ({
   explode: false,
 });
 
-/** One argument under its snake_case name, and under each other name that the row gives it. */
-function queryParameters(row: Row, argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {
+/** One argument under its snake_case name, and under each other name that the parser takes for it. */
+function queryParameters(argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {
   const own = snakeName(source.path.at(-1)!);
   const main = source.path.length > 1 && all.includes(own) ? own : all[0]!;
-  const aliases = all.filter((name) => name !== main && row.query?.[name]);
-  const silent = all.filter((name) => name !== main && !aliases.includes(name));
-  const others = silent.map((name) => `; also ${name}`).join('');
+  const others = all.filter((name) => name !== main);
   return [
-    parameter(main, undefined, argument, schemas, others),
-    ...aliases.map((name) => parameter(name, `Another name for ${main}`, argument, schemas)),
+    parameter(main, undefined, argument, schemas, others.length === 0),
+    ...others.map((name) => parameter(name, `Another name for ${main}`, argument, schemas, false)),
   ];
 }
 
@@ -118,11 +117,11 @@ function argumentAt(field: GraphQLField<unknown, unknown>, path: string[]): Grap
   return (path.length > 1 && isInputObjectType(inner) ? inner.getFields()[path[1]!]! : arg) as GraphQLInputField;
 }
 
-function parameter(name: string, text: string | undefined, argument: GraphQLInputField, schemas: Schemas, more = ''): Schema {
+function parameter(name: string, text: string | undefined, argument: GraphQLInputField, schemas: Schemas, isAlone: boolean): Schema {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
-  const isRequired = type !== argument.type;
+  const isRequired = isAlone && type !== argument.type;
   const { description: own, ...schema } = withoutNull(schemas.argument(argument));
-  const description = `${text ?? own ?? name}${more}`;
+  const description = text ?? own ?? name;
   const head = { name, in: 'query', ...(isRequired && { required: true }) };
   if (getNamedType(argument.type).name === 'JSONObject') {
     const words = `${description}; as JSON, or member by member as ${name}[key]=value`;

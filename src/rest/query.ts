@@ -39,7 +39,7 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
     } else {
       const source = { path: [arg.name], type: arg.type };
       byPath.set(arg.name, source);
-      const isPaging = ['first', 'after', 'page', 'perPage'].includes(arg.name);
+      const isPaging = ['first', 'after', 'last', 'before', 'page', 'perPage'].includes(arg.name);
       if (!isPaging && !row.path.includes(`{${arg.name}}`)) sources.set(arg.name, source);
     }
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { lexicographicSortSchema, printSchema } from 'graphql';
+import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from 'graphql';
 import { operationIds } from '../../src/rest/openapi.js';
 import { type Account, expectRefusal, server, type TestServer } from '../support/index.js';
 import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
@@ -87,6 +87,31 @@ describe('the published GraphQL schema', () => {
   it('is the one that is committed', () => {
     expect(`${printSchema(lexicographicSortSchema(published.schema))}\n`).toBe(committed('schema.graphql'));
   });
+});
+
+it('The GraphQL schema that is served is the committed one, to the last type', async () => {
+  const query = getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, schemaDescription: true });
+  const { data } = await account.owner.gql(query);
+  const served = `${printSchema(lexicographicSortSchema(buildClientSchema(data)))}\n`;
+  const typesOf = (sdl: string) => Object.keys(buildSchema(sdl).getTypeMap()).sort();
+  expect(typesOf(served)).toEqual(typesOf(committed('schema.graphql')));
+  expect(served).toBe(committed('schema.graphql'));
+});
+
+it('Every spelling of a query parameter that is taken is a parameter of the document, and no other', () => {
+  for (const { row, address, sources } of published.rows.filter(({ sources }) => sources.size > 0)) {
+    const parameters = operationAt(address).parameters as { $ref?: string; name?: string; in?: string }[];
+    const named = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name!);
+    expect([address, named.sort()]).toEqual([address, [...sources.keys()].sort()]);
+    expect(new Set(named).size).toBe(named.length);
+    if (row.list)
+      expect([address, parameters.map(({ $ref }) => $ref)]).toEqual([
+        address,
+        expect.arrayContaining(['#/components/parameters/per_page']),
+      ]);
+  }
+  const contacts = (operationAt('GET /companies').parameters as { name?: string }[]).map(({ name }) => name);
+  expect(contacts).toEqual(expect.arrayContaining(['hasOpenDeals', 'has_open_deals', 'lifecycleStage', 'ownerId']));
 });
 
 describe('GET /schema/public and GET /schema/api-catalog', () => {
