@@ -119,6 +119,23 @@ describe('merged contacts', () => {
     expect(names(gone.events)).toEqual(['contact.created', 'contact.deleted']);
   });
 
+  it('tell of every record that goes on with the kept one', async () => {
+    const [primary, secondary] = [await acme.contact({ firstName: 'Ada' }), await acme.contact({ firstName: 'Ada' })];
+    const about = { contactId: secondary.id };
+    const followers = [await acme.deal(about), await acme.task(about), await acme.invoice(about)];
+    followers.push(dataOf(await acme.owner.post('/notes', { body: 'Spoke', ...about })));
+    await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: secondary.id });
+    for (const { id } of followers) {
+      const { events, activities } = await written(id);
+      expect(events.at(-1)).toMatchObject({
+        changes: { contactId: { from: secondary.id, to: primary.id } },
+        data: { contactId: primary.id },
+      });
+      expect([events.length, activities.length]).toEqual([2, 2]);
+    }
+    expect((await written(secondary.id)).events.at(-1)!.changes).toEqual({ mergedIntoId: { from: null, to: primary.id } });
+  });
+
   it('tell nothing of a kept one that gained nothing', async () => {
     const [primary, secondary] = [await acme.contact({ firstName: 'Ada' }), await acme.contact({ firstName: 'Ada' })];
     await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: secondary.id });

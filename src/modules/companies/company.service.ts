@@ -2,17 +2,18 @@ import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { decimal, emptyRow, instant, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { decimal, emptyRow, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { contactsBy, unlinkContacts } from '../contacts/contact.links.js';
+import { contactsBy, leaveCompany } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -151,29 +152,15 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   return saved;
 }
 
-const unlinking = (link: string, column: string) =>
-  statement({
-    name: `unlinkCompanies ${link}`,
-    takes: { from: uuid, now: instant },
-    row: countedCompany,
-    changes: true,
-    text: ({ account, from, now }) => sql`
-      update companies t set ${rawSql(column)} = null, updated_at = ${now}
-      where t.account_id = ${account} and t.${rawSql(column)} = ${from} returning ${companyWithCount}`,
-  });
-
-/** The links of a company that another record's end takes off. */
-const unlink = { ownerId: unlinking('ownerId', 'owner_id'), parentCompanyId: unlinking('parentCompanyId', 'parent_company_id') };
-
-/** Takes a link that leads nowhere any more off every company; each of those that live tells it. */
-async function unlinkCompanies(ctx: Context, link: keyof typeof unlink, from: string): Promise<void> {
-  const changes = { [link]: { from, to: null } };
-  const live = (await ctx.rows(unlink[link], { from, now: ctx.now() })).filter(({ deletedAt }) => !deletedAt);
-  await Promise.all(live.map((record) => ctx.emit({ name: 'company.updated', record, changes })));
-}
+const linked = {
+  ...{ table: 'companies', row: countedCompany, columns: companyWithCount },
+  tell: (ctx: Context, record: CompanyRow, changes: Changes) => ctx.emit({ name: 'company.updated', record, changes }),
+};
+const leaveParent = relinks(linked, 'parentCompanyId');
+const leaveOwner = relinks(linked, 'ownerId');
 
 /** Contract DELETE /users/{id}: the companies of a removed user are nobody's. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => unlinkCompanies(ctx, 'ownerId', record.id);
+export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveOwner(ctx, record.id);
 
 /**
  * Contract DELETE /companies/{id}: soft. Its contacts and the companies below it stay without the link; its deals keep
@@ -182,8 +169,8 @@ export const onUserRemoved = (ctx: Context, { record }: Fact) => unlinkCompanies
 export async function deleteCompany(ctx: Context, id: string) {
   const company = await ctx.forChange(toChange, id, 'Company');
   ctx.update('Company', company, { deletedAt: ctx.now() });
-  await unlinkContacts(ctx, 'companyId', company.id);
-  await unlinkCompanies(ctx, 'parentCompanyId', company.id);
+  await leaveCompany(ctx, company.id);
+  await leaveParent(ctx, company.id);
   await ctx.emit({ name: 'company.deleted', record: company });
   return deleted(company.id);
 }

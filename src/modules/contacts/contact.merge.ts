@@ -39,15 +39,16 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   for (const id of [primaryId, secondaryId].sort()) await contactToChange(ctx, id);
   const primary = await contactToChange(ctx, primaryId);
   const secondary = await contactToChange(ctx, secondaryId);
+  const gone = ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
+  // First of all: what other modules have of the contact follows it, each record telling so.
+  await emitContact(ctx, 'deleted', secondary, changesBetween(secondary, gone, ['mergedIntoId']));
   await repointChildren(ctx, secondaryId, primaryId);
-  ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
   const [scored] = await scoresOf(ctx, [primary.id]);
   const saved = ctx.update('Contact', primary, { ...united(primary, secondary), ...scored!.score });
   ctx.load.tagsOfContact.clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
   if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', merged, changes);
-  await emitContact(ctx, 'deleted', secondary);
   return merged;
 }
 

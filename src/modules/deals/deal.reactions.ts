@@ -2,8 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
-import { wholeDeal, wholeDealRow } from './deal.columns.js';
+import type { Changes, Fact } from '../../kernel/events/facts.js';
+import { relinks } from '../../kernel/lists/relink.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import { type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 
 const move = statement({
@@ -41,21 +43,20 @@ export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise
   await Promise.all(gone.map((deal) => emitDeal(ctx, 'deleted', deal)));
 }
 
-const unassign = statement({
-  name: 'unassignDeals',
-  takes: { user: uuid, now: instant },
-  row: wholeDealRow,
-  changes: true,
-  text: ({ account, user, now }) => sql`
-    update deals t set assigned_to = null, updated_at = ${now}
-    where t.account_id = ${account} and t.assigned_to = ${user} returning ${wholeDeal}`,
-});
+const linked = {
+  ...{ table: 'deals', row: wholeDealRow, columns: wholeDeal },
+  tell: (ctx: Context, deal: WholeDeal, changes: Changes) => emitDeal(ctx, 'updated', deal, changes),
+};
+const leaveUser = relinks(linked, 'assignedTo');
+const followContact = relinks(linked, 'contactId');
 
 /** Contract DELETE /users/{id}: the deals of a removed user are nobody's. */
-export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
-  const changes = { assignedTo: { from: record.id, to: null } };
-  const live = (await ctx.rows(unassign, { user: record.id, now: ctx.now() })).filter(({ deletedAt }) => !deletedAt);
-  await Promise.all(live.map((deal) => emitDeal(ctx, 'updated', deal, changes)));
+export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+
+/** Contract POST /contacts/merge: the deals go on with the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
 }
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */

@@ -5,7 +5,7 @@ import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js
 import type { DealRow } from './deal.columns.js';
 import { dealEvents } from './deal.events.js';
 import { Deal } from './deal.model.js';
-import { onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
+import { onContactDeleted, onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
 import {
   CompanyDealsResolver,
@@ -73,6 +73,7 @@ export default defineModule({
     'stage.deleted': onStageDeleted,
     'pipeline.deleted': onPipelineDeleted,
     'user.removed': onUserRemoved,
+    'contact.deleted': onContactDeleted,
     'note.created': touchDeal,
     'task.created': touchDeal,
     'task.completed': touchDeal,

@@ -37,7 +37,8 @@ const byIds = statement({
     sql`select ${invoiceColumns(today)} from invoices t where t.account_id = ${account} and t.id = any(${ids})`,
 });
 
-const readInvoices = (ctx: Context, ids: readonly string[]) => ctx.rows(byIds, { ids, today: todayOf(ctx) });
+/** Invoices with their items and payments by their ids. */
+export const readInvoices = (ctx: Context, ids: readonly string[]) => ctx.rows(byIds, { ids, today: todayOf(ctx) });
 
 /** One invoice with its items and payments. */
 export async function getInvoice(ctx: Context, id: string): Promise<InvoiceRow> {

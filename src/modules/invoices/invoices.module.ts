@@ -4,6 +4,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Invoice, invoiceEvents, Payment, paymentEvents } from './invoice.model.js';
 import { findPayment } from './invoice.payments.js';
+import { onContactDeleted } from './invoice.reactions.js';
 import {
   CompanyInvoicesResolver,
   ContactInvoicesResolver,
@@ -71,6 +72,7 @@ export default defineModule({
       access: { scope: 'invoices' },
     }),
   ],
+  on: { 'contact.deleted': onContactDeleted },
   routes: [
     list('GET /invoices', 'invoices', { as: 'page' }),
     make('POST /invoices', 'createInvoice', { also: [402] }),

@@ -3,12 +3,14 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
+import { mergedInto } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateNoteInput, NoteList, UpdateNoteInput } from './note.model.js';
 import { noteTable } from './note.table.js';
@@ -72,6 +74,20 @@ export async function deleteNote(ctx: Context, id: string) {
   await ctx.db.note.delete({ where: ctx.at(note.id) });
   await emitNote(ctx, 'deleted', note);
   return deleted(note.id);
+}
+
+const followContact = relinks(
+  {
+    ...{ table: 'notes', row, columns },
+    tell: (ctx, note, changes) => emitNote(ctx, 'updated', note, changes),
+  },
+  'contactId',
+);
+
+/** Contract POST /contacts/merge: the notes are about the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
 }
 
 /** Tells of a change of a note, of itself and of whom and what it is about. */

@@ -4,7 +4,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Note, noteEvents } from './note.model.js';
 import { ContactNotesResolver, DealNotesResolver, NoteResolver, UserNotesResolver } from './note.resolver.js';
-import { getNote, notesOfContacts, notesOfDeals, notesOfUsers } from './note.service.js';
+import { getNote, notesOfContacts, notesOfDeals, notesOfUsers, onContactDeleted } from './note.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -29,6 +29,7 @@ export default defineModule({
       access: { scope: 'notes' },
     }),
   ],
+  on: { 'contact.deleted': onContactDeleted },
   routes: [
     list('GET /notes', 'notes', { as: 'page' }),
     make('POST /notes', 'createNote', { bodyCap, also: [402] }),

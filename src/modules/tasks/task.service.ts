@@ -1,16 +1,18 @@
 import { found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { emptyRow, instant, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relatedRows } from '../../kernel/lists/relatedRows.js';
+import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
+import { mergedInto } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
 import { taskColumns, taskRow, taskTable } from './task.table.js';
@@ -81,21 +83,20 @@ export async function deleteTask(ctx: Context, id: string) {
   return deleted(task.id);
 }
 
-const unassign = statement({
-  name: 'unassignTasks',
-  takes: { user: uuid, now: instant },
-  row: taskRow.shape,
-  changes: true,
-  text: ({ account, user, now }) => sql`
-    update tasks t set assigned_to = null, updated_at = ${now}
-    where t.account_id = ${account} and t.assigned_to = ${user} returning ${taskColumns}`,
-});
+const linked = {
+  ...{ table: 'tasks', row: taskRow.shape, columns: taskColumns },
+  tell: (ctx: Context, task: TaskRow, changes: Changes) => emitTask(ctx, 'updated', task, changes),
+};
+const leaveUser = relinks(linked, 'assignedTo');
+const followContact = relinks(linked, 'contactId');
 
 /** Contract DELETE /users/{id}: the tasks of a removed user are nobody's. */
-export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
-  const changes = { assignedTo: { from: record.id, to: null } };
-  const tasks = await ctx.rows(unassign, { user: record.id, now: ctx.now() });
-  await Promise.all(tasks.map((task) => emitTask(ctx, 'updated', task, changes)));
+export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+
+/** Contract POST /contacts/merge: the tasks are about the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
 }
 
 /** Tells of a change of a task, of itself and of whom and what it is about; and that it was completed, where it was. */

@@ -4,7 +4,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Task, taskEvents } from './task.model.js';
 import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
-import { getTask, onUserRemoved, tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
+import { getTask, onContactDeleted, onUserRemoved, tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -30,7 +30,7 @@ export default defineModule({
       access: { scope: 'tasks' },
     }),
   ],
-  on: { 'user.removed': onUserRemoved },
+  on: { 'user.removed': onUserRemoved, 'contact.deleted': onContactDeleted },
   routes: [
     list('GET /tasks', 'tasks', { as: 'page' }),
     make('POST /tasks', 'createTask', { also: [402] }),

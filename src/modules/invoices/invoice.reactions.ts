@@ -1,0 +1,25 @@
+import type { Context } from '../../kernel/context/context.js';
+import { instant, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { Fact } from '../../kernel/events/facts.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import { emitInvoice, readInvoices } from './invoice.service.js';
+
+const follow = statement({
+  name: 'followMergedContact',
+  takes: { from: uuid, to: uuid, now: instant },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, from, to, now }) => sql`
+    update invoices set contact_id = ${to}, updated_at = ${now} where account_id = ${account} and contact_id = ${from} returning id`,
+});
+
+/** Contract POST /contacts/merge: the invoices are to the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const [from, to] = [fact.record.id, mergedInto(fact)];
+  if (!to) return;
+  const ids = (await ctx.rows(follow, { from, to, now: ctx.now() })).map(({ id }) => id);
+  const invoices = ids.length > 0 ? await readInvoices(ctx, ids) : [];
+  await Promise.all(invoices.map((invoice) => emitInvoice(ctx, invoice, { ...invoice, contactId: from })));
+}
