@@ -146,7 +146,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
 }
 
 async function warm({ database, config }: App): Promise<void> {
-  await database.prisma.$connect();
+  await database.warm();
   if (config.role !== 'worker') await contract().sofa();
 }
 

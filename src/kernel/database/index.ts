@@ -22,6 +22,8 @@ export interface Database {
    * and whose planning would cost as much as the rest of it.
    */
   planned(query: { text: string; values: unknown[] }): Promise<string[]>;
+  /** Loads what the first statement through Prisma needs. */
+  warm(): Promise<void>;
   /** Whether it answers with all migrations of this version; throws when it does not answer. */
   isCurrent(): Promise<boolean>;
   close(): Promise<void>;
@@ -59,6 +61,7 @@ function assemble(
     kind,
     prisma,
     execute: store.execute,
+    warm: () => prisma.$connect(),
     text: counted(store.text),
     planned: counted(store.planned),
     isCurrent: () => hasMigrations(store.execute, migrations),
