@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../kernel/base/config.js';
-import { type AppError, badRequest, notFound } from '../kernel/base/errors.js';
+import { type AppError, badRequest, invalidField, notFound } from '../kernel/base/errors.js';
 import { errorBody } from './errors.js';
 
 /** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */
@@ -70,6 +70,26 @@ function textOf(request: FastifyRequest, body: Buffer): string {
   return text;
 }
 
+/** A number of so many digits, or with such an exponent, that it may be none of JavaScript's. */
+const hugeNumber = /[eE]\+?\d{3}|\d{309}/;
+
+/** Where a body has a number beyond what can be kept: it was read as Infinity, and would be written as null. */
+function beyondNumbers(value: unknown, at = ''): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : at;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const found = beyondNumbers(member, at ? `${at}.${name}` : name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function numberFault(text: string, value: unknown): AppError | null {
+  const at = hugeNumber.test(text) ? beyondNumbers(value) : undefined;
+  if (at === undefined) return null;
+  return at === '' ? badRequest('The body must be a JSON object') : invalidField(at, 'out_of_range', 'must be a number that can be kept');
+}
+
 /** JSON only, in UTF-8 whatever its charset says; anything else is 400 on a route that takes a body. */
 export function jsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
@@ -78,7 +98,8 @@ export function jsonBodies(server: FastifyInstance): void {
     try {
       const text = textOf(request, body as Buffer);
       if (text === '') return done(null, undefined);
-      return parse(request, text, done);
+      // The parser takes whatever is thrown in here for its own: faults are handed on.
+      return parse(request, text, (error, value) => done(error ?? numberFault(text, value), value));
     } catch (error) {
       return done(error as Error);
     }

@@ -58,7 +58,7 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken(unlimited),
     frameworkErrors: refuseAddress(unlimited),
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 300 },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,

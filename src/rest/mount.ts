@@ -84,7 +84,7 @@ const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: Fastify
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
-  const url = `http://door${request.url.split('?')[0]}`;
+  const url = `http://door${request.url.split('?')[0]!.replace(/\/$/, '')}`;
   const { input } = prepared.variables;
   const body = input === undefined ? undefined : JSON.stringify({ input });
   const inner = new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } });

@@ -63,8 +63,19 @@ export function inputSources(field: GraphQLField<unknown, unknown>): Map<string,
   return new Map(sources.flatMap(([name, source]) => [[snakeName(name), source] as const, [name, source] as const]));
 }
 
+/** `name[]=` is `name=`, as some clients write the items of a list. */
+function withoutBrackets(query: Record<string, unknown>): Record<string, unknown> {
+  const plain = Object.create(null) as Record<string, unknown>;
+  for (const [written, given] of Object.entries(query)) {
+    const name = written.endsWith('[]') ? written.slice(0, -2) : written;
+    plain[name] = plain[name] === undefined ? given : [plain[name], given].flat();
+  }
+  return plain;
+}
+
 /** The members of an input that a query string gives. Throws 400 naming every parameter at fault. */
-export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>): Record<string, unknown> {
+export function adaptInput(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>): Record<string, unknown> {
+  const query = withoutBrackets(asked);
   const details: Detail[] = [];
   const given = Object.entries(query).filter(([name, text]) => sources.has(name) && text !== '');
   const input = given.map(([name, text]) => {
@@ -111,7 +122,8 @@ export interface Adapted {
 }
 
 /** A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at fault. */
-export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>, hasPages = true): Adapted {
+export function adaptQuery(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>, hasPages = true): Adapted {
+  const query = withoutBrackets(asked);
   const details: Detail[] = [];
   const { page, perPage, after } = paging(query, details, hasPages);
   const filter: Record<string, unknown> = {};

@@ -1,4 +1,6 @@
-import { likeText, rawSql, type Sql, sql } from '../database/sql.js';
+import type { Context } from '../context/context.js';
+import { joinSql, likeText, rawSql, type Sql, sql } from '../database/sql.js';
+import { callingCode, toE164 } from '../model/checks.js';
 
 const phoneLike = /^[\d\s()+.-]+$/;
 
@@ -8,13 +10,30 @@ export function wordPattern(term: string): string {
   return [...term].length >= 3 ? `%${text}%` : `% ${text}%`;
 }
 
+const digitsOf = (text: string) => text.replace(/\D/g, '');
+
 /**
- * A search term as a LIKE pattern over a search text whose words follow a space each: part of it from three characters
- * on, the start of a word for one or two. A formatted phone number is found by its digits.
+ * How the digits of a phone number, or of its beginning, may stand in one that is kept as E.164: as they were typed, without the
+ * 00 of a call abroad, and with the country's code in the place of the 0 of a call at home.
  */
-export function searchPattern(term: string): string {
-  const digits = term.replace(/\D/g, '');
-  return wordPattern(phoneLike.test(term) && digits.length >= 3 ? digits : term);
+function digitsInE164(term: string, country: string): string[] {
+  const digits = digitsOf(term);
+  const whole = toE164(term, country);
+  const abroad = digits.startsWith('00') ? [digits.slice(2)] : [];
+  const home = /^0[1-9]/.test(digits) ? [`${callingCode(country)}${digits.slice(1)}`] : [];
+  return [...new Set([digits, ...abroad, ...home, ...(whole ? [digitsOf(whole)] : [])])];
+}
+
+/** A search term as LIKE patterns over a search text whose words follow a space each; a formatted phone number is found by its digits. */
+export function searchPatterns(term: string, country: string): string[] {
+  const isPhone = phoneLike.test(term) && digitsOf(term).length >= 3;
+  return (isPhone ? digitsInE164(term, country) : [term]).map(wordPattern);
+}
+
+/** Whether a search text holds a term, as a person of the caller's account would write it. */
+export function matches(column: Sql, term: string, { caller }: Context): Sql {
+  const patterns = searchPatterns(term, caller.account.defaultCountry).map((pattern) => sql`${column} like ${pattern}`);
+  return patterns.length === 1 ? patterns[0]! : sql`(${joinSql(patterns, ' or ')})`;
 }
 
 /** Whether a column contains a text, whatever its case. */

@@ -1,4 +1,4 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
+import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { type Fault, type FaultCode, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay } from '../base/timeZones.js';
@@ -69,6 +69,9 @@ export function toE164(value: string, country: string): string | undefined {
   const parsed = parsePhoneNumberFromString(value, country as never);
   return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
 }
+
+/** The digits that lead the numbers of a country: 49 for DE. */
+export const callingCode = (country: string): string => (isSupportedCountry(country) ? getCountryCallingCode(country) : '');
 
 export const phone: Check = (value, at, report, scope) => {
   const cleaned = cleanText(value, 30, at, report);
@@ -202,6 +205,7 @@ export const moment: Check = (value, at, report) => {
 export function jsonFault(value: unknown, depth = 0): Fault | undefined {
   if (depth > 32) return { code: 'too_large', message: 'must not be nested deeper than 32 levels' };
   if (typeof value === 'string') return unstorable.test(value) ? { code: 'invalid_format', message: storableText } : undefined;
+  if (typeof value === 'number' && !Number.isFinite(value)) return { code: 'out_of_range', message: 'must hold numbers that can be kept' };
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     const fault = jsonFault(key, depth) ?? jsonFault(member, depth + 1);

@@ -112,12 +112,20 @@ const tracked = [...fieldNames, 'tags'];
 /** What may change of a contact; its opt-outs only where that is what a row offers. */
 export type ContactChange = UpdateContactInput & Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>;
 
-/** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields merge by key, tags are replaced. */
+/** Where a contact came from after a change: key by key, a null removes its key; nothing is left of none. */
+function mergeAttribution(before: object | null, given: object | null | undefined) {
+  if (!given) return given;
+  const kept = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
+  return (kept.length > 0 ? Object.fromEntries(kept) : null) as Contact['attribution'];
+}
+
+/** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields and attribution merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: ContactChange) {
   if (tags !== undefined) ctx.lockRows();
   const before = await contactToChange(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
+  const customFields = mergeCustomFields(before.customFields, checked);
+  const given = defined({ ...input, customFields, attribution: mergeAttribution(before.attribution, input.attribution) });
   const relinked = changesBetween(
     before,
     given,

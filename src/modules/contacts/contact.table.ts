@@ -6,7 +6,7 @@ import { filterableOf } from '../../kernel/lists/filterFields.js';
 import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { printed } from '../../kernel/lists/recordSql.js';
-import { searchPattern } from '../../kernel/lists/searchPatterns.js';
+import { matches } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagRow, tagTable } from '../tags/tag.table.js';
 import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';
@@ -49,7 +49,7 @@ function dealContext({ dealContextOwners: owners, dealContextStages: stages, dea
 }
 
 const conditions: Partial<Conditions<ContactFilter>> = {
-  search: (text) => sql`t.search_text like ${searchPattern(text)}`,
+  search: (text, ctx) => matches(sql`t.search_text`, text, ctx),
   tag: (name, ctx) => carriesAny([name], ctx),
   tags: carriesAny,
   source: (source) => sql`t.source = ${source}`,

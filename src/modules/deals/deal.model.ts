@@ -99,7 +99,8 @@ export const DealView = oneOf('DealView', ['board', 'list'], 'board goes column 
 /** Contract GET /deals; what its names mean that the contract leaves open is said here. */
 @Input('Which deals')
 export class DealFilter {
-  @Text(200, 'Part of the title from three characters on, the start of a word for one or two') search?: string | null;
+  @Text(200, 'Part of the title, of the contact’s name or of the company’s from three characters on, the start of a word for one or two')
+  search?: string | null;
   @Ref('In this pipeline') pipelineId?: string | null;
   @Text(200, 'In a pipeline of this name, whatever its case') pipelineName?: string | null;
   @Ref('In this stage') stageId?: string | null;

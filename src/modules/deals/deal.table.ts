@@ -66,8 +66,17 @@ function needsAction(ctx: Context): Sql {
 const untouched = (moment: Date) =>
   sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
 
+const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
+
+/** By the title, or the name of the contact or company: each from an index of its own, those it leads to found once and not for each deal. */
+const bearsOrLeadsTo = (pattern: string, account: string): Sql => sql`(${folded(sql`t.title`)} like ${pattern}
+  or t.contact_id = any(array(select c.id from contacts c where c.account_id = ${account}::uuid and c.deleted_at is null
+    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}))
+  or t.company_id = any(array(select f.id from companies f where f.account_id = ${account}::uuid and f.deleted_at is null
+    and ${folded(sql`f.name`)} like ${pattern})))`;
+
 const conditions: Partial<Conditions<DealFilter>> = {
-  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
+  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx.caller.account.id),
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
   stageId: (id) => sql`t.stage_id = ${id}::uuid`,

@@ -7,7 +7,7 @@ import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterSql.js';
 import { byNumber, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
-import { searchPattern, wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { matches, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Invoice, InvoiceConnection, type InvoiceFilter, InvoiceItem, InvoiceList, Payment } from './invoice.model.js';
 
 /** Sent, due before the day `today`, and not covered, over the alias `t`. */
@@ -59,9 +59,9 @@ export const invoiceShape = (wanted = all): Shape => ({
 });
 
 const conditions: Conditions<InvoiceFilter> = {
-  search: (text) => sql`((' ' || lower(t.invoice_number)) like ${wordPattern(text)} or t.contact_id in (
+  search: (text, ctx) => sql`((' ' || lower(t.invoice_number)) like ${wordPattern(text)} or t.contact_id in (
     select c.id from contacts c
-    where c.account_id = t.account_id and c.deleted_at is null and c.search_text like ${searchPattern(text)}))`,
+    where c.account_id = t.account_id and c.deleted_at is null and ${matches(sql`c.search_text`, text, ctx)}))`,
   status: (status, ctx) => {
     if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)})`;
     return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}::date`)})` : sql`t.status = ${status}`;
