@@ -118,4 +118,4 @@ export const sources: (Tracked | { source: string })[] = [
 export const team = [
   { email: 'mika@example.com', firstName: 'Mika', lastName: 'Laurent', role: 'admin' },
   { email: 'sam@example.com', firstName: 'Sam', lastName: 'Doyle', role: 'member' },
-];
+] as const;

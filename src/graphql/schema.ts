@@ -1,6 +1,7 @@
 import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
+import { plainAmount } from '../kernel/base/money.js';
 import { declareKinds } from '../kernel/feed/eventFields.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
@@ -31,6 +32,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   describeRoots(schema);
   describeIds(schema);
   leavePlainFields(schema);
+  resolveAmounts(schema);
   countRecords(schema);
   return schema;
 }
@@ -73,6 +75,17 @@ const nounOf = (type: string) =>
     .replace(/(?!^)[A-Z]/g, ' $&')
     .toLowerCase()
     .replace(/^api\b/, 'API');
+
+/** The exact form of an amount is that of the row, where amounts are text. */
+function resolveAmounts(schema: GraphQLSchema) {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const name = field.extensions.exactOf as string | undefined;
+      if (name) field.resolve = (row) => plainAmount((row as Record<string, string | number | null>)[name]);
+    }
+  }
+}
 
 /** A record's id says whose it is. */
 function describeIds(schema: GraphQLSchema) {

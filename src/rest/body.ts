@@ -1,5 +1,15 @@
-import { type GraphQLInputObjectType, type GraphQLInputType, getNullableType, isInputObjectType, isListType } from 'graphql';
-import { badRequest, type Detail, invalid } from '../kernel/base/errors.js';
+import {
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
+import { badRequest, type Detail, detailOf, invalid, notOneOf } from '../kernel/base/errors.js';
+import { isRenamed, nameOf, wordsOf } from '../kernel/model/enums.js';
+import type { FieldRule } from '../kernel/model/fieldRules.js';
 
 /** A JSON body as the input of an operation, and what it has that the input does not know. */
 export interface AdaptedBody {
@@ -32,7 +42,9 @@ function known(type: GraphQLInputObjectType, given: Record<string, unknown>, pre
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const field = fields[name];
-    if (field) kept[name] = inside(field.type, value, `${prefix}${name}`, notes);
+    const { spellings } = (field?.extensions.rule ?? {}) as Partial<FieldRule>;
+    const said = typeof value === 'string' ? (spellings?.[value] ?? value) : value;
+    if (field) kept[name] = inside(field.type, said, `${prefix}${name}`, notes);
     else notes.ignored.push(`${prefix}${name}`);
   }
   return kept;
@@ -46,6 +58,14 @@ function inside(declared: GraphQLInputType, value: unknown, at: string, notes: N
     notes.faults.push({ field: at, code: 'invalid_type', message: 'must be a list' });
     return value;
   }
+  if (isEnumType(type) && isRenamed(type) && typeof value === 'string' && value !== '') return named(type, value, at, notes);
   const isObject = typeof value === 'object' && !Array.isArray(value);
   return isInputObjectType(type) && isObject ? known(type, value as Record<string, unknown>, `${at}.`, notes) : value;
+}
+
+/** GraphQL's name for a word of an enumeration. */
+function named(type: GraphQLEnumType, word: string, at: string, { faults }: Notes): string {
+  const words = wordsOf(type);
+  if (!words.includes(word)) faults.push(detailOf(at, notOneOf(words)));
+  return nameOf(word);
 }

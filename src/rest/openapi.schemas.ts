@@ -18,6 +18,7 @@ import {
   print,
   type SelectionSetNode,
 } from 'graphql';
+import { wordsOf } from '../kernel/model/enums.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
 import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
 
@@ -44,7 +45,8 @@ const scalars: Record<string, Schema> = {
   Float: { type: 'number' },
   Boolean: { type: 'boolean' },
   Decimal: { type: 'number' },
-  DateTimeISO: { type: 'string', format: 'date-time' },
+  DateTime: { type: 'string', format: 'date-time' },
+  DateOrDateTime: { type: 'string' },
   LocalDate: { type: 'string', format: 'date' },
   JSONObject: { type: 'object', additionalProperties: true },
   JSON: {},
@@ -143,7 +145,7 @@ export class Schemas {
 
   #present(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
     if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, title) };
-    if (isEnumType(type)) return { type: 'string', enum: type.getValues().map((v) => v.name) };
+    if (isEnumType(type)) return { type: 'string', enum: wordsOf(type) };
     if (isObjectType(type)) return this.#record(type, selection!, title);
     return scalar(getNamedType(type).name, scalars);
   }
@@ -221,7 +223,7 @@ export class Schemas {
     if (isNonNullType(type)) return this.#given(type.ofType);
     if (isListType(type)) return { type: 'array', items: this.#given(type.ofType) };
     if (isInputObjectType(type)) return this.input(type);
-    if (isEnumType(type)) return { type: 'string', enum: type.getValues().map((v) => v.name) };
+    if (isEnumType(type)) return { type: 'string', enum: wordsOf(type) };
     return scalar(getNamedType(type).name, inputScalars);
   }
 }

@@ -13,6 +13,7 @@ import {
 } from 'graphql';
 import { type Detail, detailOf, type Fault, invalid, notOneOf } from '../kernel/base/errors.js';
 import { maxPageSize } from '../kernel/model/connection.js';
+import { nameOf, wordsOf } from '../kernel/model/enums.js';
 import type { Row } from '../kernel/module/routes.js';
 
 /** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */
@@ -168,8 +169,8 @@ function fromText(given: unknown, declared: GraphQLInputType, report: Report): u
   if (Array.isArray(given)) return report(givenTwice);
   const text = String(given).trim();
   if (isEnumType(type)) {
-    const members = type.getValues().map((v) => v.name);
-    return members.includes(text) ? text : report(notOneOf(members));
+    const words = wordsOf(type);
+    return words.includes(text) ? nameOf(text) : report(notOneOf(words));
   }
   const parse = parsers[getNamedType(type).name];
   return parse ? parse(text, report) : text;

@@ -13,7 +13,7 @@ import { markOf, type Needs, needsOf } from '../kernel/access/access.js';
 import { recordSelection } from '../kernel/model/restRecord.js';
 import type { Module } from '../kernel/module/module.js';
 import type { Row } from '../kernel/module/routes.js';
-import type { Operation } from '../kernel/operations/operation.js';
+import { answerInWords, type Operation } from '../kernel/operations/operation.js';
 import { includeVariable, inputSources, querySources, type Source } from './query.js';
 
 /** A row bound to the schema: its root field, its document, where its arguments come from. */
@@ -65,7 +65,7 @@ function bind(given: Row, address: string, module: string, schema: GraphQLSchema
   if (!field) throw new Error(`${address}: there is no operation ${name}`);
   markOf(field);
   const row: Row = { ...given, invalid: field.extensions.invalid as Row['invalid'] };
-  const document = parse(documentText(kind, field, row));
+  const document = answerInWords(parse(documentText(kind, field, row)));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
   // What the contract lets a record carry along (a deal's contact) is part of it: who may read the record may read that.

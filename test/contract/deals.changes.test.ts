@@ -83,7 +83,7 @@ it('An appointment is written in every form that a due date takes', async () => 
     const { dueDate } = dataOf(await acme.owner.post('/tasks', { title: 'a', dueDate: written }));
     expect(dataOf(await acme.owner.patch(`/deals/${id}`, { appointmentAt: written })).appointmentAt).toBe(dueDate);
     const { data } = await acme.owner.gql(
-      'mutation ($id: ID!, $at: String) { updateDeal(id: $id, input: { appointmentAt: $at }) { appointmentAt } }',
+      'mutation ($id: ID!, $at: DateOrDateTime) { updateDeal(id: $id, input: { appointmentAt: $at }) { appointmentAt } }',
       { id, at: written },
     );
     expect(data.updateDeal.appointmentAt).toBe(dueDate);

@@ -86,6 +86,11 @@ const instants = () => [
   ...[bad('a truth value', true), ...operators],
 ];
 
+const moments = () => [
+  ...['yesterday', '2026-02-30', '2026-01-01T25:00:00Z', '0000-01-01', '2026-01-01T10:00:00+99:00'].map((text) => bad(text, text)),
+  ...[bad('a number', 5), bad('a truth value', true), ...operators],
+];
+
 const nestedBy = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`) as object;
 
 const objects = () => [
@@ -107,7 +112,8 @@ function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
     Float: () => numbers(rule, false),
     Decimal: () => numbers(rule, false),
     Boolean: () => [bad('text', 'true'), bad('a number', 1), ...operators],
-    DateTimeISO: instants,
+    DateTime: instants,
+    DateOrDateTime: moments,
     LocalDate: () => [bad('words', 'today'), bad('no day', '2026-02-30'), bad('an instant', '2026-01-01T00:00:00Z'), bad('a number', 5)],
     JSONObject: objects,
   };

@@ -2,22 +2,9 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import type { AppError } from '../../src/kernel/base/errors.js';
 import type { Context } from '../../src/kernel/context/context.js';
+import { clean } from '../../src/kernel/model/cleaning.js';
 import { rulesOf } from '../../src/kernel/model/fieldRules.js';
-import {
-  clean,
-  Draft,
-  Edit,
-  Entity,
-  Flag,
-  Id,
-  Input,
-  JsonObject,
-  Nested,
-  OneOf,
-  Stamp,
-  Text,
-  Texts,
-} from '../../src/kernel/model/fields.js';
+import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, Nested, OneOf, Stamp, Text, Texts } from '../../src/kernel/model/fields.js';
 
 @Entity('What a widget has inside')
 class Part {

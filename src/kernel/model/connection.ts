@@ -10,7 +10,8 @@ import {
 import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectType } from 'type-graphql';
 import { invalidField } from '../base/errors.js';
 import type { CheckScope } from './checks.js';
-import { clean, Entity, Flag, oneOf, Ref } from './fields.js';
+import { clean } from './cleaning.js';
+import { Entity, Flag, oneOf, Ref } from './fields.js';
 import { RestName } from './recordMarks.js';
 
 export const maxPageSize = 200;

@@ -18,6 +18,10 @@ export interface FieldRule {
   optional: boolean;
   /** Null is the same as to leave it out, so that a default holds: in a create input. */
   nullIsAbsent?: boolean;
+  /** An amount, which GraphQL shows exactly as well: `valueExact` beside `value`. */
+  exact?: boolean;
+  /** Other words that REST takes for a member of an enumeration. */
+  spellings?: Record<string, string>;
   check: Check;
   /** JSON Schema members for the OpenAPI document. */
   schema: Record<string, unknown>;

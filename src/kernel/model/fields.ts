@@ -1,9 +1,11 @@
 import 'reflect-metadata';
-import { Arg, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, UseMiddleware } from 'type-graphql';
-import { AppError, asUnprocessable, type Detail, detailOf, invalid } from '../base/errors.js';
+import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, UseMiddleware } from 'type-graphql';
+import { AppError, asUnprocessable } from '../base/errors.js';
 import * as values from './checks.js';
+import { clean, cleanObject } from './cleaning.js';
+import { type NameOf, nameOf } from './enums.js';
 import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
-import { DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
+import { DateOrDateTime, DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
 type Options = { required?: boolean; optional?: boolean };
@@ -88,19 +90,31 @@ export const Texts = (maxItems: number, max: number, description: string, option
     schema: { maxItems, items: { type: 'string', maxLength: max } },
   });
 
-/** One of the members of an enumeration made by `oneOf`, or of plain words that GraphQL cannot name ("1-10"). */
-export const OneOf = (members: readonly string[] | Record<string, string>, description: string, options: Options = {}) =>
+/**
+ * One of the members of an enumeration made by `oneOf`, or of plain words that GraphQL cannot name ("1-10"). `spellings` are other
+ * words that REST takes for one of them.
+ */
+export const OneOf = (
+  members: readonly string[] | Record<string, string>,
+  description: string,
+  { spellings, ...options }: Options & { spellings?: Record<string, string> } = {},
+) =>
   Array.isArray(members)
     ? field(description, options, { type: () => String, check: values.oneOf(members), schema: { enum: members } })
-    : field(description, options, { type: () => members, check: values.any, schema: { enum: Object.values(members) } });
+    : field(description, options, {
+        type: () => members,
+        check: values.any,
+        spellings,
+        schema: { enum: [...Object.values(members), ...Object.keys(spellings ?? {})] },
+      });
 
-/** Several of the members of an enumeration, each one at most once. */
-export const SomeOf = (members: readonly string[], description: string, options: Options = {}) =>
+/** Several of the members of an enumeration made by `oneOf`, each one at most once. */
+export const SomeOf = (members: Record<string, string>, description: string, options: Options = {}) =>
   field(description, options, {
-    type: () => String,
+    type: () => members,
     list: true,
-    check: values.list(members.length, values.oneOf(members)),
-    schema: { items: { type: 'string', enum: members } },
+    check: values.list(Object.keys(members).length, values.any),
+    schema: { items: { type: 'string', enum: Object.values(members) } },
   });
 
 export const Flag = (description: string, options: Options = {}) => field(description, options, { type: () => Boolean, check: values.any });
@@ -119,11 +133,12 @@ export const Fraction = (description: string, options: Options & { min?: number;
     schema: { minimum: options.min, maximum: options.max },
   });
 
-/** An exact decimal with at most `scale` places; more are refused, or `rounded`. */
+/** An exact decimal with at most `scale` places; more are refused, or `rounded`. One of two places is an amount. */
 export const Money = (description: string, options: Options & { scale?: number; rounded?: boolean; min?: number; max?: number } = {}) => {
   const { scale = 2, rounded, min, max } = options;
   return field(description, options, {
     type: () => Decimal,
+    exact: scale === 2,
     check: values.decimal({ scale, rounded, min, max }),
     schema: { minimum: min, maximum: max },
   });
@@ -135,7 +150,7 @@ export const Instant = (description: string, options: Options = {}) =>
 
 /** An instant that is also written as a day: then it is that day's end in the workspace's time zone. */
 export const Deadline = (description: string, options: Options = {}) =>
-  field(description, options, { type: () => DateTime, input: () => String, check: values.deadline });
+  field(description, options, { type: () => DateTime, input: () => DateOrDateTime, check: values.deadline });
 
 /** A calendar day, YYYY-MM-DD. */
 export const Date_ = (description: string, options: Options = {}) =>
@@ -143,7 +158,7 @@ export const Date_ = (description: string, options: Options = {}) =>
 
 /** One end of a date range: a day or an instant. */
 export const Moment = (description: string) =>
-  field(description, {}, { type: () => String, check: values.moment, schema: { description: 'YYYY-MM-DD or ISO 8601 date-time' } });
+  field(description, {}, { type: () => DateOrDateTime, check: values.moment, schema: { description: 'YYYY-MM-DD or ISO 8601 date-time' } });
 
 /** A JSON object of at most `kilobytes`, else 413. */
 export const JsonObject = (kilobytes: number, description: string, options: Options = {}) =>
@@ -172,9 +187,9 @@ export const Position = (description: string) =>
 /** Read-only: an instant that the server sets. */
 export const Stamp = (description: string, options: Options = { required: true }) => Instant(description, options);
 
-/** An enumeration that GraphQL names and REST sends as its words. */
-export function oneOf<const T extends string>(name: string, members: readonly T[], description?: string): { [K in T]: K } {
-  const object = Object.fromEntries(members.map((m) => [m, m])) as { [K in T]: K };
+/** An enumeration that GraphQL names and REST sends as its words; a hyphen is an underscore to GraphQL. */
+export function oneOf<const T extends string>(name: string, members: readonly T[], description?: string): { [K in T as NameOf<K>]: K } {
+  const object = Object.fromEntries(members.map((word) => [nameOf(word), word])) as { [K in T as NameOf<K>]: K };
   registerEnumType(object, { name, description });
   return object;
 }
@@ -186,10 +201,18 @@ interface EntityOptions {
   alongside?: readonly string[];
 }
 
+/** The exact form of an amount: text, for what a number of JavaScript cannot hold. */
+function declareExact(prototype: object, { name, required, description }: FieldRule) {
+  const exactly = `${name}Exact`;
+  Field(() => String, { nullable: !required, description: `The same exactly, as text. ${description}` })(prototype, exactly);
+  Extensions({ exactOf: name })(prototype, exactly);
+}
+
 /** A record type of both APIs. */
 export function Entity(description: string, { scope, alongside }: EntityOptions = {}): ClassDecorator {
   return (target) => {
     ObjectType({ description })(target);
+    for (const rule of rulesOf(target)) if (rule.exact) declareExact(target.prototype as object, rule);
     if (scope) Extensions({ scope, alongside })(target as never);
   };
 }
@@ -239,6 +262,14 @@ export const In = (name = 'input', options: { nullable?: boolean } = {}): Parame
     Arg(name, () => type as never, { ...options, validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;
 
+/** A resolver's arguments besides its id, one by one: a class of them, cleaned and checked by its rules before the resolver runs. */
+export const Arguments = (): ParameterDecorator =>
+  ((target: object, method: string, index: number) => {
+    const validateFn = (args: object | undefined, type: unknown, { context }: { context: object }) =>
+      clean(type as Class, args, context as values.CheckScope);
+    Args({ validateFn: validateFn as never })(target, method, index);
+  }) as ParameterDecorator;
+
 /**
  * Marks a mutation whose invalid input the contract answers with 422 and never with 400, through either door. What has another
  * type than the schema says is 400 through GraphQL as everywhere.
@@ -254,40 +285,4 @@ async function asUnprocessed(_data: unknown, next: () => Promise<unknown>): Prom
   } catch (error) {
     throw error instanceof AppError ? asUnprocessable(error) : error;
   }
-}
-
-/** Cleans `value` in place (trimmed, normalised) by the rules of `type`. Throws 400 naming every field at fault, or 413. */
-export function clean(type: Class, value: unknown, scope: values.CheckScope): void {
-  if (value === null || value === undefined) return;
-  const details: Detail[] = [];
-  cleanObject(
-    type,
-    value as Record<string, unknown>,
-    '',
-    (at, code, message, options) => details.push(detailOf(at, { code, message, options })),
-    scope,
-  );
-  if (details.length > 0) throw invalid(details.slice(0, 100));
-}
-
-function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: values.Report, scope: values.CheckScope) {
-  for (const rule of cachedRules(type)) {
-    const given = value[rule.name];
-    if (given === null && rule.nullIsAbsent) delete value[rule.name];
-    if (value[rule.name] === undefined) continue;
-    const at = `${prefix}${rule.name}`;
-    const cleaned = given === null ? null : rule.check(given, at, report, scope);
-    if (cleaned === null && rule.required) report(at, 'required', given === null ? 'must not be null' : 'must not be empty');
-    value[rule.name] = cleaned;
-  }
-  return value;
-}
-
-const cache = new WeakMap<object, FieldRule[]>();
-function cachedRules(type: Class): FieldRule[] {
-  const known = cache.get(type);
-  if (known) return known;
-  const rules = rulesOf(type);
-  cache.set(type, rules);
-  return rules;
 }

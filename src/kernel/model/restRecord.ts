@@ -3,11 +3,13 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  isEnumType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { isRenamed } from './enums.js';
 
 /** One field of a record as REST shows it. `selection` names the fields of a relation that belongs to the record. */
 export interface RecordField {
@@ -68,6 +70,7 @@ function shape(type: GraphQLField<unknown, unknown>['type'], value: unknown, onl
   if (value === null || value === undefined) return null;
   if (isNonNullType(type)) return shape(type.ofType, value, only);
   if (isListType(type)) return (value as unknown[]).map((item) => shape(type.ofType, item, only));
+  if (isEnumType(type) && isRenamed(type)) return value;
   if (isLeafType(type)) return type.serialize(value);
   return isObjectType(type) ? project(type, value as Record<string, unknown>, only) : null;
 }

@@ -10,6 +10,8 @@ const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
 /** An instant: ISO 8601 with an offset. A row read as JSON has it as text. */
 export const DateTime = new GraphQLScalarType<Date, string>({
   ...instant,
+  name: 'DateTime',
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   serialize: (value) => (typeof value === 'string' ? isoOf(value) : (value as Date).toISOString()),
 });
 
@@ -26,7 +28,26 @@ export const Json = GraphQLJSON;
 /** A JSON object. */
 export const JsonObject = GraphQLJSONObject;
 /** A calendar day, YYYY-MM-DD. */
-export const Day = orNothing(GraphQLLocalDate);
+export const Day = new GraphQLScalarType({
+  ...orNothing(GraphQLLocalDate).toConfig(),
+  specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
+});
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new GraphQLError('must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
+  return value;
+}
+
+/** A day or an instant, as text: one end of a date range, or a deadline. Its field's rule looks at it, and names the field. */
+export const DateOrDateTime = new GraphQLScalarType<string, string>({
+  name: 'DateOrDateTime',
+  description:
+    "A day (YYYY-MM-DD) or an ISO 8601 date-time. A day is the whole of it, in the workspace's time zone; so is a date-time without an offset, where one is taken.",
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
+  serialize: String,
+  parseValue: textOf,
+  parseLiteral: (node) => textOf(node.kind === Kind.STRING ? node.value : undefined),
+});
 
 const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 
@@ -46,6 +67,7 @@ function plain(value: number): string {
 /** An exact decimal: a JSON number (or a decimal string on input, "" for nothing) outside, exact text inside. */
 export const Decimal = new GraphQLScalarType<string | null, number>({
   name: 'Decimal',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-6',
   description: 'An exact decimal amount. Written as a number or a decimal string, read as a number.',
   serialize: (value) => Number(value),
   parseValue: toDecimalText,

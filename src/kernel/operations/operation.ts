@@ -8,6 +8,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   getOperationAST,
+  isEnumType,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -23,6 +24,7 @@ import { badRequest, check, type Detail, invalid, invalidField } from '../base/e
 import type { Context, RequestInfo } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
+import { isRenamed } from '../model/enums.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
@@ -83,8 +85,22 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
   };
 }
 
+const inWords = new WeakSet<DocumentNode>();
+
+/** Has a document answer the words of enumerations where GraphQL names them otherwise (read-write, read_write). */
+export function answerInWords(document: DocumentNode): DocumentNode {
+  inWords.add(document);
+  return document;
+}
+
+const wordSerializers = (schema: GraphQLSchema) => {
+  const renamed = Object.values(schema.getTypeMap()).filter((type) => isEnumType(type) && isRenamed(type));
+  return Object.fromEntries(renamed.map(({ name }) => [name, (word: unknown) => word]));
+};
+
 function executorOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): CompiledQuery {
-  const compiled = compileQuery(schema, document, operationName ?? undefined);
+  const options = inWords.has(document) ? { customSerializers: wordSerializers(schema) } : {};
+  const compiled = compileQuery(schema, document, operationName ?? undefined, options);
   if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
   return compiled as CompiledQuery;
 }

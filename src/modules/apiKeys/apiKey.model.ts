@@ -28,12 +28,16 @@ export const scopes = [
   ...['settings', 'calls', 'calendars', 'custom-fields', 'webhooks', 'users', 'forms', 'products', 'invoices', 'dashboard'],
 ] as const;
 
-export const permissions = ['read', 'read-write', 'admin'] as const;
+export const Scope = oneOf('ApiKeyScope', scopes, 'The domains that a key may be held to');
+export const Permission = oneOf('ApiKeyPermission', ['read', 'read-write', 'admin'], 'What a key may do, each including those before it');
+
+type Scopes = (typeof Scope)[keyof typeof Scope][];
+type PermissionWord = (typeof Permission)[keyof typeof Permission];
 
 @ObjectType()
 export class ApiKeyFields {
   @Text(100, 'What the key is for', { required: true }) name: string;
-  @SomeOf(scopes, 'The domains that the key may touch; null means all') scopes: string[] | null;
+  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: Scopes | null;
   @Texts(50, 50, 'Addresses and ranges (CIDR) that the key may call from; null means all') ipAllowlist: string[] | null;
   @Count('Requests per minute, at most 10,000', { min: 1, max: 10_000 }) rateLimit: number | null;
   @Deadline('When the key ends; a day is its last one, in the time zone of the workspace') expiresAt: Date | null;
@@ -42,7 +46,7 @@ export class ApiKeyFields {
 @Entity('An API key, without its secret')
 export class ApiKey extends ApiKeyFields {
   @Id() id: string;
-  @OneOf(permissions, 'What the key may do', { required: true }) permission: string;
+  @OneOf(Permission, 'What the key may do', { required: true }) permission: PermissionWord;
   @Text(20, 'How the key begins', { required: true }) prefix: string;
   @Stamp('When the key was last used', {}) lastUsedAt: Date | null;
   @Stamp('When the key was made') createdAt: Date;
@@ -64,8 +68,8 @@ export class NewApiKey {
 export class ApiKeyCheck {
   @Ref('The calling key', { required: true }) @RestName('id') apiKeyId: string;
   @Text(100, 'What the key is for', { required: true }) name: string;
-  @OneOf(permissions, 'What the key may do', { required: true }) permission: string;
-  @SomeOf(scopes, 'The domains that the key may touch; null means all') scopes: string[] | null;
+  @OneOf(Permission, 'What the key may do', { required: true }) permission: PermissionWord;
+  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: Scopes | null;
   @Texts(50, 50, 'Address ranges that the key may call from; null means all') ipAllowlist: string[] | null;
   @Count('Requests per minute', { required: true }) rateLimit: number;
   @Instant('When the key ends') expiresAt: Date | null;
@@ -81,7 +85,8 @@ export class ApiKeyCheck {
 
 @Input('A new API key')
 export class CreateApiKeyInput extends Draft(ApiKeyFields) {
-  @OneOf([...permissions, 'write'], 'What the key may do; write is another word for read-write', { required: true }) permission: string;
+  @OneOf(Permission, 'What the key may do; REST takes write for read-write too', { required: true, spellings: { write: 'read-write' } })
+  permission: PermissionWord;
 }
 
 @Input('Changes to an API key')

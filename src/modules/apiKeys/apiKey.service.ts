@@ -6,10 +6,12 @@ import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
+import { workspaceOf } from '../auth/auth.session.js';
 import type { ApiKey, ApiKeyCheck, ApiKeyList, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
 import { apiKeyTable } from './apiKey.table.js';
 
 interface Kept {
+  permission: string;
   scopes: string[];
   ipAllowlist: string[];
 }
@@ -17,7 +19,8 @@ interface Kept {
 /** Kept as an empty list, what restricts nothing is shown as null. */
 const shown = <K extends Kept>(key: K) => ({
   ...key,
-  scopes: key.scopes.length > 0 ? key.scopes : null,
+  permission: key.permission as ApiKey['permission'],
+  scopes: key.scopes.length > 0 ? (key.scopes as ApiKey['scopes']) : null,
   ipAllowlist: key.ipAllowlist.length > 0 ? key.ipAllowlist : null,
 });
 
@@ -55,7 +58,7 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
   check(!rest.expiresAt || rest.expiresAt > ctx.now(), () => invalidField('expiresAt', 'out_of_range', 'must be in the future'));
   return {
     ...rest,
-    ...(permission && { permission: permission === 'write' ? 'read-write' : permission }),
+    ...(permission && { permission }),
     ...(scopes !== undefined && { scopes: [...new Set(scopes ?? [])] }),
     ...(ipAllowlist !== undefined && { ipAllowlist: ranges ?? [] }),
   };
@@ -68,7 +71,7 @@ export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise
   const made = await ctx.db.apiKey.create({
     data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.caller.userId } as never,
   });
-  const apiKey = shown(made) as ApiKey;
+  const apiKey = shown(made);
   await ctx.emit({ name: 'api_key.created', record: apiKey });
   return { apiKey, secret };
 }
@@ -110,6 +113,5 @@ export async function checkKey(ctx: Context): Promise<ApiKeyCheck> {
   check(caller.kind === 'key', () => badRequest('Only an API key can be checked; this is a session'));
   const { name, permission, scopes, ipAllowlist, expiresAt } = await getKey(ctx, caller.id);
   const rateLimit = caller.rateLimit ?? ctx.app.limiter.limitOf('key');
-  const { id, name: called, plan } = caller.account;
-  return { apiKeyId: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace: { id, name: called, plan } };
+  return { apiKeyId: caller.id, name, permission, scopes, ipAllowlist, rateLimit, expiresAt, workspace: workspaceOf(caller.account) };
 }

@@ -1,6 +1,8 @@
 import { Field } from 'type-graphql';
 import { Count, Entity, Id, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
+import { Plan } from '../plans/plan.model.js';
 
+export const Role = oneOf('Role', ['member', 'admin', 'owner'], 'What a member may do, each including those before it');
 export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
 
 /** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
@@ -9,7 +11,7 @@ export class User {
   @Id() id: string;
   @Text(200, 'Name', { required: true }) name: string;
   @Text(254, 'E-mail address', { required: true }) email: string;
-  @Text(20, 'owner, admin or member', { required: true }) role: string;
+  @OneOf(Role, 'What the person may do', { required: true }) role: keyof typeof Role;
   @OneOf(UserStatus, 'Where the person stands', { required: true }) status: keyof typeof UserStatus;
   @Stamp('When the person last called', {}) lastActiveAt: Date | null;
   @Stamp('When the person was invited or joined') createdAt: Date;
@@ -23,6 +25,6 @@ export class User {
 export class Workspace {
   @Id() id: string;
   @Text(200, 'Name', { required: true }) name: string;
-  @Text(20, 'Plan', { required: true }) plan: string;
+  @OneOf(Plan, 'What it pays for', { required: true }) plan: keyof typeof Plan;
   @Count('Active members', { required: true }) memberCount?: number;
 }

@@ -107,16 +107,18 @@ export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
 
 const byAccount = (ctx: Context) => ({ where: { id: ctx.caller.account.id }, select: { mfaRoles: true } });
 
+const policyOf = ({ mfaRoles }: { mfaRoles: string[] }): MfaPolicy => ({ roles: mfaRoles as MfaPolicy['roles'] });
+
 /** GET /auth/mfa/policy. */
 export async function mfaPolicy(ctx: Context): Promise<MfaPolicy> {
-  return { roles: found(await ctx.global.account.findUnique(byAccount(ctx)), 'Account').mfaRoles };
+  return policyOf(found(await ctx.global.account.findUnique(byAccount(ctx)), 'Account'));
 }
 
 /** PATCH /auth/mfa/policy: sessions of the roles that have no second factor yet can only set it up, within a second. */
 export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): Promise<MfaPolicy> {
-  const { mfaRoles } = await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
+  const account = await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
   forgetCallers(ctx.app);
-  return { roles: mfaRoles };
+  return policyOf(account);
 }
 
 /** POST /auth/mfa/verify: the second step of a login. 401 on a wrong code; a token stands five tries and five minutes. */

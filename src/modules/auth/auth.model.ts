@@ -1,13 +1,13 @@
-import { Anything, Email, Entity, Flag, Input, Nested, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
+import { Anything, Email, Entity, Flag, Input, Nested, OneOf, Ref, Secret, SomeOf, Text, Texts } from '../../kernel/model/fields.js';
 import { OfCaller, RestName } from '../../kernel/model/recordMarks.js';
-import { User, Workspace } from './auth.member.model.js';
+import { Role, User, Workspace } from './auth.member.model.js';
 
 /** No object of its own: which workspace it is, its name and the role in it. */
 @Entity('An account that the person belongs to')
 export class AccountChoice {
   @Ref('The account', { required: true }) @RestName('id') accountId: string;
   @Text(200, 'Its name', { required: true }) name: string;
-  @Text(20, 'The role in it', { required: true }) role: string;
+  @OneOf(Role, 'The role in it', { required: true }) role: keyof typeof Role;
 }
 
 /** The auth response of register, login, switch-account and accept-invite; with MFA pending only the last two say something. */
@@ -27,7 +27,7 @@ export class AuthResult {
   )
   @OfCaller('id', 'name')
   account: Workspace | null;
-  @Text(20, 'The role in the current account') role: string | null;
+  @OneOf(Role, 'The role in the current account') role: keyof typeof Role | null;
   @Nested(
     () => AccountChoice,
     () => AccountChoice,
@@ -151,14 +151,13 @@ export class MfaVerifyInput {
   @Text(30, 'A recovery code, in place of the six digits') recoveryCode?: string | null;
 }
 
-const roles = ['member', 'admin', 'owner'];
-
 @Entity('Which roles must have a second factor')
 export class MfaPolicy {
-  @SomeOf(roles, 'The roles; a session of one without a second factor can do nothing but set it up', { required: true }) roles: string[];
+  @SomeOf(Role, 'The roles; a session of one without a second factor can do nothing but set it up', { required: true })
+  roles: (keyof typeof Role)[];
 }
 
 @Input('Which roles are to have a second factor')
 export class MfaPolicyInput {
-  @SomeOf(roles, 'The roles; an empty list asks nobody', { required: true }) roles: string[];
+  @SomeOf(Role, 'The roles; an empty list asks nobody', { required: true }) roles: (keyof typeof Role)[];
 }

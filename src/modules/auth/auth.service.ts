@@ -3,7 +3,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
-import { callingUser, enter, findUser, holdPassword, openSession, placesOf, userOf } from './auth.session.js';
+
+import { callingUser, enter, findUser, holdPassword, openSession, placesOf, userOf, workspaceOf } from './auth.session.js';
 
 /**
  * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
@@ -50,7 +51,7 @@ export async function logout(ctx: Context) {
 export async function me(ctx: Context): Promise<Viewer> {
   const { userId, account } = ctx.caller;
   const member = found(await ctx.db.membership.findFirst({ where: { userId }, include: { user: true } }), 'User');
-  return { user: userOf(member.user, member), workspace: { id: account.id, name: account.name, plan: account.plan } };
+  return { user: userOf(member.user, member), workspace: workspaceOf(account) };
 }
 
 /** How many active members a workspace has. */

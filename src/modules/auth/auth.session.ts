@@ -1,6 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
-import type { User } from './auth.member.model.js';
+import type { User, Workspace } from './auth.member.model.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
 import { issueToken } from './auth.tokens.js';
@@ -9,7 +9,8 @@ const days = 24 * 60 * 60 * 1000;
 /** A session ends after seven days without a request. */
 export const sessionLife = 7 * days;
 
-interface Member extends Pick<User, 'name' | 'role' | 'createdAt'> {
+interface Member extends Pick<User, 'name' | 'createdAt'> {
+  role: string;
   status: string;
   account: { id: string; name: string; plan: string };
 }
@@ -22,9 +23,12 @@ type Place = Member & { account: { mfaRoles: string[] } };
 export function userOf(person: Person, member: Omit<Member, 'account'> & { lastActiveAt: Date | null }): User {
   const { id, email, firstName, lastName, emailVerifiedAt } = person;
   const { name, role, status, lastActiveAt, createdAt } = member;
-  const place = { name, role, status: status as User['status'], lastActiveAt, createdAt };
+  const place = { name, role: role as User['role'], status: status as User['status'], lastActiveAt, createdAt };
   return { id, email, firstName, lastName, emailVerified: emailVerifiedAt !== null, ...place };
 }
+
+/** An account as the workspace of its members. */
+export const workspaceOf = ({ id, name, plan }: Member['account']): Workspace => ({ id, name, plan: plan as Workspace['plan'] });
 
 /** Whether the account asks a second factor of the member's role. */
 export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);
@@ -58,9 +62,9 @@ export async function openSession(ctx: Context, user: Entering, member: Place, a
   ctx.request.session = { token, expiresAt };
   return {
     user: userOf(user, { ...member, lastActiveAt: ctx.now() }),
-    account: member.account,
-    role: member.role,
-    accounts: all.map(({ role, account }) => ({ accountId: account.id, name: account.name, role })),
+    account: workspaceOf(member.account),
+    role: member.role as User['role'],
+    accounts: all.map(({ role, account }) => ({ accountId: account.id, name: account.name, role: role as User['role'] })),
     mfaSetupRequired: mustHaveMfa(member) && !user.mfaEnabledAt,
     mfaRequired: false,
     mfaToken: null,

@@ -5,10 +5,18 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Interval, Subscription } from '../../vendors/payments/payments.js';
 import { forgetCallers } from '../auth/auth.identify.js';
+import type { Plan } from '../plans/plan.model.js';
+import type { BillingState } from './billing.model.js';
 
 /** What an account keeps of its billing. */
 const billing = {
-  ...{ id: uuid, name: text, plan: text, billingStatus: text, interval: nullable(word<Interval>()) },
+  ...{
+    id: uuid,
+    name: text,
+    plan: word<keyof typeof Plan>(),
+    billingStatus: word<keyof typeof BillingState>(),
+    interval: nullable(word<Interval>()),
+  },
   ...{ currentPeriodEnd: nullable(instant), trialEndsAt: nullable(instant) },
   ...{ customerId: nullable(text), subscriptionId: nullable(text), email: text },
 };

@@ -12,8 +12,18 @@ interface Stand {
 const lastDays = 3;
 const nearlyFull = 0.9;
 
-const critical = (title: string, description: string, action: string): BillingHealth => ({ level: 'critical', title, description, action });
-const warning = (title: string, description: string, action: string): BillingHealth => ({ level: 'warning', title, description, action });
+const critical = (title: string, description: string, action: BillingHealth['action']): BillingHealth => ({
+  level: 'critical',
+  title,
+  description,
+  action,
+});
+const warning = (title: string, description: string, action: BillingHealth['action']): BillingHealth => ({
+  level: 'warning',
+  title,
+  description,
+  action,
+});
 
 /** How billing stands, the most urgent first. */
 export function healthOf({ billingStatus, trialDaysRemaining: days, usage, limits }: Stand): BillingHealth {

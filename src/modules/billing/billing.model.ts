@@ -1,16 +1,19 @@
 import { Count, Draft, Entity, Flag, Input, Instant, Money, Nested, OneOf, oneOf, Stamp, Text, Url } from '../../kernel/model/fields.js';
 import { intervals, soldPlans } from '../../vendors/payments/payments.js';
+import { Plan } from '../plans/plan.model.js';
 
 export const PlanId = oneOf('PlanId', soldPlans, 'The plans that are sold');
 export const BillingInterval = oneOf('BillingInterval', intervals, 'How often a plan is paid');
 export const HealthLevel = oneOf('BillingHealthLevel', ['ok', 'warning', 'critical'], 'How urgent the state of billing is');
+export const HealthAction = oneOf('BillingHealthAction', ['upgrade', 'update_payment_method', 'subscribe'], 'What to do about billing');
+export const BillingState = oneOf('BillingState', ['trialing', 'active', 'past_due', 'cancelled'], 'How an account is paid for');
 
 @Entity('How billing stands, in words')
 export class BillingHealth {
   @OneOf(HealthLevel, 'How urgent it is', { required: true }) level: keyof typeof HealthLevel;
   @Text(100, 'What is the matter', { required: true }) title: string;
   @Text(300, 'What it means', { required: true }) description: string;
-  @Text(50, 'What to do: upgrade, update_payment_method or subscribe') action: string | null;
+  @OneOf(HealthAction, 'What to do') action: keyof typeof HealthAction | null;
 }
 
 @Entity('How much there is of what plans limit')
@@ -41,9 +44,9 @@ export class BillingInvoice {
 /** Contract "Billing status". */
 @Entity('What the workspace pays for')
 export class BillingStatus {
-  @Text(20, 'trial, standard, premium or enterprise', { required: true }) plan: string;
+  @OneOf(Plan, 'The plan', { required: true }) plan: keyof typeof Plan;
   @Text(50, "The plan's name", { required: true }) planName: string;
-  @Text(20, 'trialing, active, past_due or cancelled', { required: true }) billingStatus: string;
+  @OneOf(BillingState, 'How it is paid', { required: true }) billingStatus: keyof typeof BillingState;
   @OneOf(BillingInterval, 'How often the plan is paid') interval: keyof typeof BillingInterval | null;
   @Instant('When the paid time ends or is paid again') currentPeriodEnd: Date | null;
   @Count('Days left of the trial; null on a plan') trialDaysRemaining: number | null;

@@ -25,7 +25,7 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
   // A plan that was given without a subscription is nobody's trial.
-  const billingStatus = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
+  const billingStatus: BillingStatus['billingStatus'] = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
   const stand = { plan, billingStatus, trialDaysRemaining: left, usage, limits: limitsOf(plan) };
   return {
     ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },

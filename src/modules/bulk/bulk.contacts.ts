@@ -1,6 +1,6 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { clean } from '../../kernel/model/fields.js';
+import { clean } from '../../kernel/model/cleaning.js';
 import { each } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { type ContactChange, contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';

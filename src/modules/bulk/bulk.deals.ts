@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { clean } from '../../kernel/model/fields.js';
+import { clean } from '../../kernel/model/cleaning.js';
 import { each } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { updateDeal } from '../deals/deal.service.js';

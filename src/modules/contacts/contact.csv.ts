@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import type { Context } from '../../kernel/context/context.js';
+import { clean } from '../../kernel/model/cleaning.js';
 import type { Page } from '../../kernel/model/connection.js';
-import { clean } from '../../kernel/model/fields.js';
 import type { RawReply, RawRequest } from '../../kernel/module/routes.js';
 import { ContactFilter, type ContactList, type ContactSort } from './contact.model.js';
 import { type ContactRow, listContacts } from './contact.service.js';

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { integer, listOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type DuplicateGroup, mostOfGroup } from './contact.model.js';
@@ -8,7 +8,7 @@ const mostGroups = 200;
 
 const groups = statement({
   name: 'duplicateContacts',
-  row: { matchOn: text, value: text, count: integer, ids: listOf(uuid) },
+  row: { matchOn: word<DuplicateGroup['matchOn']>(), value: text, count: integer, ids: listOf(uuid) },
   text: ({ account }) => sql`
     with live as (
       select id, email_lower, phone, lower(trim(concat_ws(' ', first_name, last_name)) collate "und-x-icu") as name,

@@ -18,6 +18,7 @@ import {
   Phone,
   Ref,
   Refs,
+  SomeOf,
   Stamp,
   Text,
   Texts,
@@ -135,9 +136,15 @@ export class ContactScore {
   @Stamp('When the stored score last changed') updatedAt: Date;
 }
 
+export const SmartView = oneOf(
+  'ContactSmartView',
+  ['needs_follow_up', 'hot_leads', 'new_this_week', 'recently_won', 'untagged', 'missing_email', 'missing_phone'],
+  'Ready-made views of contacts',
+);
+
 @Entity('A ready-made view of contacts')
 export class SmartViewInfo {
-  @Text(50, 'Key, the value of smart_view', { required: true }) key: string;
+  @OneOf(SmartView, 'Key, the value of smart_view', { required: true }) key: keyof typeof SmartView;
   @Text(100, 'Name', { required: true }) name: string;
   @Text(200, 'What it shows', { required: true }) description: string;
   @Count('How many contacts it shows now', { required: true }) count: number;
@@ -146,10 +153,12 @@ export class SmartViewInfo {
 /** The most contacts that one group of duplicates shows. */
 export const mostOfGroup = 40;
 
+export const DuplicateKey = oneOf('ContactDuplicateKey', ['email', 'phone', 'name_company'], 'What duplicate contacts share');
+
 @Entity('Contacts that may be one person', { scope: 'contacts' })
 export class DuplicateGroup {
-  @Text(20, 'email, phone or name_company', { required: true }) matchOn: string;
-  @Text(400, 'What they share', { required: true }) value: string;
+  @OneOf(DuplicateKey, 'What they share', { required: true }) matchOn: keyof typeof DuplicateKey;
+  @Text(400, 'How it reads', { required: true }) value: string;
   @Count('How many there are', { required: true }) count: number;
   @Nested(
     () => Contact,
@@ -169,13 +178,10 @@ export const ContactSort = oneOf(
   'Sort keys of contacts',
 );
 
-export const SmartView = oneOf(
-  'ContactSmartView',
-  ['needs_follow_up', 'hot_leads', 'new_this_week', 'recently_won', 'untagged', 'missing_email', 'missing_phone'],
-  'Ready-made views of contacts',
-);
-
 export const Reachability = oneOf('Reachability', ['sms', 'email', 'both', 'none'], 'How a contact may be reached');
+
+/** Where a deal stands: contacts are found by it, and deals have it. */
+export const DealStatus = oneOf('DealStatus', ['open', 'won', 'lost'], 'Where a deal stands');
 
 /** Contract "Contact list query parameters"; REST sends them in snake_case. */
 @Input('Which contacts')
@@ -200,7 +206,7 @@ export class ContactFilter {
   @Ref('Saved filter') smartListId?: string | null;
   @Refs(100, 'Has a deal of one of these owners') dealContextOwners?: string[] | null;
   @Refs(100, 'Has a deal in one of these stages') dealContextStages?: string[] | null;
-  @Texts(3, 10, 'Has a deal of one of these statuses') dealContextStatuses?: string[] | null;
+  @SomeOf(DealStatus, 'Has a deal of one of these statuses') dealContextStatuses?: (keyof typeof DealStatus)[] | null;
   @JsonObject(8, 'Custom fields that equal these values') cf?: Record<string, unknown> | null;
   @JsonObject(16, 'A condition {and, or, not, field, op, value}') filters?: Record<string, unknown> | null;
 }

@@ -1,8 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import { integer, text, uuid } from '../../kernel/database/kinds.js';
+import { integer, text, uuid, word } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { CustomField, DependencySummary } from './customField.model.js';
+import type { CustomField, CustomFieldDependency, DependencySummary } from './customField.model.js';
 
 type Place = Pick<CustomField, 'entityType' | 'fieldKey'>;
 
@@ -51,7 +51,7 @@ const pathPattern = ({ entityType, fieldKey }: Place) =>
 const referring = statement({
   name: 'customFieldReferrers',
   takes: { entity: text, key: text, pattern: text, caller: uuid },
-  row: { type: text, recordId: uuid, name: text, total: integer },
+  row: { type: word<CustomFieldDependency['type']>(), recordId: uuid, name: text, total: integer },
   text: ({ account, entity, key, pattern, caller }) => {
     // A colleague's own list counts, but how it is called is theirs.
     const listName = sql`case when t.shared or t.created_by = ${caller} then t.name else 'A private list' end`;

@@ -62,9 +62,15 @@ export class ConfirmImpactInput {
   @Count('How many things refer to the field to the knowledge of the caller', { min: 0 }) expectedDependencyCount?: number | null;
 }
 
+export const CustomFieldReferrer = oneOf(
+  'CustomFieldReferrer',
+  ['smart_list', 'form', 'workflow', 'automation', 'template'],
+  'What may refer to a custom field',
+);
+
 @Entity('Something that refers to a custom field')
 export class CustomFieldDependency {
-  @Text(50, 'smart_list, form, workflow, automation or template', { required: true }) type: string;
+  @OneOf(CustomFieldReferrer, 'What it is', { required: true }) type: keyof typeof CustomFieldReferrer;
   @Ref('Its id', { required: true }) @RestName('id') recordId: string;
   @Text(500, 'Its name', { required: true }) name: string;
 }

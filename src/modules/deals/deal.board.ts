@@ -54,17 +54,23 @@ const spread = statement({
     where t.account_id = ${account} and t.id = n.id`,
 });
 
+interface Place {
+  stage: string;
+  deal: string;
+  after: string | null;
+}
+
 /**
  * A place for a deal in a column, behind another or, for null, before all. 400 for a deal that is not there, 422 for one of
- * another column or the deal itself. Where there is no room left, the column is spread: its order stays.
+ * another column or the deal itself, naming the field. Where there is no room left, the column is spread: its order stays.
  */
-export async function placeBehind(ctx: Context, stage: string, deal: string, after: string | null): Promise<string> {
+export async function placeBehind(ctx: Context, { stage, deal, after }: Place, field: string): Promise<string> {
   if (after === null) return (await ctx.rows(first, { stage, deal }))[0]!.place;
   const [between] = await ctx.rows(behind, { stage, deal, after });
   if (between?.fits) return between.place;
-  await checkReferences(ctx, { afterDealId: 'deal' }, { afterDealId: after });
+  await checkReferences(ctx, { [field]: 'deal' }, { [field]: after });
   if (between) await ctx.rows(spread, { stage });
   const [wider] = await ctx.rows(behind, { stage, deal, after });
-  check(wider, () => unprocessable('afterDealId', 'not_allowed', 'must be another deal of the stage'));
+  check(wider, () => unprocessable(field, 'not_allowed', 'must be another deal of the stage'));
   return wider.place;
 }

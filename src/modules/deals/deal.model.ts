@@ -22,8 +22,9 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { DealStatus } from '../contacts/contact.model.js';
 
-export const DealStatus = oneOf('DealStatus', ['open', 'won', 'lost'], 'Where a deal stands');
+export { DealStatus };
 
 /** Contract "Deal", products. A line amounts to quantity × unitPrice − discount + tax, rounded half up to two places. */
 @Entity('A line of a deal')
@@ -92,6 +93,15 @@ export class CreateDealInput extends Draft(DealFields) {}
 @Input('Changes to a deal: absent keeps, null clears')
 export class UpdateDealInput extends Edit(CreateDealInput) {
   @Ref('Puts the deal behind this one of its column; null puts it first') afterDealId?: string | null;
+}
+
+/** Where a deal is dragged to. */
+@ArgsType()
+export class MoveDealArgs {
+  @Ref('The stage that it comes into, or stays in', { required: true }) stageId: string;
+  @Ref('Puts it behind this deal of the stage; null puts it first, and a stage that it comes into has it last unless told')
+  afterId?: string | null;
+  @Text(500, 'Why it is lost, where it comes into a stage that asks for a reason') lostReason?: string | null;
 }
 
 export const DealView = oneOf('DealView', ['board', 'list'], 'board goes column by column');

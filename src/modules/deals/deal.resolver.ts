@@ -3,14 +3,15 @@ import { Access } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Deleted, IdArg, Listing, Selected } from '../../kernel/model/connection.js';
-import { In } from '../../kernel/model/fields.js';
+import { Arguments, In } from '../../kernel/model/fields.js';
 import { Company } from '../companies/company.model.js';
 import { Contact } from '../contacts/contact.model.js';
 import { Pipeline, Stage } from '../pipelines/pipeline.model.js';
 import { User } from '../users/user.model.js';
 import { isAppointmentMissed } from './deal.clock.js';
 import type { DealRow } from './deal.columns.js';
-import { CreateDealInput, Deal, DealConnection, DealList, UpdateDealInput } from './deal.model.js';
+import { CreateDealInput, Deal, DealConnection, DealList, MoveDealArgs, UpdateDealInput } from './deal.model.js';
+import { moveDeal } from './deal.move.js';
 import * as deals from './deal.service.js';
 
 /** A deal with the records that it leads to, where the statement that read it brought them along. */
@@ -38,6 +39,13 @@ export class DealResolver {
   @Mutation(() => Deal, { description: 'Changes a deal: a stage moves it, the status won or lost closes it, open opens it again' })
   updateDeal(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateDealInput) {
     return deals.updateDeal(ctx, id, input);
+  }
+
+  @Mutation(() => Deal, {
+    description: 'Moves a deal on the board: a stage that is won or lost closes it, coming out of one opens it again',
+  })
+  moveDeal(@Ctx() ctx: Context, @IdArg() id: string, @Arguments() args: MoveDealArgs) {
+    return moveDeal(ctx, id, args);
   }
 
   @Mutation(() => Deleted, { description: 'Deletes a deal; what was written about it stays' })

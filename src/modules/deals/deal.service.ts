@@ -90,7 +90,7 @@ const byIds = statement({
 /** Deals by id, for many keys in one statement; null for one that is gone. */
 export const dealsById: Batch<DealRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-const toChange = rowsToChange('deals', wholeDealRow, wholeDeal);
+export const toChange = rowsToChange('deals', wholeDealRow, wholeDeal);
 const withDeleted = rowsToChange('deals', wholeDealRow, wholeDeal, { name: 'dealsWithDeleted', live: sql`true` });
 
 const fieldNames = [...namesOf(DealFields), 'position'];
@@ -137,8 +137,24 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
     missingReferences(ctx, links, input),
     input.customFields && ctx.load.customFieldsOf.load('deal'),
   ]);
+  return changeDeal(ctx, before, input, { rules, missing });
+}
+
+/** What a change of a deal goes by. */
+interface Change {
+  /** The stage that it puts the deal into, if any. */
+  rules?: StageRules;
+  /** The fields of it that lead nowhere. */
+  missing?: string[];
+  /** What the deal that it is put behind is called by the caller. */
+  afterField?: string;
+}
+
+/** Changes a deal that was read to be changed. */
+export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateDealInput, change: Change) {
+  const { rules, missing = [], afterField = 'afterDealId' } = change;
   const entered = await destination(ctx, before, input, rules);
-  const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, entered));
+  const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
   const changes = changesBetween(comparable(before), comparable(after), fieldNames);
   if (Object.keys(changes).length === 0) return before;
@@ -165,8 +181,18 @@ async function destination(ctx: Context, before: DealRow, { stageId, pipelineId 
   throw unprocessable('stageId', 'required', 'must be given with another pipeline');
 }
 
+interface Entering {
+  entered?: StageRules;
+  afterField: string;
+}
+
 /** The new values of a deal, undefined for those that stay. */
-async function valuesOf(ctx: Context, before: WholeDeal, { afterDealId, products, ...input }: UpdateDealInput, entered?: StageRules) {
+async function valuesOf(
+  ctx: Context,
+  before: WholeDeal,
+  { afterDealId, products, ...input }: UpdateDealInput,
+  { entered, afterField }: Entering,
+) {
   const now = ctx.now();
   const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
   const customFields = mergeCustomFields(before.customFields, await checkCustomFields(ctx, 'deal', input.customFields, false));
@@ -178,7 +204,7 @@ async function valuesOf(ctx: Context, before: WholeDeal, { afterDealId, products
     ...{ customFields, products: lines },
     ...worthAfter(before, input, lines),
     ...(moves && entering(before, input, entered, old, now)),
-    ...(afterDealId !== undefined && { position: await placeBehind(ctx, stage, before.id, afterDealId) }),
+    ...(afterDealId !== undefined && { position: await placeBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),
     ...closingAfter(before, input, now),
   };
 }

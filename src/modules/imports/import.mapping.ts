@@ -1,6 +1,6 @@
 import { check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { clean } from '../../kernel/model/fields.js';
+import { clean } from '../../kernel/model/cleaning.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { ContactChange } from '../contacts/contact.service.js';
 import type { CustomField } from '../customFields/customField.model.js';

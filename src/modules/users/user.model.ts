@@ -2,7 +2,7 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Draft, Edit, Email, Input, JsonObject, OneOf, oneOf, Text } from '../../kernel/model/fields.js';
-import { User, UserStatus } from '../auth/auth.member.model.js';
+import { Role, User, UserStatus } from '../auth/auth.member.model.js';
 
 export { User, UserStatus };
 
@@ -10,7 +10,7 @@ export { User, UserStatus };
 @ObjectType()
 class Invitation {
   @Email('E-mail address', { required: true }) email: string;
-  @Text(20, 'member (unless told) or admin', { optional: true }) role: string;
+  @OneOf(Role, 'member (unless told) or admin', { optional: true }) role: keyof typeof Role;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
@@ -24,7 +24,7 @@ export class InviteUserInput extends Draft(Invitation) {}
 
 @Input()
 class UserChanges {
-  @Text(20, 'member or admin', { required: true }) role: string;
+  @OneOf(Role, 'member or admin', { required: true }) role: keyof typeof Role;
   @Text(200, 'Name', { required: true }) name: string;
 }
 
@@ -34,7 +34,7 @@ export class UpdateUserInput extends Edit(UserChanges) {}
 @Input('Which members')
 export class UserFilter {
   @Text(200, 'Part of the name or address') search?: string | null;
-  @Text(20, 'Role') role?: string | null;
+  @OneOf(Role, 'What they may do') role?: keyof typeof Role | null;
   @OneOf(UserStatus, 'Where the person stands; all but removed unless told') status?: keyof typeof UserStatus | null;
 }
 

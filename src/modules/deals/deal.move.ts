@@ -1,0 +1,28 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { DealRow, WholeDeal } from './deal.columns.js';
+import type { MoveDealArgs } from './deal.model.js';
+import { statusIn } from './deal.rules.js';
+import { changeDeal, toChange } from './deal.service.js';
+import { rulesOf, type StageRules } from './deal.stage.js';
+
+/**
+ * Moves a deal on the board. Into a stage that closes (`isWon`, `isLost`) it is closed with the stage's status, out of one it is
+ * opened again; between stages that do not close, and within one, its status stays. A stage of another pipeline takes it there.
+ */
+export async function moveDeal(ctx: Context, id: string, { stageId, afterId, lostReason }: MoveDealArgs): Promise<DealRow> {
+  const [before, rules] = await Promise.all([ctx.forChange(toChange, id, 'Deal'), rulesOf(ctx, stageId)]);
+  const stage = found(rules, 'Stage');
+  const status = await statusAfter(ctx, before, stage);
+  const place = { stageId, pipelineId: stage.pipelineId, afterDealId: afterId };
+  return changeDeal(ctx, before, { ...place, status, lostReason }, { rules: stage, afterField: 'afterId' });
+}
+
+/** The status that a move gives a deal; undefined where it stays. */
+async function statusAfter(ctx: Context, { stageId }: WholeDeal, stage: StageRules): Promise<WholeDeal['status'] | undefined> {
+  if (stage.stageId === stageId) return undefined;
+  const status = statusIn(stage);
+  if (status !== 'open') return status;
+  const old = await rulesOf(ctx, stageId);
+  return old && statusIn(old) !== 'open' ? 'open' : undefined;
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { isEnumType, isObjectType, isScalarType } from 'graphql';
+import { contract } from '../../src/app.js';
+import { isRenamed } from '../../src/kernel/model/enums.js';
+import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+const { schema } = contract();
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+async function ask(document: string, variables?: Record<string, unknown>): Promise<Loose> {
+  const { data, errors } = await acme.owner.gql(document, variables);
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+describe('an amount', () => {
+  const large = '1234567890123456.78';
+
+  it('is a number, and beside it text that holds what a number cannot', async () => {
+    const pipeline = await acme.pipeline();
+    const input = { title: 'Large', pipelineId: pipeline.id, stageId: pipeline.stages[0].id, value: large };
+    const made = await ask('mutation ($input: CreateDealInput!) { createDeal(input: $input) { id value valueExact } }', { input });
+    expect(made.createDeal).toMatchObject({ value: Number(large), valueExact: large });
+    await acme.deal({ pipeline, value: 0.2 });
+    const {
+      deal,
+      deals,
+      pipeline: figures,
+    } = await ask(`{
+      deal(id: "${made.createDeal.id}") { valueExact }
+      deals(filter: { pipelineId: "${pipeline.id}" }) { nodes { valueExact } summary { totalValue totalValueExact } }
+      pipeline(id: "${pipeline.id}") { statistics { totalValueExact byStage { totalValueExact } } stages { statistics { totalValueExact } } } }`);
+    expect(deal).toEqual({ valueExact: large });
+    expect(deals.nodes.map((node: Loose) => node.valueExact)).toEqual([large, '0.2']);
+    expect(deals.summary).toEqual({ totalValue: 1234567890123457, totalValueExact: '1234567890123456.98' });
+    expect(figures.statistics.totalValueExact).toBe('1234567890123456.98');
+    expect(figures.stages[0].statistics.totalValueExact).toBe('1234567890123456.98');
+    expect((await acme.owner.get(`/deals/${made.createDeal.id}`)).text).not.toContain('Exact');
+  });
+
+  it('that is not there is null in both forms', async () => {
+    const { id } = await acme.deal();
+    expect((await ask(`{ deal(id: "${id}") { value valueExact } }`)).deal).toEqual({ value: null, valueExact: null });
+  });
+
+  it('is exact on an invoice too', async () => {
+    const { id } = await acme.invoice({ taxRate: 0.1 });
+    const { invoice } = await ask(`{ invoice(id: "${id}") { subtotalExact taxAmountExact totalExact items { amountExact } } }`);
+    expect(invoice).toEqual({
+      ...{ subtotalExact: '120', taxAmountExact: '12', totalExact: '132' },
+      items: [{ amountExact: '100' }, { amountExact: '20' }],
+    });
+  });
+});
+
+describe('a type', () => {
+  it('of the API’s own scalars says where it is described', () => {
+    const own = Object.values(schema.getTypeMap()).filter((type) => isScalarType(type) && /^[A-Z]\w+[a-z]$/.test(type.name));
+    const silent = own.filter((type) => isScalarType(type) && !type.specifiedByURL && !/^(String|Int|Float|Boolean)$/.test(type.name));
+    expect(silent.map(({ name }) => name)).toEqual([]);
+    expect(own.map(({ name }) => name)).toEqual(expect.arrayContaining(['DateTime', 'DateOrDateTime', 'LocalDate', 'Decimal']));
+  });
+
+  it('is an enumeration where there are few words', () => {
+    const typeOf = (type: string, field: string) => {
+      const parent = schema.getType(type);
+      return isObjectType(parent) ? String(parent.getFields()[field]!.type) : undefined;
+    };
+    expect(typeOf('User', 'role')).toBe('Role!');
+    expect(typeOf('Workspace', 'plan')).toBe('Plan!');
+    expect(typeOf('ApiKey', 'permission')).toBe('ApiKeyPermission!');
+    expect(typeOf('ApiKey', 'scopes')).toBe('[ApiKeyScope!]');
+    expect(typeOf('BillingStatus', 'billingStatus')).toBe('BillingState!');
+    const renamed = Object.values(schema.getTypeMap()).filter((type) => isEnumType(type) && isRenamed(type));
+    expect(renamed.map(({ name }) => name).sort()).toEqual(['ApiKeyPermission', 'ApiKeyScope']);
+  });
+
+  it('of a date in a filter takes a day or a date-time, and names what is neither', async () => {
+    await acme.contact();
+    for (const createdFrom of ['2020-01-01', '2020-01-01T10:00:00+02:00']) {
+      expect((await ask(`{ contacts(filter: { createdFrom: "${createdFrom}" }) { totalCount } }`)).contacts.totalCount).toBeGreaterThan(0);
+    }
+    const list = 'query ($from: DateOrDateTime) { contacts(filter: { createdFrom: $from }) { totalCount } }';
+    expectGraphQLRefusal(await acme.owner.gql(list, { from: 'yesterday' }), 400, 'createdFrom');
+    expectGraphQLRefusal(await acme.owner.gql('{ contacts(filter: { createdFrom: "yesterday" }) { totalCount } }'), 400, 'createdFrom');
+  });
+});
+
+describe('a word that GraphQL cannot write', () => {
+  const create = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { id permission scopes } } }';
+
+  it('has a hyphen in REST and an underscore in GraphQL', async () => {
+    const input = { name: 'mine', permission: 'read_write', scopes: ['custom_fields', 'contacts'] };
+    const { apiKey } = (await ask(create, { input })).createApiKey;
+    expect(apiKey).toMatchObject({ permission: 'read_write', scopes: ['custom_fields', 'contacts'] });
+    const read = dataOf(await acme.owner.get(`/api-keys/${apiKey.id}`));
+    expect(read).toMatchObject({ permission: 'read-write', scopes: ['custom-fields', 'contacts'] });
+    const [first] = dataOf(await acme.owner.get('/api-keys')).data;
+    expect(first).toMatchObject({ permission: 'read-write', scopes: ['custom-fields', 'contacts'] });
+    const patched = await acme.owner.patch(`/api-keys/${apiKey.id}`, { permission: 'write', scopes: ['custom-fields'] });
+    expect(dataOf(patched)).toMatchObject({ permission: 'read-write', scopes: ['custom-fields'] });
+    expect((await ask(`{ apiKey(id: "${apiKey.id}") { permission } }`)).apiKey.permission).toBe('read_write');
+  });
+
+  it('is taken by each door in its own form alone, and told so', async () => {
+    const reply = await acme.owner.post('/api-keys', { name: 'mine', permission: 'read_write', scopes: ['custom_fields'] });
+    expectRefusal(reply, 400, 'permission');
+    expect(reply.body.error).toContain('permission must be one of read, read-write, admin; scopes.0 must be one of contacts,');
+    expect(reply.body.details[0]).toMatchObject({ code: 'not_allowed', options: ['read', 'read-write', 'admin'] });
+    const { errors } = await acme.owner.gql(create, { input: { name: 'mine', permission: 'read-write' } });
+    expect(errors![0].extensions.details[0]).toMatchObject({ field: 'permission', options: ['read', 'read_write', 'admin'] });
+  });
+});
