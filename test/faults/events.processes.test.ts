@@ -72,6 +72,8 @@ async function boot(): Promise<void> {
   dataOf(await owner.post('/auth/register', { email: 'owner@example.com', password, accountName: 'Acme' }));
   const key = dataOf(await owner.post('/api-keys', { name: 'key', permission: 'admin' }));
   [secret, keyId] = [key.key, key.id];
+  // The key is the first that is told of.
+  written.push(keyId);
   socket = await Socket.open(await portOf(here), { init: { Authorization: `Bearer ${secret}` } });
   feed = socket.run(query, { after: '0' });
 }
