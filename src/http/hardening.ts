@@ -126,7 +126,7 @@ const farewell = { bytes: 16 * 1024 * 1024, ms: 5000 };
  * Before a refusal of a body that is still on its way: takes the rest and throws it away, within bounds. A connection that is
  * closed at once is reset, and its client would see that instead of the refusal.
  */
-export function hearOut({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
+export function drainBody({ raw, headers }: FastifyRequest, reply: FastifyReply): void {
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   if (raw.complete || !hasBody) return;
   reply.removeHeader('Connection');

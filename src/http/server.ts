@@ -7,7 +7,7 @@ import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
-import { ambiguity, crossOrigin, hearOut, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, crossOrigin, drainBody, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
@@ -101,7 +101,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
   });
   server.addHook('onSend', async (request, reply) => {
     if (!request.routeOptions.config.bare) reply.headers(request.gate.headers());
-    hearOut(request, reply);
+    drainBody(request, reply);
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');
     if (request.ctx.request.replayed) reply.header('Idempotent-Replayed', 'true');

@@ -115,7 +115,7 @@ describe('POST /auth/login', () => {
     expect(unknown.headers['set-cookie']).toBeUndefined();
   });
 
-  it('enters the first account unless told, and the one that accountId names', async () => {
+  it('enters the first account by default, and the one that accountId names', async () => {
     const other = await api.seed.account({ name: 'Other' });
     const times = { createdAt: api.clock.now(), updatedAt: api.clock.now() };
     await api.app.database.prisma.membership.create({

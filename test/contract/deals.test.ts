@@ -49,7 +49,7 @@ describe('POST /deals', () => {
     expect(await read(reply.body.data.id)).toMatchObject(reply.body.data);
   });
 
-  it('is open, in dollars and as likely as its stage says unless told', async () => {
+  it('is open, in dollars and as likely as its stage says by default', async () => {
     const { id, stages: own } = await acme.pipeline({
       stages: [
         { name: 'a', probability: 0.4 },

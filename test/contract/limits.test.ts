@@ -195,7 +195,7 @@ describe('counting', () => {
     expect(replies.filter((reply) => reply.status === 429)).toHaveLength(40);
   });
 
-  it('takes the addresses of one /64 for one, and IPv4 in IPv6 clothes for IPv4', async () => {
+  it('takes the addresses of one /64 for one, and IPv4-mapped IPv6 for IPv4', async () => {
     const remaining = async (ip: string) => (await from(tiny.owner, ip).get('/auth/me')).headers['x-ratelimit-remaining'];
     expect(await remaining('2001:db8:1:2::1')).toBe('19');
     expect(await remaining('2001:db8:1:2:ffff::9')).toBe('18');

@@ -30,7 +30,7 @@ const shown = async (id: string, more = '', who: Client = acme.owner): Promise<s
   dataOf(await who.get(`/contacts?smartListId=${id}${more}`)).data.map((contact: Loose) => contact.firstName);
 
 describe('POST /smart-lists', () => {
-  it('keeps a filter under a name, for all to see unless told', async () => {
+  it('keeps a filter under a name, for all to see by default', async () => {
     const list = await made({ sort: 'firstName', order: 'desc' });
     expect(list).toEqual({
       ...{ id: expect.any(String), name: 'Lisbon', entity: 'contact', filters: inLisbon, sort: 'firstName', order: 'desc' },

@@ -21,7 +21,7 @@ afterAll(() => api.close());
 const create = (body: unknown) => acme.owner.post('/tags', body);
 
 describe('POST /tags', () => {
-  it('makes a tag, grey unless told', async () => {
+  it('makes a tag, grey by default', async () => {
     const reply = await create({ name: ' VIP ' });
     expect(reply.status).toBe(201);
     expect(reply.body.data).toEqual({

@@ -163,7 +163,7 @@ describe('pages of other origins', () => {
   const page = 'https://app.example.com';
   const preflight = { origin: page, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
 
-  it('may not call unless told', async () => {
+  it('may not call by default', async () => {
     const reply = await key.get('/tags', { origin: page });
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     expect((await api.anybody().send('OPTIONS', '/tags', undefined, preflight)).status).toBe(404);

@@ -73,7 +73,7 @@ onRedis(describe)('two servers over one Redis', () => {
     expectExact(await crowd([one, two], nextIp()), limit);
   });
 
-  it('count one /64, and IPv4 in IPv6 clothes, as one', async () => {
+  it('count one /64, and IPv4-mapped IPv6, as one', async () => {
     const ips = ['2001:db8:7:7::1', '2001:db8:7:7:ffff:ffff:ffff:ffff', '2001:0db8:0007:0007:0:0:0:9'];
     const seen = [];
     for (const [i, ip] of ips.entries()) seen.push(remaining(await call(i % 2 ? one : two, ip)));

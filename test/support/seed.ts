@@ -40,7 +40,7 @@ export class Seed {
     readonly anybody: () => Client,
   ) {}
 
-  /** Registers an account; its owner is logged in. The plan is enterprise unless told, so that no limit is met by accident. */
+  /** Registers an account; its owner is logged in. The plan is enterprise by default, so that no limit is met by accident. */
   async account({ name = 'Acme', email = nextEmail('owner'), plan = 'enterprise' }: AccountOptions = {}): Promise<Account> {
     const owner = this.anybody();
     const result = dataOf(await owner.post('/auth/register', { email, password, accountName: name }));
@@ -59,7 +59,7 @@ export class Account {
     readonly owner: Client,
   ) {}
 
-  /** An API key that the owner made; admin over every domain unless told. */
+  /** An API key that the owner made; admin over every domain by default. */
   async key({ name = 'key', permission = 'admin', ...rest }: KeyOptions = {}): Promise<KeyClient> {
     const record = dataOf(await this.owner.post('/api-keys', { name, permission, ...rest }));
     const client = this.seed.anybody().with({ authorization: `Bearer ${record.key}` });
@@ -95,7 +95,7 @@ export class Account {
     return dataOf(await this.owner.post('/tags', { name, color }));
   }
 
-  /** A pipeline, made through the API: three open stages, one for won deals and one for lost ones unless told. */
+  /** A pipeline, made through the API: three open stages, one for won deals and one for lost ones by default. */
   async pipeline(fields: Record<string, unknown> = {}): Promise<Loose> {
     const stages = [{ name: 'New' }, { name: 'Talking' }, { name: 'Offer' }, { name: 'Won', isWon: true }, { name: 'Lost', isLost: true }];
     return dataOf(await this.owner.post('/pipelines', { name: `Pipeline ${++people}`, stages, ...fields }));
@@ -117,7 +117,7 @@ export class Account {
     return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));
   }
 
-  /** An invoice over 120.00 (two lines, no tax unless told), made through the API. */
+  /** An invoice over 120.00 (two lines, no tax by default), made through the API. */
   async invoice(fields: Record<string, unknown> = {}): Promise<Loose> {
     const items = [
       { description: 'Setup', quantity: 1, unitPrice: 100 },

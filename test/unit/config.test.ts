@@ -21,7 +21,7 @@ describe('the configuration', () => {
     expect(() => readConfig({ PORT: 'http', ROLE: 'king', SECRET_KEY: 'short' })).toThrow(/PORT: .+ROLE: .+SECRET_KEY: /);
   });
 
-  it('seeds a demo account on the embedded database only, unless told', () => {
+  it('seeds a demo account on the embedded database only, by default', () => {
     expect(readConfig({}).seedDemo).toBe(true);
     expect(readConfig({ SEED_DEMO: '0' }).seedDemo).toBe(false);
     expect(readConfig(onPostgres).seedDemo).toBe(false);

@@ -17,7 +17,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Keeps requests from waiting for a Redis that does not answer: after the first that did in vain, none asks it before it is back. */
+/** Keeps requests from waiting for a Redis that does not answer: after the first timeout, none asks it before it is back. */
 export class Breaker {
   #open = false;
   #warned = 0;

@@ -132,7 +132,7 @@ export interface Config {
   /** Absent only with the embedded database, which keeps a random one in its data directory. */
   secretKey?: string;
   publicUrl: string;
-  /** Origins whose pages may call from a browser; none unless told. */
+  /** Origins whose pages may call from a browser; none by default. */
   corsOrigins: string[];
   /** Whether an address must be verified before its person invites or sends mail. */
   requireVerifiedEmail: boolean;

@@ -144,7 +144,7 @@ export class Context {
     const seen = await this.rows(look, { ids });
     for (const { id, xmin } of seen) {
       const same = sql`account_id = ${account}::uuid and ${rawSql(key)} = ${id}::uuid and xmin::text = ${xmin}`;
-      this.hold(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
+      this.requireRow(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
     }
     return seen;
   }
@@ -170,7 +170,7 @@ export class Context {
    * Has the next write hold rows that it depends on, which were read without a lock: a select that locks them. When they are
    * gone by then, the operation is tried again and finds it out.
    */
-  hold(name: string, rows: Sql): void {
+  requireRow(name: string, rows: Sql): void {
     this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
   }
 

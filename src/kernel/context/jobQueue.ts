@@ -10,11 +10,11 @@ export interface JobRun {
 export interface JobOptions {
   /** Not before this moment. */
   startAfter?: Date;
-  /** How often it is tried again after an error; 2 unless told. */
+  /** How often it is tried again after an error; 2 by default. */
   retryLimit?: number;
-  /** Seconds to the first retry, doubled for each further one; at once unless told. */
+  /** Seconds to the first retry, doubled for each further one; at once by default. */
   retryDelay?: number;
-  /** Seconds that a run may take before it counts as crashed; 30 unless told. */
+  /** Seconds that a run may take before it counts as crashed; 30 by default. */
   expireInSeconds?: number;
 }
 

@@ -169,7 +169,7 @@ class Connection extends Statements implements SqlDriverAdapter {
 }
 
 /** Wraps a driver's adapter so that statements are counted and its known faults are mended. */
-export function mended(factory: SqlMigrationAwareDriverAdapterFactory, driver: Driver): SqlMigrationAwareDriverAdapterFactory {
+export function withFixes(factory: SqlMigrationAwareDriverAdapterFactory, driver: Driver): SqlMigrationAwareDriverAdapterFactory {
   return {
     provider: 'postgres',
     adapterName: factory.adapterName,

@@ -47,7 +47,7 @@ const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnow
 const attempts = 3;
 
 /**
- * Waits before the next attempt at a transaction that only came at the wrong moment, where there is one; whether there is.
+ * Waits before the next attempt at a transaction whose failure is transient, where there is one; whether there is.
  * Those who got into each other's way wait for different times, or they would meet again.
  */
 export async function mayRetry(error: unknown, attempt: number): Promise<boolean> {

@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { mended } from './adapter.js';
+import { withFixes } from './adapter.js';
 import { takeLock } from './lock.js';
 import type { Store } from './store.js';
 
@@ -116,7 +116,7 @@ function asDriverError(error: Error & { code?: string }): Error {
 /** The Prisma adapter of an embedded database. */
 export function pgliteAdapter(pg: PGlite, onStatement?: () => void): SqlMigrationAwareDriverAdapterFactory {
   const script = async (sql: string) => void (await pg.exec(sql));
-  return mended(new PrismaPGlite(pg), { script, begin: (isolation) => begin(pg, isolation), onStatement });
+  return withFixes(new PrismaPGlite(pg), { script, begin: (isolation) => begin(pg, isolation), onStatement });
 }
 
 /** The embedded database as the rest of the kernel sees it. */

@@ -4,7 +4,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/driver-adapter-utils';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
-import { mended } from './adapter.js';
+import { withFixes } from './adapter.js';
 import { migrate } from './migrate.js';
 import type { Log, Store } from './store.js';
 
@@ -108,7 +108,7 @@ export function postgresAdapter(
     onConnectionError: (error) => log?.warn({ err: error }, 'a database connection ended in a transaction'),
   });
   const script = async (sql: string) => void (await pool.query(sql));
-  return mended(adapter, { script, onStatement });
+  return withFixes(adapter, { script, onStatement });
 }
 
 /** Brings a PostgreSQL database up to date; of several processes that start at once, one works and the others wait. */

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** What a listener gets: a short text, or '' when messages may have been lost and it should look for itself. */
+/** What a listener gets: a short text, or '' when messages may have been lost and the listener must poll. */
 export type Listener = (payload: string) => void;
 
 /**
@@ -12,7 +12,7 @@ export interface Channel {
   publish(name: string, payload: string): void;
   /** Returns the way to stop. */
   subscribe(name: string, listener: Listener): () => void;
-  /** Whether what other processes publish arrives here. While it does not, listeners look for themselves now and then. */
+  /** Whether what other processes publish arrives here. While it does not, listeners poll now and then. */
   readonly connected: boolean;
   close(): void;
 }
@@ -71,7 +71,7 @@ export class RedisChannel implements Channel {
     });
     subscriber.on('error', (error: Error) => log.debug({ err: error.message }, 'the channel has lost Redis'));
     subscriber.on('message', (name: string, payload: string) => this.#local.publish(name.slice(prefix.length), payload));
-    // What was published while we were away is lost: everybody looks for himself.
+    // What was published while we were away is lost: listeners must poll.
     subscriber.on('ready', () => {
       for (const name of this.#local.names) this.#local.publish(name, '');
     });

@@ -39,9 +39,9 @@ export interface Relation {
   row?: Shape;
   /** The column that holds the parent's id, or the table between that holds both ids. */
   parent: string | Between;
-  /** The order, over the alias `t`; newest first unless told. An index on account and parent should hold it. */
+  /** The order, over the alias `t`; newest first by default. An index on account and parent should hold it. */
   order?: string;
-  /** Which of them count; all unless told. */
+  /** Which of them count; all by default. */
   live?: Sql | ((ctx: Context) => Sql);
 }
 

@@ -47,7 +47,7 @@ export interface RowOptions {
   printed?: boolean | 'alone';
   /** Whether it succeeds whatever the body is: what cannot be read counts as nothing. */
   forgiving?: boolean;
-  /** Bytes that the body may have; 1 MiB unless told. */
+  /** Bytes that the body may have; 1 MiB by default. */
   bodyCap?: number;
   /** Statuses that the document names besides those which follow from the row's kind. */
   also?: number[];
@@ -61,7 +61,7 @@ export interface RowOptions {
   spread?: string;
   /** Page figures in response headers too (pipelines). */
   pagingHeaders?: boolean;
-  /** For the document: the JSON Schema of what a raw row answers; text unless told. */
+  /** For the document: the JSON Schema of what a raw row answers; text by default. */
   answerSchema?: Record<string, unknown>;
 }
 

@@ -41,7 +41,7 @@ export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
     for (const [place, outcome] of await attempt(batch, round, plan)) places.set(place, outcome);
-    // The embedded database answers within the turn: without this, nobody else would be heard until the last round.
+    // The embedded database answers within the turn: without this, other requests would starve until the last round.
     await turn();
   }
   return all.map((place) => places.get(place)!);

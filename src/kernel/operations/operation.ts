@@ -125,7 +125,7 @@ function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): str
   });
 }
 
-/** The most faults that are told of one request. */
+/** Maximum errors reported per request. */
 const most = 100;
 
 /** All type faults of the variables in one pass, each with the name of its field. */
@@ -204,7 +204,7 @@ function checkMutationId({ clientMutationId }: RequestInfo): void {
 }
 
 /**
- * Does it again while the database says that only the moment was wrong; its faults are thrown as what they mean to the caller.
+ * Does it again while the database says that the failure is transient; its faults are thrown as what they mean to the caller.
  * Only the first attempt is optimistic: the others hold what they are to change.
  */
 async function retried<T>(work: (isOptimistic: boolean) => Promise<T>): Promise<T> {

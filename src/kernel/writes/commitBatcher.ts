@@ -19,8 +19,8 @@ interface Waiting extends Write {
 const mostRows = 200;
 
 /**
- * Units of work that are a single statement each, written together: while two statements of a kind are under way, those that
- * come wait, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
+ * Units of work that are a single statement each, written together: while two statements of a kind are under way, later ones are
+ * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
  * one commit. Nothing else is shared: what the database refuses is written again unit by unit, and only the one at fault fails.
  */
 export class CommitBatcher {

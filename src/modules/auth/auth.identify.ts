@@ -195,7 +195,7 @@ function plainRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   return isMapped ? [base.toIPv4Address(), bits - 96] : [base, bits];
 }
 
-/** Whether an address is in one of the ranges; IPv4 in IPv6 clothes counts as itself, what is no address as outside. */
+/** Whether an address is in one of the ranges; IPv4-mapped IPv6 counts as itself, what is no address as outside. */
 export function isAllowedFrom(ranges: string[], ip: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(ip)) return false;

@@ -80,7 +80,7 @@ export class RegisterInput {
 export class LoginInput {
   @Text(254, 'E-mail address', { required: true }) email: string;
   @Secret(0, 'Password') password: string;
-  @Ref('The account to enter; the first one unless told') accountId?: string | null;
+  @Ref('The account to enter; the first one by default') accountId?: string | null;
 }
 
 @Input('The old and the new password')

@@ -76,7 +76,7 @@ export class BillingStatus {
 
 class CheckoutFields {
   @OneOf(PlanId, 'The plan', { required: true }) planId: keyof typeof PlanId;
-  @OneOf(BillingInterval, 'How often it is paid; monthly unless told', { required: true, optional: true })
+  @OneOf(BillingInterval, 'How often it is paid; monthly by default', { required: true, optional: true })
   interval: keyof typeof BillingInterval;
 }
 

@@ -63,10 +63,10 @@ export class ContactFields {
   @Text(2, 'Country, ISO 3166 alpha-2') country: string | null;
   @Text(64, 'Time zone') timezone: string | null;
   @Text(200, 'Status in an older system') legacyStatus: string | null;
-  @Text(40, 'Status; lead unless told', { optional: true }) masterStatus: string;
+  @Text(40, 'Status; lead by default', { optional: true }) masterStatus: string;
   @Flag('Whether another system is the source of truth') externalBackend: boolean | null;
   @Text(16, 'Language') language: string | null;
-  @Flag('Whether the contact must not be contacted; false unless told') doNotContact: boolean | null;
+  @Flag('Whether the contact must not be contacted; false by default') doNotContact: boolean | null;
   @Text(500, 'Why the contact must not be contacted') doNotContactReason: string | null;
   @Ref('The user who looks after the contact') assignedTo: string | null;
   @JsonObject(64, 'Values of custom fields by key', { optional: true }) customFields: object;

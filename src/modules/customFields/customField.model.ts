@@ -37,8 +37,8 @@ export class CustomFieldFields {
   @Text(120, 'The section of a form that it stands in') section: string | null;
   @JsonObject(64, 'choices (select, radio, multiselect); numberFormat, currencyCode (number); allowedDomains, blockedDomains (url, email)')
   options: object | null;
-  @Flag('Whether records must have a value; false unless told', { optional: true }) isRequired: boolean;
-  @Fraction('Where it stands among the others; 0 unless told', { optional: true, min: 0, max: 100_000 }) sortOrder: number;
+  @Flag('Whether records must have a value; false by default', { optional: true }) isRequired: boolean;
+  @Fraction('Where it stands among the others; 0 by default', { optional: true, min: 0, max: 100_000 }) sortOrder: number;
 }
 
 @Entity('A field that a workspace adds to its records', { scope: 'custom-fields' })

@@ -32,11 +32,11 @@ export class DealProduct {
   @Ref('Its id within the deal; made where none is given', { optional: true }) id: string;
   @Text(200, 'The name', { required: true }) name: string;
   @Text(2000, 'What it is') description: string | null;
-  @Money('How many; 1 unless told', { optional: true, scale: 4, min: 0 }) quantity: string;
+  @Money('How many; 1 by default', { optional: true, scale: 4, min: 0 }) quantity: string;
   @Money('What one costs', { required: true }) unitPrice: string;
   @Money('What is taken off the line, an amount') discount: string | null;
   @Money('What is added to the line as tax, an amount') tax: string | null;
-  @Money('Its position among the lines; as they come unless told', { optional: true, scale: 4, min: 0, max: 10_000_000 }) sortOrder: string;
+  @Money('Its position among the lines; as they come by default', { optional: true, scale: 4, min: 0, max: 10_000_000 }) sortOrder: string;
 }
 
 @Input('A line of a deal')
@@ -50,14 +50,14 @@ export class DealFields {
   @Ref('The stage, one of the pipeline', { required: true }) stageId: string;
   @Ref('Whom the deal is with') contactId: string | null;
   @Ref('The company that the deal is with') companyId: string | null;
-  @Money('The amount, in the currency and not in its minor units; the sum over the products unless told') value: string | null;
-  @Currency('ISO 4217 code; USD unless told', { optional: true }) currency: string;
-  @OneOf(DealStatus, 'Where it stands; open unless told, or what a closing stage says of deals made in it', { optional: true })
+  @Money('The amount, in the currency and not in its minor units; the sum over the products by default') value: string | null;
+  @Currency('ISO 4217 code; USD by default', { optional: true }) currency: string;
+  @OneOf(DealStatus, 'Where it stands; open by default, or what a closing stage says of deals made in it', { optional: true })
   status: keyof typeof DealStatus;
   @Text(30, 'Priority') priority: string | null;
   @Text(500, 'Lead source of this deal') source: string | null;
   @Text(500, 'Why it was lost; where the stage or the workspace lists reasons, one of them') lostReason: string | null;
-  @Money('How likely it is won, 0 to 1; as the stage says unless told', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
+  @Money('How likely it is won, 0 to 1; as the stage says by default', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
     | string
     | null;
   @Date_('The day on which it should be closed') expectedCloseDate: string | null;
@@ -99,7 +99,7 @@ export class UpdateDealInput extends Edit(CreateDealInput) {
 @ArgsType()
 export class MoveDealArgs {
   @Ref('The stage that it comes into, or stays in', { required: true }) stageId: string;
-  @Ref('Puts it behind this deal of the stage; null puts it first, and a stage that it comes into has it last unless told')
+  @Ref('Puts it behind this deal of the stage; null puts it first, and a stage that it comes into has it last by default')
   afterId?: string | null;
   @Text(500, 'Why it is lost, where it comes into a stage that asks for a reason') lostReason?: string | null;
 }

@@ -12,8 +12,8 @@ export class Event extends EventFields {
 export class EventList {
   @Field(() => [String], { nullable: true, description: 'Only events of these names' }) names?: string[];
   @Field(() => [EventKind], { nullable: true, description: 'Only events of these kinds' }) kinds?: string[];
-  @Field(() => ID, { nullable: true, description: 'The position to go on after; all of the last 30 days unless told' }) after?: string;
-  @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 unless told' }) first?: number;
+  @Field(() => ID, { nullable: true, description: 'The position to go on after; all of the last 30 days by default' }) after?: string;
+  @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 by default' }) first?: number;
   @Field(() => Int, { nullable: true, description: 'The same; beats first' }) perPage?: number;
   selection: ReadonlySet<string>;
 }

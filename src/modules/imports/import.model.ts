@@ -54,10 +54,10 @@ export class CreateImportInput {
     'The text of a CSV file. Its first line names the columns; separated by commas, semicolons, tabs or bars. Empty cells say nothing',
   )
   csv?: string | null;
-  @JsonObject(64, 'The field of each column, null for none: firstName, tags, customFields.<key> …; by their names unless told')
+  @JsonObject(64, 'The field of each column, null for none: firstName, tags, customFields.<key> …; by their names by default')
   mapping?: Record<string, string | null> | null;
-  @OneOf(ImportMode, 'What becomes of the rows; create unless told') mode?: keyof typeof ImportMode | null;
-  @OneOf(ImportMatch, 'By what the contact of a row is found; email unless told') matchOn?: keyof typeof ImportMatch | null;
+  @OneOf(ImportMode, 'What becomes of the rows; create by default') mode?: keyof typeof ImportMode | null;
+  @OneOf(ImportMatch, 'By what the contact of a row is found; email by default') matchOn?: keyof typeof ImportMatch | null;
 }
 
 @Entity('A row that could not be imported', { scope: 'contacts' })

@@ -48,7 +48,7 @@ export const mostPayments = 1000;
 @ObjectType()
 export class PaymentFields {
   @Money('What was paid, in the currency of the invoice', { required: true, min: 0.01 }) amount: string;
-  @OneOf(PaymentMethod, 'How it was paid; other unless told', { optional: true }) method: keyof typeof PaymentMethod;
+  @OneOf(PaymentMethod, 'How it was paid; other by default', { optional: true }) method: keyof typeof PaymentMethod;
   @Text(200, 'A number that the payer or the bank gave it') reference: string | null;
   @Text(5000, 'Notes') notes: string | null;
 }
@@ -64,18 +64,18 @@ export class Payment extends PaymentFields {
 
 @Input('A payment')
 export class RecordPaymentInput extends Draft(PaymentFields) {
-  @Moment('When it was paid; now unless told, a day is its beginning in workspace time') paidAt?: string | null;
+  @Moment('When it was paid; now by default, a day is its beginning in workspace time') paidAt?: string | null;
 }
 
 /** Contract "Invoice": one line a field that a caller writes. */
 @ObjectType()
 export class InvoiceFields {
-  @Text(50, 'The number, unique in the workspace; the next of INV-000001, INV-000002 … unless told', { optional: true })
+  @Text(50, 'The number, unique in the workspace; the next of INV-000001, INV-000002 … by default', { optional: true })
   invoiceNumber: string;
   @Ref('The contact who is billed') contactId: string | null;
   @Ref('The company that is billed') companyId: string | null;
   @Ref('The deal that it is about') dealId: string | null;
-  @Currency("ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
+  @Currency("ISO 4217 code; the workspace's currency by default", { optional: true }) currency: string;
   @Nested(
     () => InvoiceItem,
     () => InvoiceItemInput,
@@ -83,8 +83,8 @@ export class InvoiceFields {
     { required: true, list: 500 },
   )
   items: InvoiceItemFields[];
-  @Date_('The last day to pay; 30 days after creation unless told', { optional: true }) dueDate: string;
-  @Money("Tax as a fraction: 0.0875 is 8.75 percent; the workspace's unless told", { optional: true, scale: 6, min: 0, max: 1 })
+  @Date_('The last day to pay; 30 days after creation by default', { optional: true }) dueDate: string;
+  @Money("Tax as a fraction: 0.0875 is 8.75 percent; the workspace's by default", { optional: true, scale: 6, min: 0, max: 1 })
   taxRate: string;
   @Text(5000, 'Notes') notes: string | null;
   @Text(5000, 'Terms of payment') terms: string | null;

@@ -7,7 +7,7 @@ import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } fro
 @ObjectType()
 export class NoteText {
   @LongText(50, 'The text, at most 50 KB', { required: true }) body: string;
-  @Flag('Whether it lists before the others; false unless told', { optional: true }) isPinned: boolean;
+  @Flag('Whether it lists before the others; false by default', { optional: true }) isPinned: boolean;
 }
 
 /** Contract "Note": one line a field. */

@@ -26,9 +26,9 @@ export const mostStages = 100;
 @ObjectType()
 export class StageFields {
   @Text(200, 'The name', { required: true }) name: string;
-  @Color('A hex colour; #6B7280 unless told', { optional: true }) color: string;
-  @Flag('Deals in it are won: a deal that is made in it is, unless told', { optional: true }) isWon: boolean;
-  @Flag('Deals in it are lost: a deal that is made in it is, unless told', { optional: true }) isLost: boolean;
+  @Color('A hex colour; #6B7280 by default', { optional: true }) color: string;
+  @Flag('Deals in it are won: a deal that is made in it is, by default', { optional: true }) isWon: boolean;
+  @Flag('Deals in it are lost: a deal that is made in it is, by default', { optional: true }) isLost: boolean;
   @Money('How likely its deals are won, 0 to 1: what they begin with', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
     | string
     | null;
@@ -45,7 +45,7 @@ export class Stage extends StageFields {
 
 @Input('A new stage')
 export class CreateStageInput extends Draft(StageFields) {
-  @Count('Its position; the last unless told', { min: 0, max: 1_000_000 }) order?: number | null;
+  @Count('Its position; the last by default', { min: 0, max: 1_000_000 }) order?: number | null;
   @Count('Another name for order', { min: 0, max: 1_000_000 }) sortOrder?: number | null;
 }
 

@@ -186,7 +186,7 @@ export async function createPipeline(ctx: Context, { stages, isDefault, ...input
 export const checkFlags = (stage: { isWon?: boolean | null; isLost?: boolean | null }, at = '') =>
   check(!(stage.isWon && stage.isLost), () => unprocessable(`${at}isLost`, 'conflicting', 'must not be set together with isWon'));
 
-/** A new stage as it is kept. `place` is where it stands unless told. */
+/** A new stage as it is kept. `place` is where it stands by default. */
 export function stageOf({ order, sortOrder, ...input }: CreateStageInput, pipelineId: string, place: number) {
   const defaults = { color: '#6B7280', isWon: false, isLost: false, probability: null, lostReasonRequired: false, lostReasons: [] };
   return { ...defaults, ...input, pipelineId, sortOrder: order ?? sortOrder ?? place };

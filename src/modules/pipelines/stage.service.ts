@@ -105,8 +105,8 @@ const dealsIn = statement({
 
 /**
  * Contract DELETE /pipelines/{id}/stages/{stageId}: its deals move to the stage before it, else to the one after it; the
- * last stage goes only when no live deal stands in it (409). The move is what the owner of the deals does when he hears
- * of `stage.deleted`.
+ * last stage goes only when no live deal stands in it (409). The move is what the owner of the deals does on
+ * `stage.deleted`.
  */
 export async function deleteStage(ctx: Context, id: string, pipelineId?: string): Promise<DeletedStage> {
   const { pipeline, stage } = await lockStage(ctx, id, pipelineId);

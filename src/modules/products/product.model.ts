@@ -12,9 +12,9 @@ export class ProductFields {
   @Money('What one unit costs, in the currency and not in its minor units', { min: 0 }) price: string | null;
   @Text(100, 'Stock keeping unit') sku: string | null;
   @Text(50, 'What is counted: hour, project, month, each') unit: string | null;
-  @Flag('Whether tax is due on it; true unless told', { optional: true }) taxable: boolean;
-  @Currency("ISO 4217 code; the workspace's currency unless told", { optional: true }) currency: string;
-  @Flag('Whether it is offered; true unless told. Inputs take it as active too', { optional: true }) isActive: boolean;
+  @Flag('Whether tax is due on it; true by default', { optional: true }) taxable: boolean;
+  @Currency("ISO 4217 code; the workspace's currency by default", { optional: true }) currency: string;
+  @Flag('Whether it is offered; true by default. Inputs take it as active too', { optional: true }) isActive: boolean;
   @JsonObject(64, 'Whatever an integration keeps with it') metadata: object | null;
 }
 

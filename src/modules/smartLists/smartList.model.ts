@@ -11,9 +11,9 @@ export class SmartListFields {
   @Text(100, 'The name', { required: true }) name: string;
   @JsonObject(16, 'A condition {and, or, not, field, op, value}, as the `filters` of the list of these records', { required: true })
   filters: object;
-  @Text(50, "The sort key of its records, one of their list's; as the list is unless told") sort: string | null;
+  @Text(50, "The sort key of its records, one of their list's; as the list is by default") sort: string | null;
   @OneOf(SortOrder, 'The direction of the sort') order: keyof typeof SortOrder | null;
-  @Flag('Whether everybody in the workspace sees it, or only its owner; true unless told', { optional: true }) shared: boolean;
+  @Flag('Whether everybody in the workspace sees it, or only its owner; true by default', { optional: true }) shared: boolean;
 }
 
 @Entity('A filter that is kept under a name')
@@ -27,7 +27,7 @@ export class SmartList extends SmartListFields {
 
 @Input('A new smart list')
 export class CreateSmartListInput extends Draft(SmartListFields) {
-  @OneOf(SmartListEntity, 'The records that it is about; contact unless told') entity?: keyof typeof SmartListEntity | null;
+  @OneOf(SmartListEntity, 'The records that it is about; contact by default') entity?: keyof typeof SmartListEntity | null;
 }
 
 @Input('Changes to a smart list: absent keeps, null clears. What it is about stays')

@@ -7,7 +7,7 @@ import { Color, Count, Draft, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, 
 @ObjectType()
 export class TagFields {
   @Text(100, 'The name, unique in the workspace without regard to case', { required: true }) name: string;
-  @Color('A hex colour; #6B7280 unless told', { optional: true }) color: string;
+  @Color('A hex colour; #6B7280 by default', { optional: true }) color: string;
 }
 
 @Entity('A label that contacts carry', { scope: 'tags' })

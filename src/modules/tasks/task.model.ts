@@ -12,8 +12,8 @@ export class TaskFields {
   @Text(500, 'What is to be done', { required: true }) title: string;
   @Text(5000, 'More about it') description: string | null;
   @Deadline('When it is due: a date-time with an offset, or YYYY-MM-DD for the end of that day in the workspace') dueDate: Date | null;
-  @OneOf(TaskPriority, 'How urgent it is; medium unless told', { optional: true }) priority: keyof typeof TaskPriority;
-  @OneOf(TaskStatus, 'How far it is; todo unless told', { optional: true }) status: keyof typeof TaskStatus;
+  @OneOf(TaskPriority, 'How urgent it is; medium by default', { optional: true }) priority: keyof typeof TaskPriority;
+  @OneOf(TaskStatus, 'How far it is; todo by default', { optional: true }) status: keyof typeof TaskStatus;
   @Ref('The user who is to do it') assignedTo: string | null;
   @Ref('The contact that it is about') contactId: string | null;
   @Ref('The deal that it is about') dealId: string | null;

@@ -10,7 +10,7 @@ export { User, UserStatus };
 @ObjectType()
 class Invitation {
   @Email('E-mail address', { required: true }) email: string;
-  @OneOf(Role, 'member (unless told) or admin', { optional: true }) role: keyof typeof Role;
+  @OneOf(Role, 'member (by default) or admin', { optional: true }) role: keyof typeof Role;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
@@ -35,7 +35,7 @@ export class UpdateUserInput extends Edit(UserChanges) {}
 export class UserFilter {
   @Text(200, 'Part of the name or address') search?: string | null;
   @OneOf(Role, 'What they may do') role?: keyof typeof Role | null;
-  @OneOf(UserStatus, 'Where the person stands; all but removed unless told') status?: keyof typeof UserStatus | null;
+  @OneOf(UserStatus, 'Where the person stands; all but removed by default') status?: keyof typeof UserStatus | null;
 }
 
 export const UserSort = oneOf('UserSort', ['createdAt', 'name'], 'Sort keys of users');
