@@ -178,13 +178,18 @@ function fromText(given: unknown, declared: GraphQLInputType, report: Report): u
 
 type Parse = (text: string, report: Report) => unknown;
 const wrongType = (message: string): Fault => ({ code: 'invalid_type', message });
-const truths: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
+const truths = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 
 const parsers: Record<string, Parse> = {
   Int: (text, report) =>
     /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? Number(text) : report(wrongType('must be an integer')),
   Float: (text, report) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : report(wrongType('must be a number'))),
-  Boolean: (text, report) => truths[text.toLowerCase()] ?? report(wrongType('must be true or false')),
+  Boolean: (text, report) => truths.get(text.toLowerCase()) ?? report(wrongType('must be true or false')),
   JSONObject: (text, report) => {
     try {
       const value: unknown = JSON.parse(text);

@@ -90,10 +90,13 @@ export async function mappingOf(ctx: Context, columns: string[], given: Record<s
   return Object.fromEntries(entries);
 }
 
-const truths: Record<string, boolean> = {
-  ...{ true: true, yes: true, y: true, x: true, '1': true },
-  ...{ false: false, no: false, n: false, '0': false },
-};
+// A map, since a cell may say "constructor".
+const truths = new Map<string, boolean>(
+  Object.entries({
+    ...{ true: true, yes: true, y: true, x: true, '1': true },
+    ...{ false: false, no: false, n: false, '0': false },
+  }),
+);
 
 type Report = (code: FaultCode, message: string) => undefined;
 
@@ -111,7 +114,7 @@ function customValue(value: unknown, definition: Definition | undefined): unknow
     case 'number':
       return /^-?\d{1,15}(\.\d{1,10})?$/.test(text) ? Number(text) : text;
     case 'boolean':
-      return truths[text.toLowerCase()] ?? text;
+      return truths.get(text.toLowerCase()) ?? text;
     case 'multiselect':
       return split(text);
     default:
@@ -142,7 +145,7 @@ function readValue(field: string, value: unknown, report: Report): unknown {
   if (field === 'customFields') return objectIn(value, report);
   if (flags.includes(field)) {
     if (typeof value === 'boolean') return value;
-    return truths[String(value).trim().toLowerCase()] ?? report('invalid_type', 'must be true or false');
+    return truths.get(String(value).trim().toLowerCase()) ?? report('invalid_type', 'must be true or false');
   }
   return typeof value === 'object' ? report('invalid_type', 'must be text') : String(value);
 }

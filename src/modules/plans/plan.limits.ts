@@ -1,6 +1,6 @@
 import { type AppError, denied, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { integer } from '../../kernel/database/kinds.js';
+import { integer, text } from '../../kernel/database/kinds.js';
 import { keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
@@ -71,10 +71,31 @@ export function checkTrial(ctx: Context): void {
 /** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */
 const counted = new WeakMap<Context, Map<keyof Usage, { n: Promise<number>; granted: number }>>();
 
-function usageIn(ctx: Context, kind: keyof Usage) {
+/** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */
+const near = 100;
+
+const lockOf = (kind: keyof Usage) =>
+  statement({
+    name: `lock ${kind} of the plan`,
+    row: { locked: text },
+    locks: true,
+    text: ({ account }) =>
+      sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || ${`plan ${kind}`}::text, 0))::text as locked`,
+  });
+const locks = { contacts: lockOf('contacts'), pipelines: lockOf('pipelines'), users: lockOf('users') };
+
+async function countUp(ctx: Context, kind: keyof Usage, limit: number): Promise<number> {
+  const [before] = await ctx.rows(counts[kind]);
+  if (before!.n <= limit - near) return before!.n;
+  await ctx.rows(locks[kind]);
+  const [now] = await ctx.rows(counts[kind]);
+  return now!.n;
+}
+
+function usageIn(ctx: Context, kind: keyof Usage, limit: number) {
   const kinds = counted.get(ctx) ?? new Map<keyof Usage, { n: Promise<number>; granted: number }>();
   counted.set(ctx, kinds);
-  const known = kinds.get(kind) ?? { n: ctx.rows(counts[kind]).then(([row]) => row!.n), granted: 0 };
+  const known = kinds.get(kind) ?? { n: countUp(ctx, kind, limit), granted: 0 };
   kinds.set(kind, known);
   return known;
 }
@@ -84,7 +105,7 @@ export async function checkPlan(ctx: Context, kind: keyof Usage, more = 1): Prom
   checkTrial(ctx);
   const limit = plans[ctx.caller.account.plan]?.[kind] ?? 0;
   if (!Number.isFinite(limit)) return;
-  const usage = usageIn(ctx, kind);
+  const usage = usageIn(ctx, kind, limit);
   const n = await usage.n;
   if (n + usage.granted + more > limit) throw overLimit[kind](limit);
   usage.granted += more;

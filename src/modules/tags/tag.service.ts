@@ -1,5 +1,5 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
 import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
@@ -68,9 +68,19 @@ const moveTag = statement({
     on conflict do nothing`,
 });
 
+const lockTags = statement({
+  name: 'lockTags',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid },
+  locks: true,
+  // In one order, so that two merges of the same tags wait for each other, and the second finds one of them gone.
+  text: ({ account, ids }) => sql`select id from tags where account_id = ${account} and id = any(${ids}) order by id for update`,
+});
+
 /** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
 export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
   check(sourceId !== targetId, () => invalidField('sourceId', 'conflicting', 'must differ from targetId'));
+  await ctx.rows(lockTags, { ids: [validId(sourceId, 'Tag'), validId(targetId, 'Tag')] });
   const target = await getTag(ctx, targetId);
   await getTag(ctx, sourceId);
   await ctx.rows(moveTag, { source: sourceId, target: targetId });
