@@ -40,3 +40,13 @@ describe('a cell that names a member of every object', () => {
     expect(made.preview[0].error).toMatch(/doNotContact must be true or false/);
   });
 });
+
+describe('a body of very many faults', () => {
+  it('is refused at the hundredth, and before it has cost a second', async () => {
+    const rows = Array.from({ length: 400_000 }, (_, n) => n);
+    const begun = performance.now();
+    const reply = await acme.owner.post('/imports', { rows });
+    expect([reply.status, reply.body.details.length]).toEqual([400, 100]);
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+});

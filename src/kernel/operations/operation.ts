@@ -142,12 +142,13 @@ function coerce(
       if (required) details.push({ field: name, code: 'required', message: 'is required' });
       continue;
     }
-    coerced[name] = coerceInputValue(variables[name], type, (path, value, { message }) =>
-      details.push(coercionDetail(schema, type, name, { path, value, message })),
-    );
+    coerced[name] = coerceInputValue(variables[name], type, (path, value, { message }) => {
+      details.push(coercionDetail(schema, type, name, { path, value, message }));
+      // Enough to tell what is wrong. Looking on would cost the others more than the answer is worth: a body may hold millions.
+      if (details.length === most) throw invalid(details);
+    });
   }
-  // Enough to tell what is wrong: a long list of one mistake would be answered by a longer one.
-  if (details.length > 0) throw invalid(details.slice(0, most));
+  if (details.length > 0) throw invalid(details);
   return coerced;
 }
 
