@@ -1,8 +1,20 @@
-import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  GraphQLID,
+  type GraphQLObjectType,
+  GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
 import { plainAmount } from '../kernel/base/money.js';
+import { defined } from '../kernel/base/objects.js';
 import { declareKinds } from '../kernel/feed/eventFields.js';
+import { computedFields, type DeclaredField, relationFields } from '../kernel/lists/relationFields.js';
+import { isConnection } from '../kernel/model/connection.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import type { Module } from '../kernel/module/module.js';
@@ -12,8 +24,10 @@ import { countRecords } from './records.js';
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   const feeds = modules.flatMap(({ events = [] }) => events);
   declareKinds(feeds.map((feed) => feed.of));
+  const declared = modules.flatMap(declaredFields);
+  const resolvers = [...modules.flatMap((m) => m.resolvers), ...[...feeds, ...declared].map(({ resolver }) => resolver)];
   const schema = buildSchemaSync({
-    resolvers: [...modules.flatMap((m) => m.resolvers), ...feeds.map((feed) => feed.resolver)] as never,
+    resolvers: resolvers as never,
     validate: false,
     // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
     skipCheck: true,
@@ -28,6 +42,10 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
     },
   });
   markRootFields(schema);
+  markResolvedFields(schema);
+  markTables(schema, modules);
+  markDeclaredFields(schema, declared);
+  markPages(schema);
   markInputFields(schema);
   describeRoots(schema);
   describeIds(schema);
@@ -35,6 +53,48 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   resolveAmounts(schema);
   countRecords(schema);
   return schema;
+}
+
+/** The fields that a module's declarations make: one for each end of a relation, and for what is computed. */
+const declaredFields = ({ tables = [], relations = [] }: Module) => [
+  ...tables.flatMap(computedFields),
+  ...relations.flatMap(relationFields),
+];
+
+/** The record types know their tables: reads of them are printed by the database. */
+function markTables(schema: GraphQLSchema, modules: readonly Module[]) {
+  for (const table of modules.flatMap(({ tables = [] }) => tables)) {
+    const type = schema.getType(table.type.name);
+    if (type) type.extensions = { ...type.extensions, table };
+  }
+}
+
+/** A page tells of its records, be it only how many there are: it needs what they need. */
+function markPages(schema: GraphQLSchema) {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isConnection(type)) continue;
+    const { nodes, edges } = type.getFields();
+    const { scope } = getNamedType(nodes!.type).extensions;
+    for (const page of [type, getNamedType(edges!.type)]) page.extensions = { ...page.extensions, ...(scope ? { scope } : {}) };
+  }
+}
+
+/** What is said of a declared field besides its type: by it the field is printed, and is part of the REST record. */
+function markDeclaredFields(schema: GraphQLSchema, declared: readonly DeclaredField[]) {
+  for (const { of, name, extensions } of declared) {
+    const field = (schema.getType(of.type.name) as GraphQLObjectType).getFields()[name]!;
+    field.extensions = { ...field.extensions, ...defined(extensions) };
+  }
+}
+
+/** A field with a resolver is what that answers, and not the column of its name. */
+function markResolvedFields(schema: GraphQLSchema) {
+  const storage = getMetadataStorage();
+  for (const { methodName, schemaName, getObjectType } of storage.fieldResolvers) {
+    const type = getObjectType && schema.getType((getObjectType() as { name: string }).name);
+    const field = isObjectType(type) ? type.getFields()[schemaName ?? methodName] : undefined;
+    if (field) field.extensions = { ...field.extensions, isResolved: true };
+  }
 }
 
 /** TypeGraphQL leaves the roots without a word, and an input argument is what its type says. */

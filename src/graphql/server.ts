@@ -86,8 +86,12 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
 
 /** A result whose data are within what an answer may have; over HTTP, which takes text, they are printed. */
 async function printed(result: ExecutionResult, { subscribe }: GraphQLContext, budget: Budget): Promise<object> {
-  const { data } = result;
+  const data: unknown = result.data;
   if (!data) return result;
+  if (data instanceof Printed) {
+    budget.print(Buffer.byteLength(data.text));
+    return result;
+  }
   budget.print(jsonSize(data, budget.mostBytes));
   if (subscribe) return result;
   const text = await printJson(data);

@@ -1,4 +1,4 @@
-import { Printed } from '../kernel/base/jsonText.js';
+import type { Printed } from '../kernel/base/jsonText.js';
 import type { Row } from '../kernel/module/routes.js';
 
 interface Connection {
@@ -21,11 +21,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
     case 'page': {
       const { nodes, meta } = paged(result as Connection, asked);
       const all = { ...meta, ...extrasOf(row, result) };
-      return reply(
-        nodes instanceof Printed
-          ? new Printed(`{"data":{"data":${nodes.text},"meta":${JSON.stringify(all)}}}`)
-          : { data: { data: nodes, meta: all } },
-      );
+      return reply({ data: { data: nodes, meta: all } });
     }
     case 'flatPage': {
       const { nodes, meta } = paged(result as Connection, asked);
@@ -46,9 +42,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
       return reply({ data, ...beside });
     }
     default:
-      return reply(
-        result instanceof Printed ? new Printed(`{"data":${result.text}}`) : { data: row.spread ? spread(result, row.spread) : result },
-      );
+      return reply({ data: row.spread ? spread(result, row.spread) : result });
   }
 }
 

@@ -12,13 +12,11 @@ import type { MountedRow } from './table.js';
 
 export const basePath = '/api/v1';
 
-/** The rows that skip SOFA's HTTP layer, because it would be a good part of what they cost. */
-const hot = new Set(['GET /contacts/{id}', 'POST /contacts', 'GET /deals/{id}', 'POST /deals', 'PATCH /contacts/{id}']);
-
-const isRegular = ({ row, address, field }: MountedRow) =>
+/** The rows that SOFA serves; its HTTP layer would be a good part of what a hot one costs. */
+const isRegular = ({ row, field }: MountedRow) =>
   row.operation &&
   !row.list &&
-  !hot.has(address) &&
+  !row.hot &&
   !row.pathArgs &&
   field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
 
@@ -70,10 +68,17 @@ const rawRequest = (request: FastifyRequest): RawRequest => ({
 
 const json = 'application/json; charset=utf-8';
 
+/** A body as JSON: what the database printed goes out as it stands, at the top or as a member of a member. */
+function jsonOf(body: unknown, depth = 2): string {
+  if (body instanceof Printed) return body.text;
+  if (depth === 0 || typeof body !== 'object' || body === null || Object.getPrototypeOf(body) !== Object.prototype)
+    return JSON.stringify(body) ?? 'null';
+  const members = Object.entries(body).filter(([, value]) => value !== undefined);
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, depth - 1)}`).join(',')}}`;
+}
+
 const send = (reply: FastifyReply, { status, headers, body }: Envelope) =>
-  body instanceof Printed
-    ? reply.status(status).headers(headers).type(json).send(body.text)
-    : reply.status(status).headers(headers).send(body);
+  reply.status(status).headers(headers).type(json).send(jsonOf(body));
 
 const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));

@@ -7,6 +7,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -18,6 +19,7 @@ import {
   print,
   type SelectionSetNode,
 } from 'graphql';
+import { isConnection } from '../kernel/model/connection.js';
 import { wordsOf } from '../kernel/model/enums.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
 import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
@@ -146,6 +148,8 @@ export class Schemas {
   #present(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
     if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, title) };
     if (isEnumType(type)) return { type: 'string', enum: wordsOf(type) };
+    // The page of others that a record carries along is a list here.
+    if (isConnection(type)) return this.#present(getNullableType(type.getFields().nodes!.type), below(selection, 'nodes'), title);
     if (isObjectType(type)) return this.#record(type, selection!, title);
     return scalar(getNamedType(type).name, scalars);
   }

@@ -1,19 +1,24 @@
 import {
   type DocumentNode,
+  type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isObjectType,
+  Kind,
+  type OperationDefinitionNode,
   parse,
   validate,
 } from 'graphql';
 import type { Documents } from '../graphql/documents.js';
 import { markOf, type Needs, needsOf } from '../kernel/access/access.js';
+import { isConnection } from '../kernel/model/connection.js';
+import { answerInWords } from '../kernel/model/enums.js';
 import { recordSelection } from '../kernel/model/restRecord.js';
 import type { Module } from '../kernel/module/module.js';
 import type { Row } from '../kernel/module/routes.js';
-import { answerInWords, type Operation } from '../kernel/operations/operation.js';
+import type { Operation } from '../kernel/operations/operation.js';
 import { includeVariable, inputSources, querySources, type Source } from './query.js';
 
 /** A row bound to the schema: its root field, its document, where its arguments come from. */
@@ -27,6 +32,8 @@ export interface MountedRow {
   /** A list's query parameters, by their name in the query string. */
   sources: ReadonlyMap<string, Source>;
   needs: Needs;
+  /** The pages that its record carries along, which it shows as lists. */
+  connections: readonly string[];
   operation(): Operation;
 }
 
@@ -55,7 +62,7 @@ function bindRaw(row: Row, address: string, module: string, schema: GraphQLSchem
   };
   const filters = row.filters ? schema.getQueryType()?.getFields()[row.filters] : undefined;
   const sources = filters ? querySources(filters, row, address) : new Map<string, Source>();
-  return { row, address, module, sources, needs, operation };
+  return { row, address, module, sources, needs, connections: [], operation };
 }
 
 function bind(given: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {
@@ -83,8 +90,20 @@ function bind(given: Row, address: string, module: string, schema: GraphQLSchema
     document,
     sources: row.list ? querySources(field, row, address) : row.inputByQuery ? inputSources(field) : new Map(),
     needs: { ...operation().needs, write: row.method !== 'GET' },
+    connections: row.list ? [] : connectionsIn(field, document),
     operation,
   };
+}
+
+/** The members of a row's record that are pages. */
+function connectionsIn(field: GraphQLField<unknown, unknown>, document: DocumentNode): string[] {
+  const type = getNamedType(field.type);
+  const [root] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections;
+  const selections = (root as FieldNode).selectionSet?.selections ?? [];
+  return selections.flatMap((node) => {
+    const member = node.kind === Kind.FIELD && isObjectType(type) ? type.getFields()[node.name.value] : undefined;
+    return member && isConnection(getNamedType(member.type)) ? [member.name] : [];
+  });
 }
 
 const onPage = '{ hasNextPage endCursor }';
@@ -106,8 +125,8 @@ const conditional = (members: Record<string, string> = {}, variable = (name: str
 function selectionFor(field: GraphQLField<unknown, unknown>, row: Row): string {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return '';
-  const nodes = type.getFields().nodes;
-  if (nodes && type.getFields().pageInfo) {
+  const { nodes } = type.getFields();
+  if (nodes && isConnection(type)) {
     const more = [row.with, conditional(row.include, includeVariable)].filter(Boolean).join(' ');
     const record = widen(recordSelection(getNamedType(nodes.type) as GraphQLObjectType), more);
     return `{ nodes ${record} totalCount pageInfo ${onPage} ${conditional(row.extras)} }`;

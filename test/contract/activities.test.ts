@@ -126,8 +126,8 @@ describe('GET /activities', () => {
     expect(await seen(['activities', 'tasks'])).toEqual(['call', 'task.created']);
     expect(await seen(['activities', 'tasks', 'contacts'])).toEqual(['call', 'task.created', 'contact.created']);
     const key = await acme.key({ scopes: ['activities', 'contacts'] });
-    const { data } = await key.gql(`{ contact(id: "${contact.id}") { activities { type } } }`);
-    expect(data.contact.activities).toEqual([{ type: 'call' }, { type: 'contact.created' }]);
+    const { data } = await key.gql(`{ contact(id: "${contact.id}") { activities { nodes { type } } } }`);
+    expect(data.contact.activities.nodes).toEqual([{ type: 'call' }, { type: 'contact.created' }]);
   });
 });
 
@@ -137,11 +137,11 @@ describe('activities through the other door', () => {
     const input = { type: 'call', title: 'Spoke', contactId: id };
     const made = await acme.owner.gql(
       `mutation ($input: CreateActivityInput!) {
-      createActivity(input: $input) { contact { firstName activities(first: 1) { title } } user { email } } }`,
+      createActivity(input: $input) { contact { firstName activities(first: 1) { nodes { title } } } user { email } } }`,
       { input },
     );
     expect(made.data.createActivity).toEqual({
-      contact: { firstName: 'Ada', activities: [{ title: 'Spoke' }] },
+      contact: { firstName: 'Ada', activities: { nodes: [{ title: 'Spoke' }] } },
       user: { email: acme.ownerEmail },
     });
   });

@@ -86,7 +86,7 @@ describe('a key', () => {
     expect(data.dashboard).toMatchObject({ contactCount: 1, canViewDeals: false, staleDeals: [], pipelineSummary: null });
     expect(ids(data.dashboard.needsFollowUp)).toEqual(ids(whole.needsFollowUp));
     for (const selection of [
-      'needsFollowUp { deals { id } }',
+      'needsFollowUp { deals { nodes { id } } }',
       'pipelineSummary { pipeline { stages { id } } }',
       'staleDeals { stage { id } }',
     ])

@@ -62,7 +62,7 @@ function unwrapped({ row }: MountedRow, { body }: Reply): Loose {
   return row.as === 'beside' ? { [row.data!]: data, ...beside } : data;
 }
 
-function resultOf({ row }: MountedRow, { data, errors }: GraphQLReply): Loose {
+function resultOf({ row, connections }: MountedRow, { data, errors }: GraphQLReply): Loose {
   if (errors) throw new Error(JSON.stringify(errors));
   const result = data[row.operation!];
   if (row.spread) {
@@ -70,6 +70,8 @@ function resultOf({ row }: MountedRow, { data, errors }: GraphQLReply): Loose {
     return { ...inner, ...besides };
   }
   if (row.as === 'bare' && result.nodes) return result.nodes;
+  // The page of others that a record carries along is a list in REST.
+  for (const name of connections) result[name] = result[name].nodes;
   return result.nodes && result.pageInfo ? { nodes: result.nodes, totalCount: result.totalCount } : result;
 }
 

@@ -1,6 +1,25 @@
 /** JSON as text: it goes to the client, or into the database, as it stands. */
 export class Printed {
   constructor(readonly text: string) {}
+
+  /** Its value, for whoever puts it into other JSON. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** A root field of an answer as text; of a connection its members too. */
+export interface PrintedField {
+  key: string;
+  text: string;
+  members?: { key: string; text: string }[];
+}
+
+/** The data of an answer, field by field, as text. */
+export class PrintedData extends Printed {
+  constructor(readonly fields: PrintedField[]) {
+    super(`{${fields.map(({ key, text }) => `"${key}":${text}`).join(',')}}`);
+  }
 }
 
 /** About how many characters a value takes as JSON. Stops counting once it is past `most`. */

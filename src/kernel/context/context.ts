@@ -6,8 +6,9 @@ import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
 import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
-import { type Change, entryOf, eventsOfChange, factsOf, printRecord, type Source } from '../events/facts.js';
+import { type Change, entryOf, eventsOfChange, factsOf, type Source } from '../events/facts.js';
 import { isUuid } from '../model/checks.js';
+import { isWhole } from '../model/restRecord.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import type { FilterableOf, FilterFieldOf } from './filterable.js';
@@ -50,10 +51,8 @@ export class Context {
   #global?: Models;
   #load?: Loaders;
   #emitted = false;
-  /** The records that something was told of, as the last event of each has it, by type and id. */
+  /** The records that something was told of as a whole, as the last event of each has it, by type and id. */
   readonly #lastEvents = new Map<string, Printed>();
-  /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
-  takesPrint = false;
   readonly #reader: Reader;
   readonly #changes = new Map<object, Loader<unknown>>();
   /** The queues that this unit of work put jobs into. */
@@ -222,16 +221,18 @@ export class Context {
   async emit(change: Change): Promise<void> {
     this.#emitted = true;
     const { type, data, events } = eventsOfChange(this.#source, change);
-    this.#lastEvents.set(`${type} ${change.record.id}`, data);
+    const key = `${type} ${change.record.id}`;
+    if (isWhole(this.app.registry.schema(), type, change.record)) this.#lastEvents.set(key, data);
+    else this.#lastEvents.delete(key);
     for (const event of events) this.#insertLast('OutboxEvent', event);
     if (change.logged !== false) this.#insertLast('Activity', entryOf(this.#source, change));
     const { reactions } = this.app.registry;
     for (const fact of factsOf(change)) for (const reaction of reactions.get(fact.name) ?? []) await reaction(this, fact);
   }
 
-  /** A record of this unit of work as REST shows it: as its last event has it, else as it is. */
-  print(type: string, record: { id: string }): Printed {
-    return this.#lastEvents.get(`${type} ${record.id}`) ?? printRecord(this.app.registry.schema(), type, record);
+  /** A record as its last event of this unit of work has it, which is as REST shows it; undefined where none was told. */
+  told(type: string, id: string): Printed | undefined {
+    return this.#lastEvents.get(`${type} ${id}`);
   }
 
   get #source(): Source {

@@ -49,7 +49,7 @@ export function filterableOf(table: Source, several: Fields = {}): Filterable {
 function single(table: Source, rule: FieldRule): FilterField | undefined {
   const column = table.columnOf(rule.name);
   if (column) return { kind: kindOf(rule), value: () => rawSql(column) };
-  const computed = table.computed[rule.name];
+  const computed = table.computed[rule.name]?.sql;
   if (!computed) return undefined;
   return { kind: kindOf(rule), value: (ctx) => (typeof computed === 'function' ? computed(ctx) : computed) };
 }

@@ -81,7 +81,7 @@ export function pageSql(source: Source, window: Window): PageSql {
 
 /** The rows to ids that were found in an index alone. */
 const joined = ({ name, key }: Source, account: string, ids: Sql): Sql =>
-  sql`select t.*, i._key, i._nth from (${ids}) i join ${rawSql(name)} t on t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id`;
+  sql`select t.*${rawSql(key === 'id' ? '' : ', i.id')}, i._key, i._nth from (${ids}) i join ${rawSql(name)} t on t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id`;
 
 /** Tells the planner of a page how small it is, when it does not look at the values. */
 const mostOfPage = rawSql(`limit ${maxPageSize + 1}`);

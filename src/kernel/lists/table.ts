@@ -12,8 +12,21 @@ import type { SortKey } from './sortKeys.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
 
-/** A field of a record that is no column of its own, over the alias `t`: decimals as text, in the form of a row. */
-export type Computed = Sql | ((ctx: Context) => Sql);
+/** The SQL of a field that is no column of its own, over the alias `t`: decimals as text, in the form of a row. */
+export type ComputedSql = Sql | ((ctx: Context) => Sql);
+
+/** A field of a record that is no column of its own. */
+export interface Computed {
+  sql: ComputedSql;
+  /** How it follows from a row, where that needs no statement. */
+  of?: (row: never, ctx: Context) => unknown;
+  /** Its type and description, where the record's class has no line for it. */
+  type?: () => unknown;
+  isNullable?: boolean;
+  description?: string;
+  /** The fields of it that are part of the REST record, where the class has no line for it. */
+  record?: readonly string[];
+}
 
 /** What the arguments of a list come to: which rows, and how they are sorted where the caller does not say. */
 export interface Asked<S extends string = string> {
@@ -39,7 +52,7 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   /** Fields of the record that are kept in a column of another name: `{ timestamp: 'created_at' }`. */
   renamed?: Record<string, string>;
   /** Fields of the record that are no columns. */
-  computed?: Record<string, Computed>;
+  computed?: Record<string, ComputedSql | Computed>;
   /** Those of them that every row carries; the others only rows that are asked for them. */
   carried?: readonly string[];
   /** Which rows there are: those that relations lead to. "Not deleted" by default, where rows are deleted softly. */
@@ -52,6 +65,8 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   visible?: (ctx: Context) => Sql | undefined;
   /** Whether triggers keep the total of the live rows; true by default. */
   counted?: boolean;
+  /** What a connection tells of all records that its list finds, as a select of one JSON value: `where` is over the alias `t`. */
+  figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
   /** What each field of the filter asks of a row, over the alias `t`. */
@@ -94,7 +109,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     this.found = options.found ?? this.live;
     this.listed = options.listed ?? this.live;
     this.isCounted = options.counted ?? true;
-    this.computed = computed;
+    this.computed = Object.fromEntries(Object.entries(computed).map(([name, given]) => [name, isSql(given) ? { sql: given } : given]));
     this.#rules = new Map(rulesOf(row.type).map((rule) => [rule.name, rule]));
     const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
     this.#columns = new Map([...own.map((name) => [name, columnName(name)] as const), ...Object.entries(renamed)]);
@@ -117,15 +132,17 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   /** A field that is computed, in the form of a row. */
   computedOf(ctx: Context, name: string): Sql | undefined {
-    const how = this.computed[name];
+    const how = this.computed[name]?.sql;
     return typeof how === 'function' ? how(ctx) : how;
   }
 
   /** The columns of a row, with these computed fields besides those that every row carries, as a select list. */
   columnsWith(ctx: Context, names: Iterable<string> = []): Sql {
     const { carried = [] } = this.options;
-    const changing = carried.filter((name) => typeof this.computed[name] === 'function');
-    const wanted = [...changing, ...names].filter((name) => this.computed[name] && (changing.includes(name) || !carried.includes(name)));
+    const changing = carried.filter((name) => typeof this.computed[name]?.sql === 'function');
+    const wanted = [...new Set([...changing, ...names])].filter(
+      (name) => this.computed[name] && (changing.includes(name) || !carried.includes(name)),
+    );
     if (wanted.length === 0) return this.columns;
     return joinSql([this.columns, ...wanted.map((name) => named(this.computedOf(ctx, name)!, name))], ', ');
   }
@@ -165,6 +182,7 @@ export const table = <R extends Shape, F extends object, S extends string>(optio
   new Table(options);
 
 const named = (value: Sql, name: string): Sql => sql`${value} as ${rawSql(`"${name}"`)}`;
+const isSql = (given: ComputedSql | Computed): given is ComputedSql => typeof given === 'function' || 'strings' in given;
 
 const plain = new Set<unknown>([String, Number, Boolean]);
 

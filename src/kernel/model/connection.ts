@@ -1,9 +1,12 @@
 import {
   type FieldNode,
   GraphQLIncludeDirective,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLSkipDirective,
   getDirectiveValues,
+  isObjectType,
   Kind,
   type SelectionNode,
 } from 'graphql';
@@ -185,6 +188,10 @@ export class Page<T> {
     };
   }
 }
+
+/** Whether a type is a page of a list. */
+export const isConnection = (type: GraphQLNamedType): type is GraphQLObjectType =>
+  isObjectType(type) && 'pageInfo' in type.getFields() && 'nodes' in type.getFields();
 
 /** The Relay connection of a record type, which also pages by number. */
 export function ConnectionOf<T extends object>(node: Class<T>) {

@@ -55,6 +55,10 @@ export function recordSelection(type: GraphQLObjectType, only?: string[]): strin
   return `{ ${fields.join(' ')} }`;
 }
 
+/** Whether a row carries all that its type's REST record shows, relations included. */
+export const isWhole = (schema: GraphQLSchema, typeName: string, row: object): boolean =>
+  recordFields(schema.getType(typeName) as GraphQLObjectType).every(({ name }) => (row as Record<string, unknown>)[name] !== undefined);
+
 /** The REST record of a row, made without a query: what webhooks, the feed and the export carry. */
 export function recordOf(schema: GraphQLSchema, typeName: string, row: object): Record<string, unknown> {
   return project(schema.getType(typeName) as GraphQLObjectType, row as Record<string, unknown>);

@@ -3,6 +3,8 @@ import type { App, Batch, Context, Filterable, JobHandler, Reaction } from '../c
 import type { DeclaredEvent, Reference, Sweep } from '../context/registry.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
+import type { Relation } from '../lists/relation.js';
+import type { AnyTable } from '../lists/window.js';
 import type { Method, RawReply, Row } from './routes.js';
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
@@ -28,6 +30,10 @@ export interface Module {
   name: string;
   /** Resolver classes. */
   resolvers: NonNullable<unknown>[];
+  /** Its tables: what its records are read from. */
+  tables?: readonly AnyTable[];
+  /** How its records lead to others, and these to them: the module that holds the key declares both directions. */
+  relations?: readonly Relation[];
   /** REST rows, one line per row of the contract. */
   routes: Row[];
   callbacks?: readonly Callback[];

@@ -39,12 +39,8 @@ export interface RowOptions {
   extras?: Record<string, string>;
   /** Replaces the record's own fields altogether. */
   select?: string;
-  /**
-   * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
-   * resolver answers `showRows` or `showRow`. `alone`: only as long as nothing is included, which its statement does not
-   * bring along.
-   */
-  printed?: boolean | 'alone';
+  /** Whether it is called so often that it goes the short way. */
+  hot?: boolean;
   /** Whether it succeeds whatever the body is: what cannot be read counts as nothing. */
   forgiving?: boolean;
   /** Bytes that the body may have; 1 MiB by default. */

@@ -1,7 +1,6 @@
 import { type Context, validId } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
@@ -24,19 +23,6 @@ export async function findActivity(ctx: Context, id: string): Promise<Activity |
   const [entry] = await ctx.select(shape, sql`select ${columns} from activities t where ${own} and ${readable(ctx) ?? sql`true`}`);
   return (entry as Activity | undefined) ?? null;
 }
-
-const ofParent = (parent: string) =>
-  relatedRows<Activity>({
-    ...{ table: 'activities', columns: activityTable.columns, row: activityTable.shape, parent },
-    live: (ctx) => readable(ctx) ?? sql`true`,
-  });
-
-/** What happened with contacts, newest first. */
-export const activitiesOfContacts = ofParent('contact_id');
-/** What happened with deals, newest first. */
-export const activitiesOfDeals = ofParent('deal_id');
-/** The changes of companies, newest first. */
-export const activitiesOfCompanies = ofParent('entity_id');
 
 /** What only a change of a record leaves. */
 const byHand = { entityType: null, entityId: null, action: null, changes: null };

@@ -6,7 +6,7 @@ import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { listRows, showRow, showRows } from '../../kernel/lists/list.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -22,7 +22,7 @@ import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import type { TagRow } from '../tags/tag.table.js';
 import { type Contact, ContactFields, type ContactList, type CreateContactInput, type UpdateContactInput } from './contact.model.js';
-import { contactRecord, contactRow, contactTable, contactWithTags, taggedContact } from './contact.table.js';
+import { contactRow, contactTable, contactWithTags, taggedContact } from './contact.table.js';
 import { carry, setTags, tagsNamed } from './contact.tagging.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
@@ -34,14 +34,6 @@ const columnsOf = ({ selection }: ContactList) => (selectsOfNodes(selection, 'ta
 
 /** A page of contacts in one statement, tags and exact total included where they are asked for. */
 export const listContacts = (ctx: Context, args: ContactList) => listRows<ContactRow>(ctx, contactTable, args, columnsOf(args));
-
-/** Contract GET /contacts: the same as it is shown. */
-export const showContacts = (ctx: Context, args: ContactList) =>
-  showRows<ContactRow>(ctx, contactTable, args, { ...columnsOf(args), record: contactRecord });
-
-/** Contract GET /contacts/{id}: one contact with its tags as it is shown, or 404. */
-export const showContact = async (ctx: Context, id: string) =>
-  found(await showRow<ContactRow>(ctx, contactTable, id, { ...withTheirTags, record: contactRecord }), 'Contact');
 
 const byIds = statement({
   name: 'contactsById',

@@ -5,7 +5,6 @@ import { since, until } from '../../kernel/lists/dateRanges.js';
 import { filterableOf } from '../../kernel/lists/filterFields.js';
 import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { printed } from '../../kernel/lists/recordSql.js';
 import { matches } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagRow, tagTable } from '../tags/tag.table.js';
@@ -116,9 +115,3 @@ export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) 
 export const contactWithTags = sql`${contactTable.columns}, (
   select coalesce(json_agg(r order by r.name, r.id), '[]') from (select t.account_id, t.tag_ids) p cross join lateral (
     select ${tagTable.columns} from tags t where t.account_id = p.account_id and t.id = any(p.tag_ids)) r) as tags`;
-
-/** The record of a contact as it is shown. */
-export const contactRecord = printed(Contact, {
-  tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
-    from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,
-});

@@ -5,13 +5,14 @@ import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/modul
 import type { Tag } from '../tags/tag.model.js';
 import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
-import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.js';
+import { onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
 import { Contact, contactEvents } from './contact.model.js';
-import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
+import { contactRelations } from './contact.relations.js';
+import { ContactResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, findContact } from './contact.service.js';
-import { filterable } from './contact.table.js';
+import { contactTable, filterable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/context/loaders.js' {
@@ -23,8 +24,6 @@ declare module '../../kernel/context/loaders.js' {
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
-    contactsOfTag: Loader<ContactRow[]>;
-    contactsOfUser: Loader<ContactRow[]>;
   }
 }
 
@@ -46,7 +45,9 @@ const related = {
 
 export default defineModule({
   name: 'contacts',
-  resolvers: [ContactResolver, TagContactsResolver, UserContactsResolver],
+  tables: [contactTable],
+  relations: contactRelations,
+  resolvers: [ContactResolver],
   filterable: { contact: filterable },
   references: { contact: { table: 'contacts' } },
   loaders: {
@@ -57,8 +58,6 @@ export default defineModule({
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,
-    contactsOfTag: contactsOfTags,
-    contactsOfUser: contactsOfUsers,
   },
   events: [
     recordFeed(contactEvents, {
@@ -78,8 +77,8 @@ export default defineModule({
     'user.removed': onUserRemoved,
   },
   routes: [
-    list('GET /contacts', 'contacts', { as: 'page', printed: 'alone', include: related }),
-    make('POST /contacts', 'createContact', { also: [402], printed: true }),
+    list('GET /contacts', 'contacts', { as: 'page', include: related }),
+    make('POST /contacts', 'createContact', { also: [402], hot: true }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),
     raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
@@ -87,8 +86,8 @@ export default defineModule({
     gone('POST /contacts/import', 'Use POST /imports, then POST /imports/{id}/process', { access }),
     act('POST /contacts/merge', 'mergeContacts', { also: [404] }),
     act('POST /contact', 'upsertContact', { as: 'beside', data: 'contact', statusWhen: { created: 201 }, also: [402] }),
-    read('GET /contacts/{id}', 'contact', { printed: true }),
-    edit('PATCH /contacts/{id}', 'updateContact'),
+    read('GET /contacts/{id}', 'contact', { hot: true }),
+    edit('PATCH /contacts/{id}', 'updateContact', { hot: true }),
     drop('DELETE /contacts/{id}', 'deleteContact'),
     read('GET /contacts/{id}/score', 'contactScore'),
     act('POST /contacts/{id}/restore', 'restoreContact'),

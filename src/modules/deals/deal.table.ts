@@ -8,7 +8,7 @@ import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
-import { missedBefore } from './deal.clock.js';
+import { isAppointmentMissed, missedBefore } from './deal.clock.js';
 import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
@@ -103,11 +103,33 @@ const conditions: Partial<Conditions<DealFilter>> = {
 export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
 export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
 
+/** All deals that a list finds, in numbers. */
+const dealSummary = (where: Sql, { caller }: Context) => sql`
+  with found as (
+    select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total from deals t where ${where} group by 1)
+  select json_build_object('count', coalesce(sum(f.n), 0)::int, 'totalValue', coalesce(sum(f.total), 0)::text,
+    'byStage', coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text)
+      order by p.sort_order, p.id, s.sort_order, s.id), '[]'))
+  from found f join stages s on s.account_id = ${caller.account.id}::uuid and s.id = f.stage_id
+  join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id`;
+
+export const dealLineTable = table({
+  row: modelRow('DealProduct', DealProduct),
+  sorts: { sortOrder: byNumber('sort_order', 'numeric') },
+  byDefault: ['sortOrder', 'asc'],
+});
+
 export const dealTable = table({
   row: dealRow,
   list: DealList,
   page: DealConnection,
-  computed: { appointmentMissed: (ctx) => sql`(t.status = 'open' and t.appointment_at < ${missedBefore(ctx.now())}::timestamptz) is true` },
+  computed: {
+    appointmentMissed: {
+      sql: (ctx) => sql`(t.status = 'open' and t.appointment_at < ${missedBefore(ctx.now())}::timestamptz) is true`,
+      of: (deal: DealRow, ctx) => isAppointmentMissed(deal, ctx.now()),
+    },
+  },
+  figures: { summary: dealSummary },
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),

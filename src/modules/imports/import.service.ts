@@ -6,7 +6,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
-import { contactsBy } from '../contacts/contact.links.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
@@ -41,9 +40,6 @@ export async function getImport(ctx: Context, id: string): Promise<Import> {
 
 /** Imports by id, for many keys in one statement; null for one that is none. */
 export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
-
-/** The newest contacts that imports made. */
-export const contactsOfImports = contactsBy('import_id');
 
 /** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
 export async function listErrors(ctx: Context, id: string, args: ImportErrorList) {

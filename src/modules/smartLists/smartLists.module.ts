@@ -1,8 +1,10 @@
 import type { Loader } from '../../kernel/context/loaders.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { smartListRelations } from './smartList.relations.js';
 import { SmartListResolver } from './smartList.resolver.js';
 import { countsOfLists } from './smartList.service.js';
+import { smartListTable } from './smartList.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -12,6 +14,8 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'smartLists',
+  tables: [smartListTable],
+  relations: smartListRelations,
   resolvers: [SmartListResolver],
   loaders: { smartListCount: countsOfLists },
   routes: [

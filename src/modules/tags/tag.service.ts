@@ -1,8 +1,7 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
-import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -115,19 +114,3 @@ export const tagsByName: Batch<TagRow> = async (ctx, names) => {
   const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
   return names.map((name) => made.get(name.toLowerCase())!);
 };
-
-// Kept by a trigger: counting would read every contact of the account for a page of tags.
-const countsOf = statement({
-  name: 'contactCountsOfTags',
-  takes: { kinds: listOf(text) },
-  row: { id: text, contacts: integer },
-  shared: true,
-  text: ({ account, kinds }) => sql`
-    select substr(kind, 5) as id, sum(n)::int as contacts from counts where account_id = ${account} and kind = any(${kinds}) group by kind`,
-});
-
-/** How many live contacts carry each tag. */
-export const contactCounts: Batch<{ contacts: number }> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(countsOf, { kinds: ids.map((id) => `tag:${id}`) }), (row) => row.id).map((row) => ({
-    contacts: row?.contacts ?? 0,
-  }));

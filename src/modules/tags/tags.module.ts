@@ -4,11 +4,11 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Tag, tagEvents } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
-import { contactCounts, getTag, tagsByName } from './tag.service.js';
+import { getTag, tagsByName } from './tag.service.js';
+import { tagTable } from './tag.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
-    tagCounts: Loader<{ contacts: number }>;
     tagNamed: Loader<Tag>;
   }
 }
@@ -16,8 +16,9 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'tags',
   events: [recordFeed(tagEvents, { record: () => Tag, find: getTag, access: { scope: 'tags' } })],
+  tables: [tagTable],
   resolvers: [TagResolver],
-  loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
+  loaders: { tagNamed: tagsByName },
   routes: [
     list('GET /tags', 'tags', { as: 'flatPage' }),
     make('POST /tags', 'createTag', { also: [402] }),
