@@ -31,9 +31,14 @@ export interface Shared {
 /** A subscriber; once he has caught up with the feed, he gets what comes after `from`. */
 interface Member {
   sink: Sink;
+  /** Who it is. */
+  viewer: string;
   from: bigint;
   left: boolean;
 }
+
+/** Whether somebody may see an event that is wanted. */
+const isFor = ({ viewer }: Member, { onlyFor }: FeedEvent) => onlyFor === null || onlyFor === viewer;
 
 /** The subscribers of one document with the same variables, account and rights: each event is executed once for all. */
 export class Group {
@@ -76,10 +81,11 @@ export class Group {
   /** Sends what the group wants of these events, in their order. */
   async deliver(events: FeedEvent[]): Promise<void> {
     for (const event of this.chosen(events)) {
-      if (this.members.size === 0) return;
+      const members = () => [...this.members].filter((member) => isFor(member, event));
+      if (members().length === 0) continue;
       const text = await this.text(event);
       const position = BigInt(event.id);
-      for (const { sink, from } of this.members) if (position > from) sink.send(text, event.id);
+      for (const { sink, from } of members()) if (position > from) sink.send(text, event.id);
     }
   }
 }
@@ -149,11 +155,12 @@ export class AccountFeed {
    * Joins the group of a key: at once for what is still to come, or after a replay of all that came after a position.
    * Returns the way out.
    */
-  join(key: string, shared: () => Shared, sink: Sink, after?: bigint): () => void {
-    const group = this.#groups.get(key) ?? new Group(this.app, shared());
+  join(key: string, shared: Shared, sink: Sink, after?: bigint): () => void {
+    const viewer = shared.principal.userId;
+    const group = this.#groups.get(key) ?? new Group(this.app, shared);
     this.#groups.set(key, group);
     group.holders++;
-    const member: Member = { sink, from: this.#position, left: false };
+    const member: Member = { sink, viewer, from: this.#position, left: false };
     if (after === undefined) group.members.add(member);
     else void this.#replay(group, member, after);
     return () => {
@@ -191,6 +198,7 @@ export class AccountFeed {
     const { names } = group.shared.wanted;
     const events = await readFeed(this.app, this.account, { after, upTo, names, limit: batch });
     for (const event of group.chosen(events)) {
+      if (!isFor(member, event)) continue;
       const text = await group.text(event);
       if (member.left) return after;
       member.sink.send(text, event.id);

@@ -74,8 +74,9 @@ export class Subscriptions {
     try {
       const feed = await held.feed;
       const start = position === undefined ? undefined : startAfter(position, await extentOf(app.database, account, app.clock.now()));
-      const key = `${rightsOf(principal)} ${operation.id} ${JSON.stringify(own)}`;
-      const leave = feed.join(key, () => ({ operation, variables, principal, wanted }), sink, start);
+      const who = wanted.byPerson ? `${rightsOf(principal)} ${principal.userId}` : rightsOf(principal);
+      const key = `${who} ${operation.id} ${JSON.stringify(own)}`;
+      const leave = feed.join(key, { operation, variables, principal, wanted }, sink, start);
       this.count++;
       return once(() => {
         leave();

@@ -224,7 +224,7 @@ export class Context {
     const { type, data, events } = eventsOfChange(this.#source, change);
     this.#lastEvents.set(`${type} ${change.record.id}`, data);
     for (const event of events) this.#insertLast('OutboxEvent', event);
-    if (change.logged !== false) this.#insertLast('Activity', entryOf(this.#source, change));
+    if (change.logged !== false && !change.onlyFor) this.#insertLast('Activity', entryOf(this.#source, change));
     const { reactions } = this.app.registry;
     for (const fact of factsOf(change)) for (const reaction of reactions.get(fact.name) ?? []) await reaction(this, fact);
   }

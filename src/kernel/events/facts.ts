@@ -25,6 +25,8 @@ export interface Fact {
 export interface Change extends Fact {
   /** The more specific facts, the most specific last, each with the fields that it is about: all of those that it names. */
   also?: { readonly [Name in EventName]?: readonly string[] };
+  /** The one person who may see it; everybody whose rights cover it by default. The log, which is everybody's, keeps none of it. */
+  onlyFor?: string | null;
   /** False where it is not worth an entry of the log: progress, or an entry itself. */
   logged?: boolean;
 }
@@ -51,7 +53,7 @@ export interface Source {
 }
 
 /** The facts of a change, the general one first. */
-export const factsOf = ({ also = {}, logged: _logged, ...general }: Change): Fact[] => [
+export const factsOf = ({ also = {}, logged: _logged, onlyFor: _onlyFor, ...general }: Change): Fact[] => [
   general,
   ...Object.entries(also).map(([name, fields]) => ({ ...general, name: name as EventName, changes: only(general.changes, fields) })),
 ];
@@ -92,6 +94,7 @@ export function eventsOfChange(source: Source, change: Change): Shown & { events
   const shared = {
     ...{ changeId, names: facts.length > 1 ? facts.map(({ name }) => name) : null, data },
     ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId },
+    onlyFor: change.onlyFor ?? null,
   };
   const events = facts.map((fact, nth) => ({
     ...{ id: nth === 0 ? changeId : source.newId(), name: fact.name },

@@ -35,6 +35,8 @@ export interface FeedEvent {
   clientMutationId: string | null;
   /** The batch that the change belongs to. */
   batchId: string | null;
+  /** The one person who may see it; null for everybody whose rights cover it. */
+  onlyFor: string | null;
   changes: Changes | null;
   /** The record as it was then. */
   data: Record<string, unknown>;
@@ -113,18 +115,25 @@ export interface Stretch {
   upTo: bigint;
   names: string[] | null;
   limit: number;
+  /** For whom it is read: what others alone may see is left out. All of it by default. */
+  viewer?: string | null;
 }
 
 /** The events of a stretch, the oldest first. */
-export async function readFeed(source: FeedSource, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
+export async function readFeed(
+  source: FeedSource,
+  account: string,
+  { after, upTo, names, limit, viewer = null }: Stretch,
+): Promise<FeedEvent[]> {
   const events = sql`
     select p.pos::text as id, e.id as "eventId", coalesce(e.change_id, e.id) as "changeId", e.name, coalesce(nullif(e.names, '{}'), array[e.name]) as names,
       e.created_at as "createdAt", e.entity_type as "entityType", e.entity_id as "entityId",
       json_build_object('kind', coalesce(e.actor_kind, 'user'), 'id', e.actor_id, 'name', coalesce(e.actor_name, '')) as actor,
-      e.client_mutation_id as "clientMutationId", e.batch_id as "batchId", e.changes, e.data
+      e.client_mutation_id as "clientMutationId", e.batch_id as "batchId", e.only_for as "onlyFor", e.changes, e.data
     from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
     where p.account_id = ${account}::uuid and p.pos > ${after.toString()}::bigint and p.pos <= ${upTo.toString()}::bigint
       and (${names}::text[] is null or e.name = any(${names}::text[]))
+      and (e.only_for is null or ${viewer}::uuid is null or e.only_for = ${viewer}::uuid)
     order by p.pos limit ${limit}::int`;
   const [text] = await source.database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
   const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
@@ -132,13 +141,20 @@ export async function readFeed(source: FeedSource, account: string, { after, upT
   return rows.map((row) => ({ ...row, kind: row.name, type: typeOf(row), createdAt: new Date(row.createdAt) }));
 }
 
-/** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */
-export async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
-  if (!names) return Number(head - floor);
+/** What is counted of a feed: events of these names, or all; without those that others than the viewer alone may see. */
+interface Counted {
+  names: string[] | null;
+  viewer: string;
+}
+
+/** How many events the feed keeps; positions have no gaps, so all of them need no counting but of what is not for the viewer. */
+export async function countFeed(database: Database, account: string, { floor, head }: Extent, { names, viewer }: Counted): Promise<number> {
+  const condition = names ? 'e.name = any($5::text[]) and (e.only_for is null or e.only_for = $4::uuid)' : 'e.only_for <> $4::uuid';
   const { rows } = await database.execute(
-    `select count(*)::int as n from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
-     where p.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and e.name = any($4::text[])`,
-    [account, floor.toString(), head.toString(), names],
+    `select count(*)::int as n from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+     where e.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and ${condition}`,
+    [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : [])],
   );
-  return (rows as { n: number }[])[0]!.n;
+  const [{ n }] = rows as [{ n: number }];
+  return names ? n : Number(head - floor) - n;
 }

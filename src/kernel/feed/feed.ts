@@ -12,6 +12,8 @@ export interface Wanted {
   names: string[] | null;
   /** And of those, which. */
   matches?: (event: FeedEvent) => boolean;
+  /** Whether what the record shows depends on who asks: then each person is served alone. */
+  byPerson?: boolean;
   /** How an event is told; as it is by default. */
   shows?: (event: FeedEvent) => FeedEvent;
   /** Whether what belongs to one batch is told as one event, as far as it is read at one moment. */
@@ -35,14 +37,15 @@ export interface FeedArgs extends Choice {
 /** A page of the caller's feed, the oldest event first; without `after` from the first that is kept. */
 export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<Page<FeedEvent>> {
   const { database } = ctx.app;
+  const { userId: viewer } = ctx.caller;
   const account = ctx.caller.account.id;
   const names = visibleNames(ctx, chosenNames(ctx, args));
   const after = positionOf(args.after ?? '0');
   const extent = await extentOf(database, account, ctx.now());
   const start = startAfter(after, extent);
   const size = pageSize(args);
-  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1 });
-  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, names) : null;
+  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1, viewer });
+  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, { names, viewer }) : null;
   const more = { next: events.length > size, previous: start > extent.floor };
   return new Page(events.slice(0, size), (event) => event.id, more, total);
 }

@@ -21,6 +21,8 @@ interface Declaration {
   by?: Record<string, string>;
   /** Who may see what happens to the records. */
   access: AccessMark;
+  /** Whether who may see a record depends on the person. */
+  byPerson?: boolean;
 }
 
 const subscriptionOf = (events: RecordEvents) => `${fieldOf(events)}Events`;
@@ -39,7 +41,7 @@ export interface RecordFeed {
  * The typed subscription of a record type: `dealEvents(dealId, names, kinds, batches, after)`, one event for each change, with
  * the record as it is by then.
  */
-export function recordFeed(events: RecordEvents, { record, find, by = {}, access }: Declaration): RecordFeed {
+export function recordFeed(events: RecordEvents, { record, find, by = {}, access, byPerson }: Declaration): RecordFeed {
   const field = fieldOf(events);
   const noun = words(events);
 
@@ -52,7 +54,7 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
     @FeedOf(() => RecordEvent, {
       name: subscriptionOf(events),
       description: `What happens to records of the type ${events.type}, one event for each change, with each record as it is by then`,
-      wanted: wantedOf(events, Object.keys(by)),
+      wanted: wantedOf(events, Object.keys(by), byPerson),
     })
     follow(
       @Root() event: FeedEvent,
@@ -83,7 +85,7 @@ const Selection = (): ParameterDecorator => createParameterDecorator(({ info }) 
  * Chooses the changes of one type of record. What an argument of `by` is compared with is the field of the record as it was
  * then or, where the event changed it, before: who watches a column is told of what leaves it as well.
  */
-function wantedOf(events: RecordEvents, by: readonly string[]) {
+function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false) {
   const own = `${fieldOf(events)}Id`;
   return (ctx: Context, args: Record<string, unknown> & Choice): Wanted => {
     const chosen = chosenNames(ctx, args);
@@ -100,6 +102,7 @@ function wantedOf(events: RecordEvents, by: readonly string[]) {
         given.every(({ name, id }) => idsOf(event, name).includes(id)),
       shows: (event) => ({ ...event, name: event.names.at(-1)!, kind: event.names.at(-1)! }),
       batches: args.batches === true,
+      byPerson,
     };
   };
 }

@@ -4,7 +4,7 @@ import { type Batch, type Context, type Filterable, validId } from '../../kernel
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
@@ -78,7 +78,9 @@ export async function createSmartList(ctx: Context, { entity, ...input }: Create
   checkList(ctx, list);
   check(entitiesOf(ctx).includes(list.entity), () => denied(`The key does not cover ${list.entity}s`));
   const { id, createdAt, updatedAt } = ctx.insert('SmartList', asRow(list));
-  return { ...list, id, createdAt, updatedAt };
+  const record = { ...list, id, createdAt, updatedAt };
+  await emitSmartList(ctx, 'created', record);
+  return record;
 }
 
 /** PATCH /smart-lists/{id}: absent keeps; the filter is replaced as a whole. */
@@ -87,17 +89,30 @@ export async function updateSmartList(ctx: Context, id: string, input: UpdateSma
   const given = defined(input.sort === null ? { ...input, order: null } : input);
   const after = { ...before, ...given };
   checkList(ctx, after);
-  if (Object.keys(changesBetween(before, after, Object.keys(given))).length === 0) return before;
+  const changes = changesBetween(before, after, Object.keys(given));
+  if (Object.keys(changes).length === 0) return before;
   const { updatedAt } = ctx.update('SmartList', before, asRow(given));
-  return { ...after, updatedAt };
+  const record = { ...after, updatedAt };
+  if (before.shared && !after.shared) await withdraw(ctx, before, changes);
+  await emitSmartList(ctx, 'updated', record, changes);
+  return record;
 }
 
 /** DELETE /smart-lists/{id}: the records stay. */
 export async function deleteSmartList(ctx: Context, id: string) {
   const list = await lockSmartList(ctx, id);
   await ctx.db.smartList.delete({ where: ctx.at(list.id) });
+  await emitSmartList(ctx, 'deleted', list);
   return deleted(list.id);
 }
+
+/** Tells of a change of a list: everybody of one that is shared, its owner alone of their own. */
+const emitSmartList = (ctx: Context, fact: 'created' | 'updated' | 'deleted', list: SmartList, changes?: Changes) =>
+  ctx.emit({ name: `smart_list.${fact}`, record: list, changes, onlyFor: list.shared ? null : list.ownerId });
+
+/** Those who knew a list while it was shared are told that it is gone for them, and nothing that changed with it. */
+const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>
+  ctx.emit({ name: 'smart_list.deleted', record: before, changes: { shared: shared! }, logged: false });
 
 /** What the counts of lists are loaded by. */
 export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
