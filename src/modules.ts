@@ -21,4 +21,5 @@ export const modules = [
   (await import('./modules/bulk/bulk.module.js')).default,
   (await import('./modules/imports/imports.module.js')).default,
   (await import('./modules/dashboard/dashboard.module.js')).default,
+  (await import('./modules/nodes/nodes.module.js')).default,
 ];

@@ -93,7 +93,7 @@ class Counter {
     if (isLeafType(type) || !node.selectionSet) return;
     const size = this.#pageSize(field, node);
     const isList = isListType(getNullableType(field.type));
-    const items = times * (isList ? (size ?? page ?? mostItems(field) ?? maxPageSize) : 1);
+    const items = times * (isList ? (size ?? page ?? this.#given(node) ?? mostItems(field) ?? maxPageSize) : 1);
     // The record of an edge is counted with the edge.
     if (!isStructure(type) && !isEdge(parent)) this.#count(items, at);
     // The page of a connection is that of its nodes and of its edges, not of the lists further in.
@@ -117,6 +117,16 @@ class Counter {
     const fallback = own.map(({ defaultValue }) => defaultValue).find((value) => typeof value === 'number');
     const size = sizes.find((value) => typeof value === 'number') ?? fallback ?? defaultPageSize;
     return Math.min(Math.max(size, 1), maxPageSize);
+  }
+
+  /** How many records are asked for by their ids. */
+  #given(node: FieldNode): number | undefined {
+    const value = node.arguments?.find((argument) => argument.name.value === 'ids')?.value;
+    if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
+    if (value?.kind !== Kind.VARIABLE) return undefined;
+    this.cost.varies = true;
+    const ids = this.variables[value.name.value];
+    return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : undefined;
   }
 
   #argument(node: FieldNode, name: string): number | undefined {

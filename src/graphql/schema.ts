@@ -1,11 +1,20 @@
-import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  GraphQLID,
+  type GraphQLInterfaceType,
+  GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
 import { plainAmount } from '../kernel/base/money.js';
 import { declareKinds } from '../kernel/feed/eventFields.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
-import type { Module } from '../kernel/module/module.js';
+import { type Module, nodesOf } from '../kernel/module/module.js';
 import { countRecords } from './records.js';
 
 /** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
@@ -34,6 +43,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   leavePlainFields(schema);
   resolveAmounts(schema);
   countRecords(schema);
+  checkNodes(schema, modules);
   return schema;
 }
 
@@ -75,6 +85,14 @@ const nounOf = (type: string) =>
     .replace(/(?!^)[A-Z]/g, ' $&')
     .toLowerCase()
     .replace(/^api\b/, 'API');
+
+/** Every type that is a node is read from somewhere by its ids. */
+function checkNodes(schema: GraphQLSchema, modules: readonly Module[]) {
+  const sources = nodesOf(modules);
+  const { objects } = schema.getImplementations(schema.getType('Node') as GraphQLInterfaceType);
+  const lost = objects.filter(({ name }) => !sources.has(name)).map(({ name }) => name);
+  if (lost.length > 0) throw new Error(`No module says by a table where these are read by their ids: ${lost.join(', ')}`);
+}
 
 /** The exact form of an amount is that of the row, where amounts are text. */
 function resolveAmounts(schema: GraphQLSchema) {

@@ -1,10 +1,13 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isObjectType,
   Kind,
   OperationTypeNode,
@@ -79,9 +82,9 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        const scope = scopeBeyond(document, field, node);
-        if (!scope) return;
-        scopes.add(scope);
+        const beyond = scopesBeyond(schema, document, field, node);
+        if (beyond.length === 0) return;
+        for (const scope of beyond) scopes.add(scope);
         // What a public operation, or one before the second factor, answers of the caller leads no further.
         needs.public = false;
         needs.beforeMfa = false;
@@ -108,14 +111,21 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   if (mark.scope) scopes.add(mark.scope);
 }
 
-/** The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. */
-function scopeBeyond(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string | undefined {
+/**
+ * The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. A field that
+ * may lead to records of several types asks for the scopes of those that its fragments name.
+ */
+function scopesBeyond(schema: GraphQLSchema, document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string[] {
   const type = getNamedType(field.type);
-  if (!isObjectType(type) || !type.extensions.scope) return undefined;
+  const selections = node.selectionSet?.selections ?? [];
+  if (isAbstractType(type)) return conditionsIn(document, selections).flatMap((name) => scopeOf(schema.getType(name)));
+  if (!isObjectType(type)) return [];
   const free = alongsideOf(field, type);
-  const selected = free.length > 0 ? namesIn(document, node.selectionSet?.selections ?? []) : undefined;
-  return selected?.every((name) => free.includes(name)) ? undefined : String(type.extensions.scope);
+  const isAlongside = free.length > 0 && namesIn(document, selections).every((name) => free.includes(name));
+  return isAlongside ? [] : scopeOf(type);
 }
+
+const scopeOf = (type: GraphQLNamedType | undefined): string[] => (type?.extensions.scope ? [String(type.extensions.scope)] : []);
 
 /**
  * The fields of a record that whoever reads its parent reads with it: those that are part of the parent's record (a contact's
@@ -133,9 +143,22 @@ function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): 
   return selections.flatMap((node) => {
     if (node.kind === Kind.FIELD) return node.name.value.startsWith('__') ? [] : [node.name.value];
     if (node.kind === Kind.INLINE_FRAGMENT) return namesIn(document, node.selectionSet.selections);
-    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === node.name.value);
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? namesIn(document, fragment.selectionSet.selections) : [];
+    return namesIn(document, fragmentCalled(document, node.name.value)?.selectionSet.selections ?? []);
   });
+}
+
+/** The types that the fragments of a selection are on, and those within them. */
+function conditionsIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
+  return selections.flatMap((node) => {
+    if (node.kind === Kind.FIELD) return [];
+    const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragmentCalled(document, node.name.value);
+    const condition = fragment?.typeCondition?.name.value;
+    return [...(condition ? [condition] : []), ...conditionsIn(document, fragment?.selectionSet.selections ?? [])];
+  });
+}
+
+function fragmentCalled(document: DocumentNode, name: string): FragmentDefinitionNode | undefined {
+  return document.definitions.find((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === name);
 }
 
 /** Who asks: nobody, or a principal; and why the credentials that came were not taken. */
@@ -155,6 +178,27 @@ export function allow({ principal, request }: Asker, needs: Needs): void {
 
 /** What somebody is told whose role must have a second factor, and who has none yet. */
 export const owesMfa = () => denied('Your role must have a second factor: set one up first (POST /auth/mfa/setup)');
+
+/** Whether the caller may do what has this mark, or read what has it. */
+export function isAllowed(asker: Asker, mark: AccessMark): boolean {
+  const needs: Needs = { public: true, session: false, beforeMfa: true, admin: false, role: 'member', write: false, scopes: [] };
+  const scopes = new Set<string>();
+  addMark(needs, scopes, mark);
+  try {
+    allow(asker, { ...needs, scopes: [...scopes] });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What reading a record of a type asks for: as much as its own root field does, else the scope of its type. */
+export function markOfType(schema: GraphQLSchema, type: GraphQLObjectType): AccessMark {
+  const root = schema.getQueryType()?.getFields()[type.name.charAt(0).toLowerCase() + type.name.slice(1)];
+  const own = root && getNamedType(root.type) === type ? markOf(root as GraphQLField<unknown, unknown>) : undefined;
+  const [scope] = scopeOf(type);
+  return own ?? (scope ? { scope } : {});
+}
 
 function allowKey(key: Principal, needs: Needs) {
   if (needs.session) throw denied('This needs an interactive session; API keys are refused');

@@ -14,7 +14,7 @@ import type { FilterableOf, FilterFieldOf } from './filterable.js';
 import type { JobOptions } from './jobQueue.js';
 import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
 import { Reader } from './reader.js';
-import type { BatchOf, JobHandlerOf, ReactionOf } from './registry.js';
+import type { BatchOf, JobHandlerOf, NodeSourceOf, ReactionOf } from './registry.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export type { RequestInfo } from './app.js';
@@ -25,6 +25,7 @@ export type Reaction = ReactionOf<Context>;
 export type Filterable = FilterableOf<Context>;
 export type FilterField = FilterFieldOf<Context>;
 export type Batch<V = unknown> = BatchOf<Context, V>;
+export type NodeSource = NodeSourceOf<Context>;
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
 export type JobHandler<Data = any> = JobHandlerOf<Context, Data>;
 

@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { AccessMark } from '../access/access.js';
+import type { Sql } from '../database/sql.js';
 import type { Fact } from '../events/facts.js';
 import type { RecordEvents } from '../events/recordEvents.js';
 import type { FilterableOf } from './filterable.js';
@@ -29,6 +30,15 @@ export interface Reference {
   live?: string;
 }
 
+/** How the records of a type are found and read by their ids. */
+export interface NodeSourceOf<C> {
+  /** The ids of those of its records that have one of these and that the caller may find, as a select of `id`. */
+  find(ctx: C, ids: readonly string[]): Sql;
+  /** The same of all records that there are or were. */
+  all(account: string, ids: readonly string[]): Sql;
+  load: BatchOf<C, object | null>;
+}
+
 /** What is done over all accounts once its time has come. */
 export interface Sweep {
   /** A statement over at most `$2` rows that answers a row for each; `$1` is the moment. It is run until fewer are left. */
@@ -52,6 +62,8 @@ export interface Registry<C> {
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
   filterable: ReadonlyMap<string, FilterableOf<C>>;
   references: ReadonlyMap<string, Reference>;
+  /** How records are read by their ids, by the names of their types. */
+  nodes: ReadonlyMap<string, NodeSourceOf<C>>;
   sweeps: readonly Sweep[];
   schema(): GraphQLSchema;
 }

@@ -18,6 +18,8 @@ export interface FieldRule {
   optional: boolean;
   /** Null is the same as to leave it out, so that a default holds: in a create input. */
   nullIsAbsent?: boolean;
+  /** The id of the record itself, so that its type is a node. */
+  isIdentity?: boolean;
   /** An amount, which GraphQL shows exactly as well: `valueExact` beside `value`. */
   exact?: boolean;
   /** Other words that REST takes for a member of an enumeration. */

@@ -5,6 +5,7 @@ import * as values from './checks.js';
 import { clean, cleanObject } from './cleaning.js';
 import { type NameOf, nameOf } from './enums.js';
 import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
+import { isNode, Node } from './node.js';
 import { DateOrDateTime, DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
@@ -180,7 +181,7 @@ function nestedCheck(input: () => Class, max?: number): values.Check {
 }
 
 /** Read-only: the record's id; the schema says whose. */
-export const Id = () => field('', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
+export const Id = () => field('', { required: true }, { type: () => ID, isIdentity: true, check: values.any, schema: { format: 'uuid' } });
 /** Read-only: a position in the account's feed. */
 export const Position = (description: string) =>
   field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });
@@ -211,7 +212,7 @@ function declareExact(prototype: object, { name, required, description }: FieldR
 /** A record type of both APIs. */
 export function Entity(description: string, { scope, alongside }: EntityOptions = {}): ClassDecorator {
   return (target) => {
-    ObjectType({ description })(target);
+    ObjectType({ description, implements: isNode(target) ? Node : undefined })(target);
     for (const rule of rulesOf(target)) if (rule.exact) declareExact(target.prototype as object, rule);
     if (scope) Extensions({ scope, alongside })(target as never);
   };

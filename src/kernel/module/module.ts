@@ -28,6 +28,8 @@ export interface Module {
   name: string;
   /** Resolver classes. */
   resolvers: NonNullable<unknown>[];
+  /** Its tables: what its records are read from. */
+  tables?: readonly AnyTable[];
   /** REST rows, one line per row of the contract. */
   routes: Row[];
   callbacks?: readonly Callback[];
@@ -43,6 +45,8 @@ export interface Module {
   references?: Record<string, Reference>;
   /** What is swept over all accounts every five minutes. */
   sweeps?: readonly Sweep[];
+  /** Records that no table of an account holds, by their type. */
+  nodes?: Record<string, NodeSource>;
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -68,6 +72,7 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     jobs: named(modules, 'jobs'),
     filterable: named(modules, 'filterable'),
     references: named(modules, 'references'),
+    nodes: nodesOf(modules),
     sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
     schema,
   };
@@ -78,7 +83,13 @@ function addEvent(events: Map<string, DeclaredEvent>, name: string, event: Decla
   events.set(name, event);
 }
 
-type Declared = 'loaders' | 'jobs' | 'filterable' | 'references';
+/** How the records of every type are read by their ids. */
+export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSource> {
+  const tables = modules.flatMap(({ tables: own = [] }) => own).filter(({ type }) => isNode(type));
+  return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
+}
+
+type Declared = 'loaders' | 'jobs' | 'filterable' | 'references' | 'nodes';
 
 /** What all modules declare under a member, by its names; no two of one name. */
 function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {

@@ -5,6 +5,7 @@ import { list, make } from '../../kernel/module/routes.js';
 import { Activity, activityEvents } from './activity.model.js';
 import { ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
 import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals, findActivity } from './activity.service.js';
+import { activityTable } from './activity.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -24,6 +25,7 @@ export default defineModule({
       access: { scope: 'activities' },
     }),
   ],
+  tables: [activityTable],
   resolvers: [ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver],
   loaders: { activitiesOfCompany: activitiesOfCompanies, activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
   routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity', { also: [402] })],

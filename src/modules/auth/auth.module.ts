@@ -1,6 +1,7 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
+import { ownWorkspace } from './auth.session.js';
 import { sweeps } from './auth.sweeps.js';
 import { confirmVerification, showVerification } from './auth.verification.js';
 
@@ -8,6 +9,7 @@ export default defineModule({
   name: 'auth',
   sweeps,
   resolvers: [AuthResolver, WorkspaceResolver],
+  nodes: { Workspace: ownWorkspace },
   routes: [
     act('POST /auth/register', 'register'),
     act('POST /auth/login', 'login', { also: [401] }),

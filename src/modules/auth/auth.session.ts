@@ -1,5 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
-import type { AccountInfo, Context } from '../../kernel/context/context.js';
+import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
+import { sql } from '../../kernel/database/sql.js';
 import type { User, Workspace } from './auth.member.model.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
@@ -29,6 +30,16 @@ export function userOf(person: Person, member: Omit<Member, 'account'> & { lastA
 
 /** An account as the workspace of its members. */
 export const workspaceOf = ({ id, name, plan }: Member['account']): Workspace => ({ id, name, plan: plan as Workspace['plan'] });
+
+const isAccount = (account: string, ids: readonly string[]) =>
+  sql`select ${account}::uuid as id where ${account}::uuid = any(${ids}::uuid[])`;
+
+/** The caller's workspace, as the only one that they find by its id. */
+export const ownWorkspace: NodeSource = {
+  find: (ctx, ids) => isAccount(ctx.caller.account.id, ids),
+  all: isAccount,
+  load: async (ctx, ids) => ids.map((id) => (id === ctx.caller.account.id ? workspaceOf(ctx.caller.account) : null)),
+};
 
 /** Whether the account asks a second factor of the member's role. */
 export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);

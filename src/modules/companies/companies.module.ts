@@ -16,6 +16,7 @@ import {
   onUserRemoved,
   subsidiariesOfCompanies,
 } from './company.service.js';
+import { companyTable } from './company.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -44,6 +45,7 @@ export default defineModule({
       access: { scope: 'companies' },
     }),
   ],
+  tables: [companyTable],
   resolvers: [CompanyResolver, ContactCompanyResolver, UserCompanyResolver],
   loaders: {
     company: companiesById,

@@ -11,7 +11,7 @@ import { Contact, contactEvents } from './contact.model.js';
 import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
 import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, findContact } from './contact.service.js';
-import { filterable } from './contact.table.js';
+import { contactTable, filterable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/context/loaders.js' {
@@ -46,6 +46,7 @@ const related = {
 
 export default defineModule({
   name: 'contacts',
+  tables: [contactTable],
   resolvers: [ContactResolver, TagContactsResolver, UserContactsResolver],
   filterable: { contact: filterable },
   references: { contact: { table: 'contacts' } },

@@ -17,7 +17,7 @@ import {
 import { DealResolver } from './deal.resolver.js';
 import { dealsById, findDeal } from './deal.service.js';
 import { rulesOfStages, type StageRules } from './deal.stage.js';
-import { filterable } from './deal.table.js';
+import { dealTable, filterable } from './deal.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -50,6 +50,7 @@ const related = {
 
 export default defineModule({
   name: 'deals',
+  tables: [dealTable],
   resolvers: [
     ...[DealResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver],
     ...[PipelineDealsResolver, StageDealsResolver],

@@ -7,6 +7,7 @@ import { bodyCap, Import, type ImportPreview, importEvents } from './import.mode
 import { ContactImportResolver, ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
 import { contactsOfImports, getImport, importsById, previewsOf } from './import.service.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -21,6 +22,7 @@ const withPreview = { with: 'preview { row fields error }' };
 export default defineModule({
   name: 'imports',
   events: [recordFeed(importEvents, { record: () => Import, find: getImport, access: { scope: 'contacts' } })],
+  tables: [importTable, importErrorTable],
   resolvers: [ImportResolver, ContactImportResolver],
   loaders: { import: importsById, importPreview: previewsOf, contactsOfImport: contactsOfImports },
   jobs: { contactImport: runImport },

@@ -32,7 +32,7 @@ export class InvoiceItemFields {
   @Ref('The product, which may be archived') productId: string | null;
 }
 
-@Entity('A line of an invoice')
+@Entity('A line of an invoice', { scope: 'invoices' })
 export class InvoiceItem extends InvoiceItemFields {
   @Id() id: string;
   @Money('Quantity times price, rounded half up to two places', { required: true }) amount: string;

@@ -88,3 +88,7 @@ export const invoiceTable = table({
   byDefault: ['createdAt', 'desc'],
   conditions,
 });
+
+export const invoiceItemTable = table({ row: itemRow, sorts: { sortOrder: byNumber('sort_order') }, byDefault: ['sortOrder', 'asc'] });
+
+export const paymentTable = table({ row: paymentRow, sorts: { recordedAt: byTime('recorded_at') }, byDefault: ['recordedAt', 'asc'] });

@@ -23,7 +23,7 @@ import {
   invoicesOfDeals,
   invoicesOfProducts,
 } from './invoice.service.js';
-import { overdueSweep } from './invoice.table.js';
+import { invoiceItemTable, invoiceTable, overdueSweep, paymentTable } from './invoice.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -38,6 +38,7 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'invoices',
   sweeps: [overdueSweep],
+  tables: [invoiceTable, invoiceItemTable, paymentTable],
   resolvers: [
     InvoiceResolver,
     InvoiceItemResolver,

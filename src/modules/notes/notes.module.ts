@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Note, noteEvents } from './note.model.js';
 import { ContactNotesResolver, DealNotesResolver, NoteResolver, UserNotesResolver } from './note.resolver.js';
 import { getNote, notesOfContacts, notesOfDeals, notesOfUsers, onContactDeleted } from './note.service.js';
+import { noteTable } from './note.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -19,6 +20,7 @@ const bodyCap = 50 * 1024;
 
 export default defineModule({
   name: 'notes',
+  tables: [noteTable],
   resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver, UserNotesResolver],
   loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals, notesOfUser: notesOfUsers },
   events: [

@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
+import { pipelineTable, stageTable } from './pipeline.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -22,6 +23,7 @@ const ofStage = { id: 'pipelineId', stageId: 'id' };
 
 export default defineModule({
   name: 'pipelines',
+  tables: [pipelineTable, stageTable],
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
   events: [

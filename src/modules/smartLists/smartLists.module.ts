@@ -3,6 +3,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { SmartListResolver } from './smartList.resolver.js';
 import { countsOfLists } from './smartList.service.js';
+import { smartListTable } from './smartList.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -12,6 +13,7 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'smartLists',
+  tables: [smartListTable],
   resolvers: [SmartListResolver],
   loaders: { smartListCount: countsOfLists },
   routes: [

@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Tag, tagEvents } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
 import { contactCounts, getTag, tagsByName } from './tag.service.js';
+import { tagTable } from './tag.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -16,6 +17,7 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'tags',
   events: [recordFeed(tagEvents, { record: () => Tag, find: getTag, access: { scope: 'tags' } })],
+  tables: [tagTable],
   resolvers: [TagResolver],
   loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
   routes: [

@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Task, taskEvents } from './task.model.js';
 import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
 import { getTask, onContactDeleted, onUserRemoved, tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
+import { taskTable } from './task.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -16,6 +17,7 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'tasks',
+  tables: [taskTable],
   resolvers: [TaskResolver, ContactTasksResolver, DealTasksResolver, UserTasksResolver],
   loaders: { tasksOfContact: tasksOfContacts, tasksOfDeal: tasksOfDeals, tasksOfUser: tasksOfUsers },
   events: [

@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { User, userEvents } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
 import { detailsOfUsers, getUser, type UserDetails, usersById } from './user.service.js';
+import { userTable } from './user.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -17,6 +18,7 @@ export default defineModule({
   name: 'users',
   references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
   events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
+  tables: [userTable],
   resolvers: [UserResolver],
   loaders: { user: usersById, userDetails: detailsOfUsers },
   routes: [
