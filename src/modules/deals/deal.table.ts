@@ -68,15 +68,24 @@ const untouched = (moment: Date) =>
 
 const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
 
-/** By the title, or the name of the contact or company: each from an index of its own, those it leads to found once and not for each deal. */
-const bearsOrLeadsTo = (pattern: string, account: string): Sql => sql`(${folded(sql`t.title`)} like ${pattern}
-  or t.contact_id = any(array(select c.id from contacts c where c.account_id = ${account}::uuid and c.deleted_at is null
-    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}))
-  or t.company_id = any(array(select f.id from companies f where f.account_id = ${account}::uuid and f.deleted_at is null
-    and ${folded(sql`f.name`)} like ${pattern})))`;
+/**
+ * By the title, or the name of the contact or the company. Each has an index of its own: an `or` over all three would look at every
+ * deal that one of them finds with the conditions of the others.
+ */
+function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
+  const account = sql`${caller.account.id}::uuid`;
+  const found = (condition: Sql) => sql`select d.id from deals d where d.account_id = ${account} and d.deleted_at is null and ${condition}`;
+  const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
+    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}`;
+  const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
+    and ${folded(sql`f.name`)} like ${pattern}`;
+  return sql`t.id in (${found(sql`${folded(sql`d.title`)} like ${pattern}`)}
+    union ${found(sql`d.contact_id = any(array(${contacts}))`)}
+    union ${found(sql`d.company_id = any(array(${companies}))`)})`;
+}
 
 const conditions: Partial<Conditions<DealFilter>> = {
-  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx.caller.account.id),
+  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx),
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
   stageId: (id) => sql`t.stage_id = ${id}::uuid`,
