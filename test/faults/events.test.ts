@@ -34,7 +34,8 @@ describe('a subscriber whose line is cut', () => {
       const enough = Math.min(400 - seen.length, 7 + 31 * (cuts % 3));
       await feed.nth(enough, 20_000);
       socket.cut();
-      seen.push(...feed.events);
+      // What came after it in the same moment was not looked at before the line was cut.
+      seen.push(...feed.events.slice(0, enough));
       cuts++;
     }
     const made = (await Promise.all(writers)).flat();
