@@ -5,19 +5,16 @@ import { codegen } from '@graphql-codegen/core';
 import * as operations from '@graphql-codegen/typescript-operations';
 import { parse } from 'graphql';
 
-const output = 'src/generated/operations.ts';
-const config = {
-  useTypeImports: true,
-  enumsAsTypes: true,
-  scalars: { DateTimeISO: 'string', JSONObject: 'Record<string, unknown>' },
-};
+/** codegen.yml, which is JSON but for its comments. */
+const settings = JSON.parse(readFileSync('codegen.yml', 'utf8').replace(/^#.*$/gm, ''));
+const { schema, documents: folder, output, config } = settings;
 
 const parsed = (file) => parse(readFileSync(file, 'utf8'));
-const files = readdirSync('test', { recursive: true }).filter((name) => name.endsWith('.graphql'));
-const documents = files.sort().map((name) => ({ location: join('test', name), document: parsed(join('test', name)) }));
+const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.graphql'));
+const documents = files.sort().map((name) => ({ location: join(folder, name), document: parsed(join(folder, name)) }));
 const text = await codegen({
   filename: output,
-  schema: parsed('schema/schema.graphql'),
+  schema: parsed(schema),
   documents,
   config,
   plugins: [{ operations: {} }],
