@@ -5,8 +5,12 @@ import { codegen } from '@graphql-codegen/core';
 import * as operations from '@graphql-codegen/typescript-operations';
 import { parse } from 'graphql';
 
-/** codegen.yml, which is JSON but for its comments. */
-const settings = JSON.parse(readFileSync('codegen.yml', 'utf8').replace(/^#.*$/gm, ''));
+/** codegen.yml, which is JSON but for comments and last commas. */
+const settings = JSON.parse(
+  readFileSync('codegen.yml', 'utf8')
+    .replace(/^#.*$/gm, '')
+    .replace(/,(?=\s*[}\]])/g, ''),
+);
 const { schema, documents: folder, output, config } = settings;
 
 const parsed = (file) => parse(readFileSync(file, 'utf8'));
