@@ -8,13 +8,13 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 
 const layer = (name) => `^src/${name}/`;
 const npm = (names) => `(^|/)node_modules/(${names})(/|$)`;
-const doors = npm('fastify|@fastify|sofa-api|@apollo|@as-integrations|graphql-ws|graphql-sse|ws');
+const doors = npm('fastify|@fastify|sofa-api|@apollo|graphql-ws|graphql-sse|ws');
 
 /** The rooms of the kernel, floor by floor: a room imports those of the floors before its own. */
 const floors = [
   ['base'],
   ['database', 'model'],
-  ['access', 'events', 'reads', 'writes'],
+  ['access', 'egress', 'events', 'reads', 'writes'],
   ['context'],
   ['lists', 'operations', 'feed'],
   ['module'],
@@ -47,8 +47,20 @@ module.exports = {
     forbid(
       'only-doors-serve',
       'Modules, kernel and workers never know through which door a request came.',
-      { path: '^src/', pathNot: [layer('rest'), layer('graphql'), layer('http'), '^src/app\\.ts$'] },
+      { path: '^src/', pathNot: [...['rest', 'graphql', 'http', 'front', 'client'].map(layer), '^src/app\\.ts$'] },
       { path: doors },
+    ),
+    forbid(
+      'only-egress-calls-out',
+      'Addresses that customers chose are called in one way, which looks at each of them; vendors have their own clients.',
+      { path: '^src/', pathNot: [room('egress'), layer('vendors')] },
+      { path: npm('undici') },
+    ),
+    forbid(
+      'only-egress-opens-sockets',
+      'What listens, and what calls the database, may know of sockets; nobody else, or somebody would call out by them.',
+      { path: '^src/', pathNot: [room('egress'), room('database'), layer('vendors'), layer('http'), layer('graphql')] },
+      { path: '^(node:)?(http|https|http2|net|tls|dgram)$' },
     ),
     forbid(
       'http-below-graphql',
@@ -61,6 +73,12 @@ module.exports = {
       'rest → graphql → http → kernel.',
       { path: layer('graphql') },
       { path: '^src/', pathNot: [layer('graphql'), layer('http'), layer('kernel')] },
+    ),
+    forbid(
+      'front-shows',
+      'The pages stand on the HTTP server: what they show, they ask for as any client does.',
+      { path: layer('front') },
+      { path: '^src/', pathNot: [layer('front'), layer('http'), layer('kernel')] },
     ),
     forbid(
       'rest-below-app',
@@ -119,6 +137,18 @@ module.exports = {
       { path: layer('demo') },
       { path: '^src/', pathNot: [layer('kernel'), layer('demo'), '^src/modules/[^/]+/(?!.*\\.(resolver|module)\\.ts$)'] },
     ),
+    forbid(
+      'client-alone',
+      'The client package runs elsewhere: it knows the published contract, and nothing of the server.',
+      { path: layer('client') },
+      { path: '^src/', pathNot: [layer('client'), layer('generated')] },
+    ),
+    forbid(
+      'no-client-in-server',
+      'The server is no client of its own.',
+      { path: '^src/', pathNot: layer('client') },
+      { path: layer('client') },
+    ),
     forbid('nobody-above-app', 'The composition root is imported by the start alone.', { path: '^src/.+/' }, { path: '^src/[^/]+\\.ts$' }),
     forbid(
       'no-tests',
@@ -128,9 +158,13 @@ module.exports = {
     ),
     forbid(
       'no-dead-file',
-      'Every source file is reached from the start.',
-      { path: '^src/main\\.ts$' },
-      { path: '^src/', pathNot: ['^src/generated/', '^src/kernel/database/globals\\.ts$'], reachable: false },
+      'Every source file is reached from a start: of the server, of the simulators, or of the client package.',
+      { path: '^src/(main|simulators|client/index)\\.ts$' },
+      {
+        path: '^src/',
+        pathNot: ['^src/(main|simulators|client/index)\\.ts$', '^src/generated/', '^src/kernel/database/globals\\.ts$'],
+        reachable: false,
+      },
     ),
     forbid('no-unresolved', 'Every import exists.', { path: '^src/' }, { couldNotResolve: true }),
     forbid(
@@ -144,7 +178,8 @@ module.exports = {
   options: {
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^src/generated/(?!prisma/client)' },
+    // The pages are a program of their own, which the build puts together (src/pages/tsconfig.json checks it).
+    exclude: { path: '^src/(generated/(?!prisma/client)|pages/)' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'], extensions: ['.ts', '.js'] },
     extraExtensionsToScan: [],
   },

@@ -6,7 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY prisma prisma
 COPY schema schema
 COPY src src
-COPY .ci/build.mjs .ci/build.mjs
+COPY .ci/build.mjs .ci/client.mjs .ci/
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim
@@ -18,6 +18,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/prisma prisma
+COPY public public
+COPY docs/guide docs/guide
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 USER node

@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { clientSources, makeClient } from './client.mjs';
 
 const stampFile = 'dist/.build.json';
 const clientFolder = 'src/generated/prisma';
@@ -48,11 +49,25 @@ function generate() {
   });
 }
 
-const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts');
+/** What the client package exports, for compilers. */
+function declare() {
+  run('node_modules/typescript/bin/tsc', ['-p', 'src/client/tsconfig.json']);
+}
+
+/** The pages that the server hands out: src/pages, as files for browsers. */
+function bundle() {
+  console.log('build: the pages');
+  run('node_modules/vite/bin/vite.js', ['build', '--config', 'src/pages/vite.config.mjs', '--logLevel', 'warn'], {
+    NODE_ENV: 'production',
+  });
+}
+
+const isSource = (file) => file.endsWith('.ts') && !file.endsWith('.d.ts') && !file.startsWith('src/pages/');
 const sourceOf = (output) => output.replace(/^dist\//, '').replace(/\.js(\.map)?$/, '.ts');
 
 /** What lies in dist/ without a source: imports would still find it. */
-const leftOver = () => sources.flatMap((folder) => filesBelow(`dist/${folder}`)).filter((output) => !existsSync(sourceOf(output)));
+const leftOver = () =>
+  sources.flatMap((folder) => filesBelow(`dist/${folder}`)).filter((output) => !output.endsWith('.d.ts') && !existsSync(sourceOf(output)));
 
 /** Whether every source has its output. The compiler does not look whether what it once wrote is still there. */
 const isComplete = () => {
@@ -92,7 +107,10 @@ function noted() {
 
 const clientFiles = () => [...filesBelow('prisma/schema'), packageOf('prisma'), packageOf('@prisma/client')];
 const settingFiles = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', packageOf('typescript'), '.ci/build.mjs'];
-const codeHash = () => hashOf(sources.flatMap(filesBelow));
+const isPage = (file) => file.startsWith('src/pages/');
+const codeHash = () => hashOf(sources.flatMap(filesBelow).filter((file) => !isPage(file)));
+const pageHash = () =>
+  hashOf([...['src/pages', 'src/client', 'src/generated/client', 'schema'].flatMap(filesBelow), packageOf('vite'), packageOf('react')]);
 
 if (!existsSync(packageOf('typescript'))) {
   console.error('build: packages are missing, run "npm ci" first');
@@ -101,17 +119,30 @@ if (!existsSync(packageOf('typescript'))) {
 const before = noted();
 const client = hashOf(clientFiles());
 const settings = hashOf(settingFiles);
+const contract = existsSync('src/client') ? hashOf(clientSources) : '';
 const hasClient = before.client === client && existsSync(`${clientFolder}/client.ts`);
+const hasContract = contract === '' || (before.contract === contract && existsSync('src/generated/client/rest.ts'));
+if (!hasContract) await makeClient();
 const hasCode = before.settings === settings && before.code === codeHash() && isComplete() && leftOver().length === 0;
+const hasPages = !existsSync('src/pages') || (before.pages === pageHash() && existsSync('dist/pages/index.html'));
 
-if (!hasClient || !hasCode) {
+if (!hasClient || !hasContract || !hasCode || !hasPages) {
   // Noted step by step: a build that fails or is interrupted is not taken for a finished one.
+  const { code, pages } = before;
   note({});
   if (!hasClient) generate();
   if (before.settings !== settings) clean();
-  note({ client, settings });
-  const code = codeHash();
-  compile();
-  // What was edited meanwhile is compiled by the next build.
-  if (codeHash() === code) note({ client, settings, code });
+  const done = { client, settings, contract };
+  note({ ...done, ...(hasPages && { pages }) });
+  if (!hasCode) {
+    const began = codeHash();
+    compile();
+    if (contract) declare();
+    // What was edited meanwhile is compiled by the next build.
+    if (codeHash() === began) done.code = began;
+  } else done.code = code;
+  note({ ...done, ...(hasPages && { pages }) });
+  const begun = pageHash();
+  if (!hasPages) bundle();
+  note({ ...done, pages: begun });
 }

@@ -36,6 +36,7 @@ const target = {
   'resolver.ts': `src/modules/${plural}/${noun}.resolver.ts`,
   'module.ts': `src/modules/${plural}/${plural}.module.ts`,
   'test.ts': `test/contract/${plural}.test.ts`,
+  'samples.ts': `test/contract/samples.${plural}.ts`,
 };
 
 const taken = Object.values(target).filter((file) => existsSync(file));
@@ -47,12 +48,26 @@ for (const [template, file] of Object.entries(target)) {
   console.log(`wrote    ${file}`);
 }
 
-const registry = readFileSync('src/modules.ts', 'utf8');
-const line = `  (await import('./modules/${plural}/${plural}.module.js')).default,\n`;
-writeFileSync('src/modules.ts', registry.replace(/\];\n$/, `${line}];\n`));
-console.log('one line src/modules.ts');
+/** Adds lines to a file of the house: each pair is what stands there, and what stands there then. */
+function added(file, ...pairs) {
+  let text = readFileSync(file, 'utf8');
+  for (const [before, after] of pairs) {
+    if (!before.test(text)) fail(`${file} has no place for the new line: ${before}`);
+    text = text.replace(before, after);
+  }
+  writeFileSync(file, text);
+  console.log(`added to ${file}`);
+}
 
-const code = Object.values(target).filter((file) => file.endsWith('.ts'));
+added('src/modules.ts', [/\];\n$/, `  (await import('./modules/${plural}/${plural}.module.js')).default,\n];\n`]);
+added(
+  'test/contract/samples.ts',
+  [/(import \{ workSamples \})/, `import { ${noun}Samples } from './samples.${plural}.js';\n$1`],
+  [/( {2}\.\.\.workSamples,\n)/, `$1  ...${noun}Samples,\n`],
+);
+
+const changed = ['test/contract/samples.ts'];
+const code = [...Object.values(target).filter((file) => file.endsWith('.ts')), ...changed];
 const { status, stderr } = spawnSync('node_modules/.bin/biome', ['check', '--write', ...code], { encoding: 'utf8' });
 if (status !== 0) fail(stderr);
 

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrationList, noFilters, prismaDir, schemaEngine, schemaFiles } from '../src/kernel/database/engine.js';
@@ -26,6 +26,12 @@ async function pendingSql(): Promise<string> {
   }
 }
 
+/** The moment as a migration's name begins with it: after those of all others, whoever's clock they were made by. */
+function nextStamp(): string {
+  const last = Math.max(...readdirSync(join(prismaDir, 'migrations')).map((name) => Number.parseInt(name, 10) || 0));
+  return String(Math.max(Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14)), last + 1));
+}
+
 /** `diff.js <name>` writes the next migration, `diff.js --check` fails when one is missing. */
 async function main(argument: string | undefined): Promise<void> {
   if (!argument || (argument !== '--check' && !/^[a-z0-9_]+$/.test(argument))) throw new Error('usage: diff.js <name> | --check');
@@ -35,8 +41,7 @@ async function main(argument: string | undefined): Promise<void> {
     return console.log('The migrations and prisma/schema agree.');
   }
   if (!sql) return console.log('Nothing to migrate.');
-  const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
-  const dir = join(prismaDir, 'migrations', `${stamp}_${argument}`);
+  const dir = join(prismaDir, 'migrations', `${nextStamp()}_${argument}`);
   mkdirSync(dir);
   writeFileSync(join(dir, 'migration.sql'), `${sql}\n`);
   console.log(`Wrote ${dir}/migration.sql: read it before you keep it.`);

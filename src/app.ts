@@ -2,8 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { Redis } from 'ioredis';
 import { type Logger, pino } from 'pino';
+import { mountBoard } from './front/board.js';
+import { mountFront } from './front/mount.js';
 import { Documents } from './graphql/documents.js';
 import { mountGraphQL } from './graphql/mount.js';
+import { PersistedDocuments } from './graphql/persisted.js';
 import { buildSchema } from './graphql/schema.js';
 import { graphqlServer } from './graphql/server.js';
 import { mountSubscriptions } from './graphql/subscriptions.mount.js';
@@ -18,6 +21,7 @@ import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
 import { openDatabase } from './kernel/database/index.js';
+import { Egress } from './kernel/egress/egress.js';
 import { registryOf } from './kernel/module/module.js';
 import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
 import { CommitBatcher } from './kernel/writes/commitBatcher.js';
@@ -95,6 +99,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const log = overrides.log ?? pino({ level: config.logLevel });
   const metrics = new Metrics();
   const simulated = simulatedOutside(config, log);
+  const persisted = new PersistedDocuments(config.graphql);
   const { schema, rows } = contract();
   const { databaseUrl: url, dataDir } = config;
   const database = await openDatabase({ url, dataDir, image: overrides.image, onStatement: () => metrics.queries.inc(), log });
@@ -116,6 +121,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     jobs: background.jobs,
     eventsWritten: background.eventsWritten,
     vendors: vendorsFor(whole, clock),
+    egress: new Egress({ allowPrivate: config.webhookAllowPrivate, publicUrl: config.publicUrl }),
     simulated,
     ready: true,
     stopping: false,
@@ -123,7 +129,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const http = await httpServer(app, identify, metrics);
   const connections = new Connections(http.server);
   // A worker answers probes and metrics alone.
-  const apollo = config.role === 'worker' ? undefined : await openDoors(http, app, metrics);
+  const apollo = config.role === 'worker' ? undefined : await openDoors(http, { app, metrics, persisted });
   // After the hooks that end what stays open by itself.
   http.addHook('preClose', async () => connections.end());
   await http.ready();
@@ -138,7 +144,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     await apollo?.stop();
     await background.stop();
     await mailsSent();
-    app.vendors.email.close();
+    for (const vendor of [app.vendors.email, app.vendors.sms, app.vendors.line]) vendor.close();
+    await app.egress.close();
     redis?.disconnect();
     await database.close();
   };
@@ -150,13 +157,21 @@ async function warm({ database, config }: App): Promise<void> {
   if (config.role !== 'worker') await contract().sofa();
 }
 
-async function openDoors(http: FastifyInstance, app: App, metrics: Metrics) {
+interface Parts {
+  app: App;
+  metrics: Metrics;
+  persisted: PersistedDocuments;
+}
+
+async function openDoors(http: FastifyInstance, { app, metrics, persisted }: Parts) {
   const { schema, documents, rows, sofa } = contract();
   const apollo = graphqlServer(schema, documents);
   await apollo.start();
-  mountGraphQL(http, apollo);
-  mountSubscriptions(http, { app, schema, apollo, identify, recheck, metrics });
+  const front = app.config.pages ? mountFront(http, { app, schema, demo: () => app.demo }) : undefined;
+  mountGraphQL(http, { apollo, persisted, page: front?.graphiql });
+  mountSubscriptions(http, { app, schema, apollo, persisted, identify, recheck, metrics });
   mountRest(http, rows, sofa);
+  if (app.config.board) mountBoard(http);
   await mountCallbacks(http, modules);
   return apollo;
 }

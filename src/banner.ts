@@ -8,15 +8,17 @@ export function banner({ config, database }: App, address: string, demo: DemoLog
   const lines = [
     `CRM server ready: ${place}`,
     '',
+    ...(config.pages ? [`  Pages     ${address}/`] : []),
     `  REST      ${address}/api/v1`,
     `  GraphQL   ${address}/graphql`,
     `  Health    ${address}/healthz`,
+    ...(config.board ? [`  Board     ${address}/board`] : []),
     ...(demo ? demoLines(demo, address, config.dataDir) : []),
   ];
   return `\n${lines.join('\n')}\n\n`;
 }
 
-function demoLines({ email, password, key }: DemoLogin, address: string, dataDir: string): string[] {
+function demoLines({ email, password, key, form }: DemoLogin, address: string, dataDir: string): string[] {
   const file = `${shortened(dataDir)}/demo.key`;
   const shown = dataDir === ':memory:' ? key : `$(cat ${file})`;
   const call = `curl -H "Authorization: Bearer ${shown}" "${address}/api/v1/contacts?per_page=3"`;
@@ -24,6 +26,7 @@ function demoLines({ email, password, key }: DemoLogin, address: string, dataDir
     '',
     `  Demo login  ${email}, password ${password ?? '(not kept here)'}`,
     ...(key ? [`  Demo key    ${dataDir === ':memory:' ? key : file}`, `  Try it      ${call}`] : []),
+    ...(form ? [`  Demo form   ${address}/f/${form}`] : []),
   ];
 }
 

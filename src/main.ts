@@ -23,6 +23,7 @@ async function start(): Promise<void> {
   endOnFault(server);
   stopOnSignal(server);
   const demo = await demoAccount(server.app);
+  server.app.demo = demo;
   const address = await server.http.listen({ port: config.port, host: config.host });
   server.app.log.info({ address, database: server.app.database.kind, role: config.role }, 'listening');
   process.stdout.write(banner(server.app, address, demo));

@@ -2,9 +2,13 @@ import type { Clock } from '../kernel/base/clock.js';
 import { Context } from '../kernel/context/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
+import { addCalendars } from './calendars.js';
+import { addForm } from './forms.js';
 import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
+import { addReacting } from './reacting.js';
 import { addCompanies, addDeal, addPipeline, dealCount } from './sales.js';
+import { addTalk } from './talk.js';
 import { addCustomFields, addSmartLists, addWork, segments } from './work.js';
 
 const hour = 60 * 60 * 1000;
@@ -34,9 +38,10 @@ class PastClock implements Clock {
 
 /**
  * Fills the demo account as its people would have over the last weeks: through the services, so that events, log entries
- * and counters are right, on a clock that goes from then to now. The same every time, but for ids and dates.
+ * and counters are right, on a clock that goes from then to now. The same every time, but for ids and dates. Answers the id of its
+ * form.
  */
-export async function fill(owner: Context, assignees: string[]): Promise<void> {
+export async function fill(owner: Context, assignees: string[]): Promise<string> {
   const clock = new PastClock(owner.app.clock, owner.now().getTime() - history);
   const ctx = new Context({ ...owner.app, clock }, owner.request, owner.principal);
   await ctx.transaction(addTags);
@@ -60,6 +65,10 @@ export async function fill(owner: Context, assignees: string[]): Promise<void> {
   }
   await ctx.transaction((inside) => followUp(inside, contacts, clock));
   await ctx.transaction((inside) => addWork(inside, contacts, assignees));
+  await ctx.transaction((inside) => addTalk(inside, contacts));
+  await ctx.transaction((inside) => addCalendars(inside, contacts, assignees));
+  await addReacting(ctx, contacts);
+  return addForm(ctx, contacts);
 }
 
 async function addTags(ctx: Context): Promise<void> {

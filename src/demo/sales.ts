@@ -90,7 +90,7 @@ export async function addDeal(
     source: nth(['Website', 'Referral'], i),
   };
   const given = { title, pipelineId, stageId: ids[0]!, ...parties, ...terms, products, ...(products.length === 0 && { value }) };
-  const { id } = await createDeal(ctx, given as unknown as CreateDealInput);
+  const { id } = await createDeal(ctx, given as CreateDealInput);
   if (stage > fresh) await updateDeal(ctx, id, { stageId: ids[Math.min(stage, negotiation)] });
   if (stage === won) await updateDeal(ctx, id, { stageId: ids[won], status: 'won' });
   if (stage === lost) await updateDeal(ctx, id, { stageId: ids[lost], status: 'lost', lostReason: nth(['Price', 'Timing'], i) });

@@ -10,7 +10,7 @@ export async function addTeam(owner: Context, password: string): Promise<string[
   const { app } = owner;
   const mailbox = withMailbox(app);
   const inviting = new Context(mailbox.app, owner.request, owner.principal);
-  const ids = [owner.caller.userId];
+  const ids = [owner.person];
   for (const { role, ...person } of team) {
     const { id } = await inviteUser(inviting, { ...person, role });
     const visitor = visitorOf(app);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { printerOf } from '../kernel/lists/printer.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
 
 /** Compiled documents, the most used ones kept: compiling costs more than running. Weighed by their texts, so that nobody fills the memory with large ones. */
@@ -16,7 +17,7 @@ export class Documents {
       .digest('base64');
     const known = this.#cache.get(hash);
     if (known) return known;
-    const operation = compile(this.schema, document, operationName, hash);
+    const operation = compile(this.schema, document, { operationName, id: hash, printer: printerOf(this.schema, document, operationName) });
     this.#cache.set(hash, operation, { size: key.length + 1 });
     return operation;
   }

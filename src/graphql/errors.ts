@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { extensionsOf } from '../http/errors.js';
 import { AppError } from '../kernel/base/errors.js';
-import type { Context } from '../kernel/context/context.js';
+import { type Context, inLog } from '../kernel/context/context.js';
 import { causeOf } from '../kernel/operations/operation.js';
 
 /** An error of ours as GraphQL prints it: `extensions` carry code, status, field, details, requestId. */
@@ -17,7 +17,7 @@ export function printErrors(result: ExecutionResult, ctx: Context): ExecutionRes
   if (!result.errors?.length) return result;
   const errors = result.errors.slice(0, most).map((error) => {
     const cause = causeOf(error);
-    if (!cause) ctx.app.log.error({ err: error.originalError ?? error, requestId: ctx.request.id }, 'unhandled error in a resolver');
+    if (!cause) ctx.app.log.error({ err: error.originalError ?? error, ...inLog(ctx.request) }, 'unhandled error in a resolver');
     return toGraphQLError(cause ?? new AppError('internal_error', 'Internal server error'), ctx.request.id, error);
   });
   return { ...result, errors };

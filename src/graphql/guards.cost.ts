@@ -93,11 +93,11 @@ class Counter {
     if (isLeafType(type) || !node.selectionSet) return;
     const size = this.#pageSize(field, node);
     const isList = isListType(getNullableType(field.type));
-    const items = times * (isList ? (size ?? page ?? mostItems(field) ?? maxPageSize) : 1);
+    const items = times * (isList ? (size ?? page ?? this.#given(node) ?? mostItems(field) ?? maxPageSize) : 1);
     // The record of an edge is counted with the edge.
     if (!isStructure(type) && !isEdge(parent)) this.#count(items, at);
     // The page of a connection is that of its nodes and of its edges, not of the lists further in.
-    this.add(type, node.selectionSet, { times: items, path: at, page: isConnection(type) ? size : undefined });
+    this.add(type, node.selectionSet, { times: items, path: at, page: isPage(type) ? size : undefined });
   }
 
   #count(records: number, at: string): void {
@@ -119,6 +119,16 @@ class Counter {
     return Math.min(Math.max(size, 1), maxPageSize);
   }
 
+  /** How many records are asked for by their ids; undefined where a field takes none. */
+  #given(node: FieldNode): number | undefined {
+    const value = node.arguments?.find((argument) => argument.name.value === 'ids')?.value;
+    if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
+    if (value?.kind !== Kind.VARIABLE) return undefined;
+    this.cost.varies = true;
+    const ids = this.variables[value.name.value];
+    return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : undefined;
+  }
+
   #argument(node: FieldNode, name: string): number | undefined {
     const value = node.arguments?.find((argument) => argument.name.value === name)?.value;
     if (value?.kind === Kind.INT) return Number(value.value);
@@ -132,9 +142,10 @@ class Counter {
   }
 }
 
-const isConnection = (type: GraphQLNamedType) => isObjectType(type) && type.name.endsWith('Connection');
+/** A page of a list, or of a live one. */
+const isPage = (type: GraphQLNamedType) => isObjectType(type) && /(Connection|LivePage)$/.test(type.name);
 
 const isEdge = ({ name }: GraphQLNamedType) => name.endsWith('Edge');
 
 /** Types that only hold records together. */
-export const isStructure = (type: GraphQLNamedType) => isConnection(type) || type.name === 'PageInfo';
+export const isStructure = (type: GraphQLNamedType) => isPage(type) || type.name === 'PageInfo' || type.extensions.isStructure === true;

@@ -6,6 +6,7 @@ import {
   getOperationAST,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   type SelectionSetNode,
   validate,
@@ -79,7 +80,7 @@ export function admit(schema: GraphQLSchema, { query, operationName, variables }
     const cost = costs.get(operation) ?? costOf(schema, document, operation, variables ?? {});
     if (!cost.varies) costs.set(operation, cost);
     estimated = cost.records;
-    checkCost(cost, ctx);
+    checkCost(cost, operation, ctx);
     return { document, operation, estimated };
   } catch (error) {
     return { estimated, errors: asErrors(error, ctx) };
@@ -89,11 +90,15 @@ export function admit(schema: GraphQLSchema, { query, operationName, variables }
 /** Outside production nobody is a stranger; in it, who comes without credentials is. */
 const isStranger = (ctx: Context) => ctx.app.config.production && !ctx.principal;
 
-/** Throws 400 for an operation that could read too much, naming where most of it is. */
-function checkCost({ records, dearest, most: dear }: Cost, { app }: Context): void {
-  const most = app.config.graphql.cost;
-  const told = `The operation may read ${records} records; at most ${most} are allowed. Most of them are at ${dearest} (${dear})`;
-  const more = { limit: 'cost', setting: 'GRAPHQL_MAX_COST', most, path: dearest };
+/** Throws 400 for an operation that could read too much, a subscription at each of its events, naming where most of it is. */
+function checkCost({ records, dearest, most: dear }: Cost, { operation }: OperationDefinitionNode, { app }: Context): void {
+  const { cost, eventCost } = app.config.graphql;
+  const [most, setting, when] =
+    operation === OperationTypeNode.SUBSCRIPTION
+      ? ([eventCost, 'GRAPHQL_MAX_EVENT_COST', ' at each event'] as const)
+      : ([cost, 'GRAPHQL_MAX_COST', ''] as const);
+  const told = `The operation may read ${records} records${when}; at most ${most} are allowed. Most of them are at ${dearest} (${dear})`;
+  const more = { limit: 'cost', setting, most, path: dearest };
   check(records <= most, () => new AppError('invalid_request', `${told}: ask for smaller pages there`, { more }));
 }
 

@@ -4,6 +4,7 @@ import {
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  isCompositeType,
   isListType,
   isObjectType,
 } from 'graphql';
@@ -23,7 +24,7 @@ export function countRecords(schema: GraphQLSchema): void {
     if (!isObjectType(type) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields()) as Field[]) {
       const answered = getNamedType(field.type);
-      if (!isObjectType(answered) || isStructure(answered)) continue;
+      if (!isCompositeType(answered) || isStructure(answered)) continue;
       if (!isListType(getNullableType(field.type))) countOne(field);
       else {
         checkHolds(`${type.name}.${field.name}`, field);

@@ -1,19 +1,37 @@
-import { type GraphQLField, GraphQLID, GraphQLSchema, getNamedType, getNullableType, isInputObjectType, isObjectType } from 'graphql';
+import {
+  type GraphQLField,
+  GraphQLID,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 import { buildSchemaSync, getMetadataStorage } from 'type-graphql';
 import { classMark, markOf } from '../kernel/access/access.js';
 import { plainAmount } from '../kernel/base/money.js';
+import { defined } from '../kernel/base/objects.js';
 import { declareKinds } from '../kernel/feed/eventFields.js';
+import { typeLists } from '../kernel/lists/listInputs.js';
+import { computedFields, type DeclaredField, relationFields } from '../kernel/lists/relationFields.js';
+import { isConnection } from '../kernel/model/connection.js';
 import { rulesOf } from '../kernel/model/fieldRules.js';
+import { typeOfNode } from '../kernel/model/node.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
-import type { Module } from '../kernel/module/module.js';
+import { type Module, nodesOf } from '../kernel/module/module.js';
+import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
 
 /** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   const feeds = modules.flatMap(({ events = [] }) => events);
   declareKinds(feeds.map((feed) => feed.of));
-  const schema = buildSchemaSync({
-    resolvers: [...modules.flatMap((m) => m.resolvers), ...feeds.map((feed) => feed.resolver)] as never,
+  const declared = modules.flatMap(declaredFields);
+  const resolvers = [...modules.flatMap((m) => m.resolvers), ...[...feeds, ...declared].map(({ resolver }) => resolver)];
+  const built = buildSchemaSync({
+    resolvers: resolvers as never,
     validate: false,
     // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
     skipCheck: true,
@@ -27,14 +45,62 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
       subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }),
     },
   });
-  markRootFields(schema);
-  markInputFields(schema);
-  describeRoots(schema);
-  describeIds(schema);
-  leavePlainFields(schema);
-  resolveAmounts(schema);
+  markRootFields(built);
+  markResolvedFields(built);
+  markTables(built, modules);
+  markDeclaredFields(built, declared);
+  markPages(built);
+  markInputFields(built);
+  describeRoots(built);
+  describeIds(built);
+  leavePlainFields(built);
+  resolveAmounts(built);
+  const schema = typeLists(built);
   countRecords(schema);
-  return schema;
+  markNodes(schema, modules);
+  return withLive(schema, new Set(feeds.map(({ of }) => of.type)));
+}
+
+/** The fields that a module's declarations make: one for each end of a relation, and for what is computed. */
+const declaredFields = ({ tables = [], relations = [] }: Module) => [
+  ...tables.flatMap(computedFields),
+  ...relations.flatMap(relationFields),
+];
+
+/** The record types know their tables: reads of them are printed by the database. */
+function markTables(schema: GraphQLSchema, modules: readonly Module[]) {
+  for (const table of modules.flatMap(({ tables = [] }) => tables)) {
+    const type = schema.getType(table.type.name);
+    if (type) type.extensions = { ...type.extensions, table };
+  }
+}
+
+/** A page tells of its records, be it only how many there are: it needs what they need. */
+function markPages(schema: GraphQLSchema) {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isConnection(type)) continue;
+    const { nodes, edges } = type.getFields();
+    const { scope } = getNamedType(nodes!.type).extensions;
+    for (const page of [type, getNamedType(edges!.type)]) page.extensions = { ...page.extensions, ...(scope ? { scope } : {}) };
+  }
+}
+
+/** What is said of a declared field besides its type: by it the field is printed, and is part of the REST record. */
+function markDeclaredFields(schema: GraphQLSchema, declared: readonly DeclaredField[]) {
+  for (const { of, name, extensions } of declared) {
+    const field = (schema.getType(of.type.name) as GraphQLObjectType).getFields()[name]!;
+    field.extensions = { ...field.extensions, ...defined(extensions) };
+  }
+}
+
+/** A field with a resolver is what that answers, and not the column of its name. */
+function markResolvedFields(schema: GraphQLSchema) {
+  const storage = getMetadataStorage();
+  for (const { methodName, schemaName, getObjectType } of storage.fieldResolvers) {
+    const type = getObjectType && schema.getType((getObjectType() as { name: string }).name);
+    const field = isObjectType(type) ? type.getFields()[schemaName ?? methodName] : undefined;
+    if (field) field.extensions = { ...field.extensions, isResolved: true };
+  }
 }
 
 /** TypeGraphQL leaves the roots without a word, and an input argument is what its type says. */
@@ -75,6 +141,16 @@ const nounOf = (type: string) =>
     .replace(/(?!^)[A-Z]/g, ' $&')
     .toLowerCase()
     .replace(/^api\b/, 'API');
+
+/** Every type that is a node is read from somewhere by its ids. A row says its type at once: the executor waits for no promise of it. */
+function markNodes(schema: GraphQLSchema, modules: readonly Module[]) {
+  const sources = nodesOf(modules);
+  const node = schema.getType('Node') as GraphQLInterfaceType;
+  node.resolveType = typeOfNode;
+  const { objects } = schema.getImplementations(node);
+  const lost = objects.filter(({ name }) => !sources.has(name)).map(({ name }) => name);
+  if (lost.length > 0) throw new Error(`No module says by a table where these are read by their ids: ${lost.join(', ')}`);
+}
 
 /** The exact form of an amount is that of the row, where amounts are text. */
 function resolveAmounts(schema: GraphQLSchema) {

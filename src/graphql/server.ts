@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin, type BaseContext, type HTTPGraphQLHead } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, type BaseContext, type GraphQLResponse, type HTTPGraphQLHead } from '@apollo/server';
 import { ApolloServerPluginCacheControlDisabled, ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import {
   type DocumentNode,
@@ -14,11 +14,13 @@ import type { Bucket } from '../kernel/access/rateLimits.js';
 import { Budget } from '../kernel/base/budget.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
 import { jsonSize, Printed, printJson } from '../kernel/base/jsonText.js';
-import type { Context } from '../kernel/context/context.js';
+import { ownPlaceIn } from '../kernel/base/trace.js';
+import { type Context, inLog } from '../kernel/context/context.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
 import { formatError, printErrors, toGraphQLError } from './errors.js';
 import { type Admission, admit } from './guards.js';
+import { graphqlResponse, wantsGraphqlResponse } from './responseType.js';
 import type { Request } from './subscriptions.js';
 
 /** Apollo answers HTTP; the guards parse and validate, as for every transport; the compiled operation does the work. */
@@ -45,6 +47,9 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
           admission = admit(schema, { query, operationName, variables }, incoming.contextValue.ctx);
           (incoming as { document?: DocumentNode }).document = admission.document ?? nothing;
         },
+        async willSendResponse({ request, response }) {
+          statusByDraft(request.http?.headers.get('accept'), response);
+        },
         async responseForOperation({ document, operationName, source, request, contextValue, response }) {
           const { ctx } = contextValue;
           nameMutation(ctx, request.extensions);
@@ -66,7 +71,8 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
             const operation = documents.get(document, operationName, source);
             await spendFields(schema, operation, contextValue);
             const variables = request.variables ?? {};
-            if (await subscribed(contextValue, { operation, document, operationName, variables })) return reply({ data: null });
+            if (await subscribed(contextValue, { operation, document, operationName, variables, cost: admission.estimated }))
+              return reply({ data: null });
             const result = await run(operation, ctx, variables);
             if (budget.refusal) return refuse([toGraphQLError(budget.refusal, ctx.request.id)]);
             const printable = printErrors(result, ctx);
@@ -86,13 +92,26 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
 
 /** A result whose data are within what an answer may have; over HTTP, which takes text, they are printed. */
 async function printed(result: ExecutionResult, { subscribe }: GraphQLContext, budget: Budget): Promise<object> {
-  const { data } = result;
+  const data: unknown = result.data;
   if (!data) return result;
+  if (data instanceof Printed) {
+    budget.print(Buffer.byteLength(data.text));
+    return result;
+  }
   budget.print(jsonSize(data, budget.mostBytes));
   if (subscribe) return result;
   const text = await printJson(data);
   budget.print(Buffer.byteLength(text));
   return { ...result, data: new Printed(text) };
+}
+
+/** Under its own media type an answer of GraphQL without data has the status of what is wrong (GraphQL over HTTP). */
+function statusByDraft(accept: string | undefined, { http, body }: GraphQLResponse): void {
+  if (body.kind !== 'single' || !wantsGraphqlResponse(accept)) return;
+  http.headers.set('content-type', `${graphqlResponse}; charset=utf-8`);
+  const { data, errors } = body.singleResult;
+  if (data !== undefined || !errors?.length) return;
+  http.status = http.status && http.status >= 400 ? http.status : Number(errors[0]!.extensions?.status ?? 400);
 }
 
 /** The text of an answer; Apollo's own is indented. */
@@ -115,9 +134,10 @@ function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
   http.headers.set('retry-after', String(limit.extensions.retryAfter));
 }
 
-/** What the client calls the mutation may stand in the extensions of the request, where headers cannot be set for each. */
-function nameMutation({ request }: Context, extensions: Record<string, unknown> | undefined): void {
-  const { clientMutationId } = extensions ?? {};
+/** What the client calls the mutation, and the trace that it is in, may stand in the extensions of the request, where headers cannot be set for each. */
+function nameMutation({ request, app }: Context, extensions: Record<string, unknown> | undefined): void {
+  const { clientMutationId, traceparent } = extensions ?? {};
+  if (typeof traceparent === 'string') request.traceparent ??= ownPlaceIn(traceparent, app.clock);
   if (clientMutationId === undefined || clientMutationId === null) return;
   // What is no text is no name: the operation refuses it.
   request.clientMutationId = typeof clientMutationId === 'string' ? clientMutationId : '';
@@ -134,7 +154,7 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 
 export function refusalOf(error: unknown, ctx: Context): AppError {
   if (error instanceof AppError) return error;
-  ctx.app.log.error({ err: error, requestId: ctx.request.id }, 'unhandled error in an operation');
+  ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'unhandled error in an operation');
   return new AppError('internal_error', 'Internal server error');
 }
 
@@ -147,13 +167,14 @@ async function spendFields(schema: GraphQLSchema, operation: Operation, { ctx, g
   }
 }
 
-/** Apollo Server over the compiled schema: no batches, no persisted queries, no mutation by GET, nothing that a form can send. */
+/** Apollo Server over the compiled schema: no batches, no mutation by GET, nothing that a form can send. */
 export function graphqlServer(schema: GraphQLSchema, documents: Documents): ApolloServer<GraphQLContext> {
   return new ApolloServer<GraphQLContext>({
     schema,
     // Decided by the guards, per caller.
     introspection: true,
     documentStore: null,
+    // The doors know documents by their hashes (persisted.ts).
     persistedQueries: false,
     csrfPrevention: true,
     stringifyResult: textOf,

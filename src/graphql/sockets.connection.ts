@@ -2,8 +2,9 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { AppError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
+import { toGraphQLError } from './errors.js';
 import type { Callers, Connected } from './subscriptions.callers.js';
-import type { Sink } from './subscriptions.feed.js';
+import type { Sink } from './subscriptions.group.js';
 
 /** Bytes that wait for a reader: from the first a replay waits, at the second the socket is closed. */
 const crowdedBytes = 64 * 1024;
@@ -148,17 +149,22 @@ export class Connection implements Connected {
  */
 export class SubscriptionChannel implements Sink {
   readonly #head: string;
-  #finish = () => {};
   #stop = () => {};
-  readonly #ended = new Promise<void>((resume) => {
+  #finish = () => {};
+  #fail = (_reason: Error) => {};
+  readonly #ended = new Promise<void>((resume, fail) => {
     this.#finish = resume;
+    this.#fail = fail;
   });
 
   constructor(
     private readonly connection: Connection,
     id: string,
+    private readonly requestId: string,
   ) {
     this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+    // It may fail before graphql-ws looks.
+    this.#ended.catch(() => {});
   }
 
   /** How the subscription is stopped. */
@@ -172,6 +178,12 @@ export class SubscriptionChannel implements Sink {
 
   drained(): Promise<void> {
     return this.connection.drained();
+  }
+
+  /** graphql-ws tells the client of it. */
+  fail(reason: AppError): void {
+    this.#stop();
+    this.#fail(toGraphQLError(reason, this.requestId));
   }
 
   /** What graphql-ws iterates: it ends when graphql-ws, the client or the socket ends the subscription. */

@@ -10,8 +10,10 @@ import { RateGate } from '../http/limits.js';
 import { isOwnOrigin } from '../http/origin.js';
 import { type Identify, sessionCookie } from '../http/server.js';
 import { AppError, badRequest, unauthenticated } from '../kernel/base/errors.js';
+import { Turns } from '../kernel/base/jsonText.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
 import { toGraphQLError } from './errors.js';
+import { type PersistedDocuments, withoutHash } from './persisted.js';
 import { type GraphQLContext, refusalOf } from './server.js';
 import { Connection, SubscriptionChannel } from './sockets.connection.js';
 import type { Callers } from './subscriptions.callers.js';
@@ -31,6 +33,7 @@ const aSubscription = parse('subscription { events { id } }');
 export interface SocketDoor {
   app: App;
   apollo: ApolloServer<GraphQLContext>;
+  persisted: PersistedDocuments;
   identify: Identify;
   subscriptions: Subscriptions;
   callers: Callers;
@@ -115,11 +118,12 @@ function cookieOf(request: IncomingMessage): string | undefined {
 }
 
 function protocolOf(door: SocketDoor): Protocol<Extra> {
+  const turns = new Turns();
   return makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: ({ connectionParams, extra }) => connect(door, extra.connection, connectionParams),
     onSubscribe: ({ extra, subscriptions }, id, payload) =>
-      begin(door, extra.connection, { id, payload, running: Object.keys(subscriptions).length }),
+      begin(door, extra.connection, { id, payload, turns, running: Object.keys(subscriptions).length }),
     execute: ({ contextValue }) => (contextValue as { result: object }).result,
     subscribe: ({ contextValue }) => (contextValue as { stream: AsyncIterable<never> }).stream,
     // The result as it is: it is printed already.
@@ -153,34 +157,39 @@ interface Begun {
   id: string;
   payload: SubscribePayload;
   running: number;
+  /** A client may send many documents at once, and each is parsed and validated without a pause. */
+  turns: Turns;
 }
 
 /** Runs an operation, by the rules of every other door, or begins a subscription. */
 async function begin(
   door: SocketDoor,
   connection: Connection,
-  { id, payload, running }: Begun,
+  { id, payload, running, turns }: Begun,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { app, apollo, subscriptions } = door;
+  const { app, apollo, persisted, subscriptions } = door;
   const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
   const ctx = new Context(app, info, connection.principal);
   const gate = new RateGate(app.limiter);
+  let query: unknown;
   try {
     if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
     await gate.enter(ctx, { graphql: true });
+    await turns.next();
+    query = persisted.textOf(payload, true);
   } catch (error) {
-    return [toGraphQLError(refusalOf(error, ctx), info.id)];
+    return [error instanceof GraphQLError ? error : toGraphQLError(refusalOf(error, ctx), info.id)];
   }
-  const channel = new SubscriptionChannel(connection, id);
+  const channel = new SubscriptionChannel(connection, id, info.id);
   let opened = false;
   const subscribe: GraphQLContext['subscribe'] = async (asked) => {
     channel.begun(await subscriptions.open(ctx, asked, channel));
     opened = true;
   };
-  const { query, operationName, variables, extensions } = payload;
+  const { operationName, variables, extensions } = payload;
   const request = {
-    ...{ query, operationName: operationName ?? undefined },
-    ...{ variables: variables ?? undefined, extensions: extensions ?? undefined },
+    ...{ query: query as string, operationName: operationName ?? undefined },
+    ...{ variables: variables ?? undefined, extensions: withoutHash(extensions ?? {}) },
   };
   const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
   const result = body.kind === 'single' ? body.singleResult : {};

@@ -1,11 +1,14 @@
 import { Readable } from 'node:stream';
 import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GraphQLError } from 'graphql';
 import { type AppError, badRequest } from '../kernel/base/errors.js';
 import { toGraphQLError } from './errors.js';
+import { refuse } from './mount.js';
+import type { Asked, PersistedDocuments } from './persisted.js';
 import type { GraphQLContext } from './server.js';
 import type { Callers } from './subscriptions.callers.js';
-import type { Sink } from './subscriptions.feed.js';
+import type { Sink } from './subscriptions.group.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const keepAliveMs = 12_000;
@@ -22,6 +25,10 @@ const patienceMs = 30_000;
 class EventStream extends Readable implements Sink {
   #end?: () => void;
   readonly #pulse = setInterval(() => this.push(':\n\n'), keepAliveMs).unref();
+
+  constructor(private readonly requestId: string) {
+    super();
+  }
 
   /** What ends with the stream. */
   onEnd(work: () => void): void {
@@ -51,6 +58,12 @@ class EventStream extends Readable implements Sink {
     }
   }
 
+  /** The server ends it, and says why; when it stops itself the client just comes back. */
+  fail(reason: AppError): void {
+    if (reason.code !== 'unavailable') this.send(JSON.stringify({ errors: [toGraphQLError(reason, this.requestId)] }));
+    this.complete();
+  }
+
   /** The server ends it. */
   complete(): void {
     if (this.destroyed) return;
@@ -63,6 +76,7 @@ class EventStream extends Readable implements Sink {
 
 export interface StreamDoor {
   apollo: ApolloServer<GraphQLContext>;
+  persisted: PersistedDocuments;
   subscriptions: Subscriptions;
   callers: Callers;
 }
@@ -78,26 +92,33 @@ export function mountStream(server: FastifyInstance, door: StreamDoor): void {
   });
 }
 
-async function serve({ apollo, subscriptions, callers }: StreamDoor, request: FastifyRequest, reply: FastifyReply) {
+async function serve({ apollo, persisted, subscriptions, callers }: StreamDoor, request: FastifyRequest, reply: FastifyReply) {
   const { ctx, gate } = request;
-  const stream = new EventStream();
   const resumeAfter = lastEventId(request);
+  let asked: ReturnType<typeof paramsOf>;
+  try {
+    asked = paramsOf(request, persisted);
+  } catch (error) {
+    if (error instanceof GraphQLError) return refuse(error, request, reply);
+    throw error;
+  }
+  const stream = new EventStream(ctx.request.id);
   let opened = false;
-  const subscribe: GraphQLContext['subscribe'] = async (asked) => {
-    const stop = await subscriptions.open(ctx, { ...asked, resumeAfter }, stream);
+  const subscribe: GraphQLContext['subscribe'] = async (begun) => {
+    const stop = await subscriptions.open(ctx, { ...begun, resumeAfter }, stream);
     stream.onEnd(stop);
-    const end = (reason: AppError) => {
-      if (reason.code !== 'unavailable') stream.send(JSON.stringify({ errors: [toGraphQLError(reason, ctx.request.id)] }));
-      stream.complete();
-    };
-    const leave = callers.add({ principal: ctx.caller, ip: ctx.request.ip, end });
+    const leave = callers.add({ principal: ctx.caller, ip: ctx.request.ip, end: (reason) => stream.fail(reason) });
     stream.onEnd(() => {
       stop();
       leave();
     });
     opened = true;
   };
-  const { body, http } = await apollo.executeOperation(paramsOf(request), { contextValue: { ctx, gate, subscribe, subscribesOnly: true } });
+  const contextValue = { ctx, gate, subscribe, subscribesOnly: true };
+  const { body, http } = await apollo.executeOperation(asked, { contextValue }).catch((error: unknown) => {
+    stream.destroy();
+    throw error;
+  });
   if (!opened) {
     stream.destroy();
     const status = http.status ?? 200;
@@ -118,18 +139,20 @@ const lastEventId = (request: FastifyRequest) => {
   return typeof id === 'string' && id !== '' ? id : undefined;
 };
 
-function paramsOf(request: FastifyRequest) {
+function paramsOf(request: FastifyRequest, persisted: PersistedDocuments) {
   const given = (request.method === 'GET' ? request.query : request.body) as Record<string, unknown> | null | undefined;
-  const { query, operationName, variables } = given ?? {};
+  const { operationName, variables, documentId } = given ?? {};
+  const extensions = objectOf('extensions', given?.extensions) as Asked['extensions'];
+  const query = persisted.textOf({ query: given?.query, documentId, extensions }, request.ctx.principal !== null);
   if (typeof query !== 'string') throw badRequest('query must be the text of a GraphQL document');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')
     throw badRequest('operationName must be text');
-  return { query, operationName: operationName ?? undefined, variables: variablesOf(variables) };
+  return { query, operationName: operationName ?? undefined, variables: objectOf('variables', variables) };
 }
 
-function variablesOf(given: unknown): Record<string, unknown> | undefined {
+function objectOf(name: string, given: unknown): Record<string, unknown> | undefined {
   if (given === undefined || given === null || given === '') return undefined;
-  const fault = () => badRequest('variables must be a JSON object');
+  const fault = () => badRequest(`${name} must be a JSON object`);
   let value = given;
   if (typeof given === 'string') {
     try {

@@ -16,6 +16,9 @@ export interface Connected {
 /** How often the credentials of those who are connected are looked at again. */
 const recheckMs = 1000;
 
+/** Whose connections and subscriptions count together: an API key's, or a person's. */
+export const callerOf = ({ kind, id, userId }: Principal): string => (kind === 'key' ? id : (userId ?? id));
+
 /** Who is connected, so that nobody stays longer than his credentials hold. */
 export class Callers {
   readonly #connected = new Set<Connected>();
@@ -36,8 +39,8 @@ export class Callers {
 
   /** Throws 429 when the caller has too many connections. Returns the way out. */
   add(connected: Connected): () => void {
-    const { kind, id, userId } = connected.principal;
-    const who = kind === 'key' ? id : userId;
+    const { kind } = connected.principal;
+    const who = callerOf(connected.principal);
     const { enabled, sockets, keySockets } = this.app.config.limits;
     const count = (this.#counts.get(who) ?? 0) + 1;
     if (enabled && count > (kind === 'key' ? keySockets : sockets))

@@ -1,10 +1,9 @@
-import { LRUCache } from 'lru-cache';
-import { type App, Context, type Principal } from '../kernel/context/context.js';
+import type { TurnQueue } from '../kernel/base/turnQueue.js';
+import type { App } from '../kernel/context/context.js';
 import { type FeedEvent, readFeed } from '../kernel/events/feedStore.js';
-import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
-import { type Wanted } from '../kernel/feed/feed.js';
-import type { Operation } from '../kernel/operations/operation.js';
-import { printErrors } from './errors.js';
+import type { ToldEvent } from '../kernel/feed/batches.js';
+import { readyAt } from '../kernel/feed/ready.js';
+import { Group, isFor, type Member, type Shared, type Sink } from './subscriptions.group.js';
 
 /** Events read in one statement. */
 const batch = 200;
@@ -12,85 +11,21 @@ const batch = 200;
 const retryMs = 250;
 const endOfTime = 2n ** 62n;
 
-/** Where a subscriber's results go: his socket or stream, and his place in it. */
-export interface Sink {
-  /** Sends one result. The text is the same for all of a group; a reader who does not keep up is cut off. */
-  send(text: string, position: string): void;
-  /** Resolves when the reader has taken most of what was sent, so that a long replay goes at his pace. */
-  drained(): Promise<void>;
-}
-
-/** What the members of a group have in common. */
-export interface Shared {
-  operation: Operation;
-  variables: Record<string, unknown>;
-  principal: Principal;
-  wanted: Wanted;
-}
-
-/** A subscriber; once he has caught up with the feed, he gets what comes after `from`. */
-interface Member {
-  sink: Sink;
-  from: bigint;
-  left: boolean;
-}
-
-/** The subscribers of one document with the same variables, account and rights: each event is executed once for all. */
-export class Group {
-  /** Who has caught up. */
-  readonly members = new Set<Member>();
-  /** Everybody, those who still replay included. */
-  holders = 0;
-  // A moment only: what a replay shows of a record is the record as it is, and many may come back at once.
-  readonly #texts = new LRUCache<string, Promise<string>>({ max: 100, ttl: 1000 });
-
-  constructor(
-    private readonly app: App,
-    readonly shared: Shared,
-  ) {}
-
-  /** What the group is told of these events, in their order. */
-  chosen(events: FeedEvent[]): ToldEvent[] {
-    const { names, matches, shows, batches } = this.shared.wanted;
-    const wanted = events.filter((event) => (!names || names.includes(event.name)) && (!matches || matches(event)));
-    const shown = shows ? wanted.map(shows) : wanted;
-    return batches ? asBatches(shown) : shown;
-  }
-
-  /** The result for one event as JSON text. */
-  text(event: ToldEvent): Promise<string> {
-    const key = event.batch ? `${event.id} ${event.batch.count}` : event.id;
-    const known = this.#texts.get(key);
-    if (known) return known;
-    const made = this.#execute(event);
-    this.#texts.set(key, made);
-    return made;
-  }
-
-  async #execute(event: ToldEvent): Promise<string> {
-    const { operation, variables, principal } = this.shared;
-    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1' }, principal);
-    return JSON.stringify(printErrors(await operation.execute(ctx, variables, event), ctx));
-  }
-
-  /** Sends what the group wants of these events, in their order. */
-  async deliver(events: FeedEvent[]): Promise<void> {
-    for (const event of this.chosen(events)) {
-      if (this.members.size === 0) return;
-      const text = await this.text(event);
-      const position = BigInt(event.id);
-      for (const { sink, from } of this.members) if (position > from) sink.send(text, event.id);
-    }
-  }
+/** Where a subscriber begins: after a position or with what is still to come, and whether he is told so. */
+export interface Beginning {
+  after?: bigint;
+  isTold: boolean;
 }
 
 /** One account's feed in this process: read once for all its subscribers. */
 export class AccountFeed {
+  readonly account: string;
   /** The last position that was handed to the groups. */
   #position: bigint;
   /** How far the feed is said to go. */
   #end: bigint;
   readonly #groups = new Map<string, Group>();
+  readonly #watchers = new Set<(events: readonly FeedEvent[]) => void>();
   #looking = false;
   /** Whether it may go on, and nobody said how far. */
   #again = false;
@@ -98,9 +33,10 @@ export class AccountFeed {
 
   constructor(
     private readonly app: App,
-    readonly account: string,
-    head: bigint,
+    private readonly turns: TurnQueue,
+    { account, head }: { account: string; head: bigint },
   ) {
+    this.account = account;
     this.#position = head;
     this.#end = head;
   }
@@ -114,6 +50,17 @@ export class AccountFeed {
 
   close(): void {
     this.#closed = true;
+  }
+
+  /** The last position that was handed out: what happened up to it can be read. */
+  get position(): bigint {
+    return this.#position;
+  }
+
+  /** Tells somebody of all events from here on, whatever they are. Returns the way to stop. */
+  watch(watcher: (events: readonly FeedEvent[]) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   async #look(): Promise<void> {
@@ -141,6 +88,7 @@ export class AccountFeed {
     if (events.length === 0) return 0;
     // Who joins from here on has caught up with these, whether or not they are delivered to the others yet.
     this.#position = BigInt(events.at(-1)!.id);
+    for (const watcher of this.#watchers) watcher(events);
     await Promise.all([...this.#groups.values()].map((group) => group.deliver(events)));
     return events.length;
   }
@@ -149,19 +97,34 @@ export class AccountFeed {
    * Joins the group of a key: at once for what is still to come, or after a replay of all that came after a position.
    * Returns the way out.
    */
-  join(key: string, shared: () => Shared, sink: Sink, after?: bigint): () => void {
-    const group = this.#groups.get(key) ?? new Group(this.app, shared());
+  join(key: string, shared: Shared, sink: Sink, { after, isTold }: Beginning): () => void {
+    // Nobody but a person has private records.
+    const viewer = shared.principal.userId ?? shared.principal.id;
+    const group = this.#groups.get(key) ?? new Group(this.app, this.turns, shared);
     this.#groups.set(key, group);
     group.holders++;
-    const member: Member = { sink, from: this.#position, left: false };
-    if (after === undefined) group.members.add(member);
-    else void this.#replay(group, member, after);
+    const member: Member = { sink, viewer, from: this.#position, left: false };
+    if (after === undefined && !isTold) group.members.add(member);
+    else void this.#begin(group, member, { after: after ?? this.#position, isTold });
     return () => {
       if (member.left) return;
       member.left = true;
       group.members.delete(member);
       if (--group.holders === 0) this.#groups.delete(key);
     };
+  }
+
+  /** Tells the member where it begins, where that is asked for, and then what came after it. */
+  async #begin(group: Group, member: Member, { after, isTold }: { after: bigint; isTold: boolean }): Promise<void> {
+    while (isTold && !member.left && !this.#closed) {
+      try {
+        if (await this.#tell(group, member, readyAt(group.shared.principal.account, after, this.app.clock))) break;
+        return;
+      } catch (error) {
+        await this.#rest(error);
+      }
+    }
+    await this.#replay(group, member, after);
   }
 
   /**
@@ -180,10 +143,24 @@ export class AccountFeed {
       try {
         from = await this.#resend(group, member, from, upTo);
       } catch (error) {
-        this.app.log.warn({ err: error }, 'a feed could not be replayed');
-        await new Promise((resume) => setTimeout(resume, retryMs));
+        await this.#rest(error);
       }
     }
+  }
+
+  /** Sends one event. Answers whether the member is still there. */
+  async #tell(group: Group, member: Member, event: ToldEvent): Promise<boolean> {
+    const { text, refusal } = await group.told(event);
+    if (member.left) return false;
+    if (refusal) member.sink.fail(refusal);
+    else member.sink.send(text, event.id);
+    return !refusal;
+  }
+
+  /** After a fault of the database. */
+  #rest(error: unknown): Promise<void> {
+    this.app.log.warn({ err: error }, 'a feed could not be replayed');
+    return new Promise((resume) => setTimeout(resume, retryMs));
   }
 
   /** Sends one batch at the reader's pace. Answers how far the member has come, also when he left on the way. */
@@ -191,9 +168,8 @@ export class AccountFeed {
     const { names } = group.shared.wanted;
     const events = await readFeed(this.app, this.account, { after, upTo, names, limit: batch });
     for (const event of group.chosen(events)) {
-      const text = await group.text(event);
-      if (member.left) return after;
-      member.sink.send(text, event.id);
+      if (!isFor(member, event)) continue;
+      if (!(await this.#tell(group, member, event))) return after;
       await member.sink.drained();
     }
     return events.length < batch ? upTo : BigInt(events.at(-1)!.id);

@@ -5,6 +5,7 @@ import type { Metrics } from '../http/metrics.js';
 import type { Identify } from '../http/server.js';
 import { unavailable } from '../kernel/base/errors.js';
 import type { App } from '../kernel/context/context.js';
+import type { PersistedDocuments } from './persisted.js';
 import type { GraphQLContext } from './server.js';
 import { Sockets } from './sockets.js';
 import { mountStream } from './sse.js';
@@ -15,17 +16,18 @@ export interface LiveParts {
   app: App;
   schema: GraphQLSchema;
   apollo: ApolloServer<GraphQLContext>;
+  persisted: PersistedDocuments;
   identify: Identify;
   recheck: Recheck;
   metrics: Metrics;
 }
 
 /** Subscriptions over WebSocket at `/graphql` and over SSE at `/graphql/stream`. They end when the server closes. */
-export function mountSubscriptions(http: FastifyInstance, { app, schema, apollo, identify, recheck, metrics }: LiveParts): void {
+export function mountSubscriptions(http: FastifyInstance, { app, schema, apollo, persisted, identify, recheck, metrics }: LiveParts): void {
   const subscriptions = new Subscriptions(app, schema);
   const callers = new Callers(app, recheck);
-  const sockets = new Sockets({ app, apollo, identify, subscriptions, callers }, http.server);
-  mountStream(http, { apollo, subscriptions, callers });
+  const sockets = new Sockets({ app, apollo, persisted, identify, subscriptions, callers }, http.server);
+  mountStream(http, { apollo, persisted, subscriptions, callers });
   metrics.gauge('subscribers', 'Live subscriptions', () => subscriptions.count);
   metrics.gauge('subscription_connections', 'WebSockets and event streams whose caller is known', () => callers.size);
   http.addHook('preClose', async () => {

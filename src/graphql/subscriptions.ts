@@ -3,23 +3,37 @@ import {
   type FieldNode,
   type GraphQLSchema,
   getArgumentValues,
+  getNamedType,
   getOperationAST,
   getVariableValues,
   Kind,
+  print,
   type SelectionSetNode,
+  TypeInfo,
   visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { allow } from '../kernel/access/access.js';
 import { badRequest } from '../kernel/base/errors.js';
-import type { App, Context } from '../kernel/context/context.js';
+import { TurnQueue } from '../kernel/base/turnQueue.js';
+import type { App, Context, Principal } from '../kernel/context/context.js';
 import { extentOf, feedWake, headsOf, positionOf, startAfter } from '../kernel/events/feedStore.js';
 import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
-import type { Operation } from '../kernel/operations/operation.js';
-import { AccountFeed, type Sink } from './subscriptions.feed.js';
+import { printerOf } from '../kernel/lists/printer.js';
+import { compile, type Operation } from '../kernel/operations/operation.js';
+import { hadIn } from './live.had.js';
+import { LiveQueries } from './live.js';
+import { planLive } from './live.plan.js';
+import { callerOf } from './subscriptions.callers.js';
+import { LiveCosts } from './subscriptions.costs.js';
+import { AccountFeed, type Beginning } from './subscriptions.feed.js';
+import type { Sink } from './subscriptions.group.js';
 
 /** Between two looks where wakes may not arrive, and between two where they do. */
 const pollMs = 250;
 const safetyMs = 1000;
+/** Accounts for which an event is executed at one time: most connections to the database are left to requests. */
+const accountsAtATime = 4;
 
 /** A validated subscription as it came. */
 export interface Request {
@@ -27,9 +41,21 @@ export interface Request {
   document: DocumentNode;
   operationName?: string | null;
   variables: Record<string, unknown>;
+  /** How many records it may read at each event. */
+  cost: number;
   /** The position to go on after, where the transport knows it (SSE's Last-Event-ID). */
   resumeAfter?: string;
 }
+
+/** What a subscription's root field is asked with. */
+interface Read {
+  args: Record<string, unknown>;
+  /** The variables that tell subscribers of one document apart. */
+  own: Record<string, unknown>;
+}
+
+// Saved filters may be somebody's own, and filters name them.
+const savedFilters = /viewId|smartListId/;
 
 /** An account's feed while there are subscriptions to it. */
 interface Held {
@@ -42,6 +68,10 @@ interface Held {
 /** All live subscriptions of this process, whichever door they came through. */
 export class Subscriptions {
   readonly #feeds = new Map<string, Held>();
+  readonly #costs: LiveCosts;
+  /** Events are executed for several accounts at a time, one of an account: whoever has many heavy subscriptions waits for himself. */
+  readonly #turns = new TurnQueue(accountsAtATime);
+  readonly #live: LiveQueries;
   readonly #timer: NodeJS.Timeout;
   #looked = 0;
   #polling = false;
@@ -52,40 +82,89 @@ export class Subscriptions {
     private readonly app: App,
     private readonly schema: GraphQLSchema,
   ) {
+    this.#costs = new LiveCosts(app.config.graphql.liveCost);
+    this.#live = new LiveQueries(app, this.#turns);
     this.#timer = setInterval(() => void this.#poll(), pollMs).unref();
   }
 
   /**
    * Begins a subscription and returns its end. Throws 401 and 403 as any operation does, 400 for arguments that do not fit,
-   * 410 for a position that is no longer kept.
+   * 410 for a position that is no longer kept, 400 for more than all live subscriptions of the caller may cost.
    */
   async open(ctx: Context, request: Request, sink: Sink): Promise<() => void> {
-    const { operation, variables } = request;
+    const { operation, variables, cost } = request;
     allow(ctx, operation.needs);
     operation.coerce(variables);
     const { principal, app } = ctx;
     if (!principal) throw badRequest('A subscription needs an account');
     const { field, args, own } = this.#read(request);
+    if (field.extensions.isLive) return this.#openLive(ctx, request, sink, { args, own });
     const wanted = wantedBy(field)!(ctx, args);
     const after = request.resumeAfter ?? (args.after as string | null | undefined) ?? undefined;
     const position = after === undefined ? undefined : positionOf(after);
+    const begin: Beginning = { isTold: args.ready === true };
     const account = principal.account.id;
+    const key = `${this.#whose(principal, request, own, wanted.byPerson)} ${operation.id} ${JSON.stringify(own)}`;
+    return this.#holding(principal, key, cost, async (feed) => {
+      if (position !== undefined) begin.after = startAfter(position, await extentOf(app.database, account, app.clock.now()));
+      return feed.join(key, { operation, variables, principal, wanted, cost }, sink, begin);
+    });
+  }
+
+  /** Begins a live query, whose documents are those of queries. */
+  async #openLive(ctx: Context, request: Request, sink: Sink, { args, own }: Pick<Read, 'args' | 'own'>): Promise<() => void> {
+    const { document, operationName, operation, cost } = request;
+    const principal = ctx.caller;
+    const had = hadIn(args.after);
+    const plan = planLive(this.schema, document, operationName, request.variables);
+    const printer = printerOf(this.schema, plan.query);
+    const query = compile(this.schema, plan.query, { printer });
+    allow(ctx, query.needs);
+    query.coerce(request.variables);
+    const { variables } = request;
+    const key = `${this.#whose(principal, request, own)} ${operation.id} ${JSON.stringify(own)}`;
+    const shared = { schema: this.schema, plan, query, variables, principal, cost };
+    return this.#holding(principal, key, cost, async (feed) => this.#live.join(feed, key, shared, sink, had));
+  }
+
+  /** Holds the feed of the account and what the subscription costs from its beginning to its end, which is returned. */
+  async #holding(principal: Principal, key: string, cost: number, join: (feed: AccountFeed) => Promise<() => void>): Promise<() => void> {
+    const account = principal.account.id;
+    const giveBack = this.#costs.take(callerOf(principal), key, cost);
     const held = this.#hold(account);
     try {
-      const feed = await held.feed;
-      const start = position === undefined ? undefined : startAfter(position, await extentOf(app.database, account, app.clock.now()));
-      const key = `${rightsOf(principal)} ${operation.id} ${JSON.stringify(own)}`;
-      const leave = feed.join(key, () => ({ operation, variables, principal, wanted }), sink, start);
+      const leave = await join(await held.feed);
       this.count++;
       return once(() => {
         leave();
         this.count--;
+        giveBack();
         this.#release(account, held);
       });
     } catch (error) {
+      giveBack();
       this.#release(account, held);
       throw error;
     }
+  }
+
+  /** Those who see the same: all of the same rights, or one person alone where records or saved filters may be private. */
+  #whose(principal: Principal, request: Request, own: object, byPerson = false): string {
+    const isPersonal = byPerson || this.#showsPersonal(request) || savedFilters.test(`${print(request.document)} ${JSON.stringify(own)}`);
+    return isPersonal ? `${rightsOf(principal)} ${principal.userId ?? principal.id}` : rightsOf(principal);
+  }
+
+  /** Whether a document shows records that not everybody of the same rights may see: then each person is served alone. */
+  #showsPersonal({ document }: Request): boolean {
+    const personal = new Set([...this.app.registry.events.values()].flatMap(({ of, byPerson }) => (byPerson ? [of.type] : [])));
+    const types = new TypeInfo(this.schema);
+    let shows = false;
+    const enter = () => {
+      const type = getNamedType(types.getType());
+      if (type && personal.has(type.name)) shows = true;
+    };
+    visit(document, visitWithTypeInfo(types, { enter }));
+    return shows;
   }
 
   /** The root field, its arguments, and the variables that tell subscribers of one document apart. */
@@ -112,7 +191,7 @@ export class Subscriptions {
     // Before the look for the end of the feed, so that what comes between is not missed.
     const leave = app.channel.subscribe(feedWake(account), (head) => feed?.wake(head));
     const opening = extentOf(app.database, account, app.clock.now()).then(({ head }) => {
-      feed = new AccountFeed(app, account, head);
+      feed = new AccountFeed(app, this.#turns, { account, head });
       feed.wake('');
       return feed;
     });

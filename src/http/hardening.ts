@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../kernel/base/config.js';
 import { type AppError, badRequest, invalidField, notFound } from '../kernel/base/errors.js';
 import { errorBody } from './errors.js';
+import { inOneTurn, maxNesting, parseLarge, tooDeep } from './largeJson.js';
 
 /** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */
 export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000, maxRequestsPerSocket: 1000 };
@@ -37,16 +38,13 @@ export function ambiguity(rawHeaders: readonly string[]): AppError | undefined {
   return undefined;
 }
 
-/** A body nests no deeper than this: what reads it calls itself for every level. */
-const maxNesting = 64;
-
 const quote = '"'.charCodeAt(0);
 const backslash = '\\'.charCodeAt(0);
 const openers = new Set(['{', '['].map((sign) => sign.charCodeAt(0)));
 const closers = new Set(['}', ']'].map((sign) => sign.charCodeAt(0)));
 
-function nestsTooDeep(text: string): boolean {
-  let depth = 0;
+function nestsTooDeep(text: string, level: number): boolean {
+  let depth = level;
   let quoted = false;
   for (let i = 0; i < text.length; i++) {
     const sign = text.charCodeAt(i);
@@ -60,14 +58,12 @@ function nestsTooDeep(text: string): boolean {
   return false;
 }
 
-/** The text of a JSON body. Throws 400 for what is not plain UTF-8, or nests deeper than anything here needs. */
+/** The text of a JSON body. Throws 400 for what is not plain UTF-8. */
 function textOf(request: FastifyRequest, body: Buffer): string {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw badRequest('A body with a Content-Encoding is not read; send it as it is');
   if (!isUtf8(body)) throw badRequest('The body must be JSON in UTF-8');
-  const text = body.toString();
-  if (nestsTooDeep(text)) throw badRequest(`The body nests deeper than ${maxNesting} levels`);
-  return text;
+  return body.toString();
 }
 
 /** A number of so many digits, or with such an exponent, that it may be none of JavaScript's. */
@@ -84,38 +80,55 @@ function beyondNumbers(value: unknown, at = ''): string | undefined {
   return undefined;
 }
 
-function numberFault(text: string, value: unknown): AppError | null {
-  const at = hugeNumber.test(text) ? beyondNumbers(value) : undefined;
+function numberFault(text: string, value: unknown, within = ''): AppError | null {
+  const at = hugeNumber.test(text) ? beyondNumbers(value, within) : undefined;
   if (at === undefined) return null;
   return at === '' ? badRequest('The body must be a JSON object') : invalidField(at, 'out_of_range', 'must be a number that can be kept');
+}
+
+type Done = (error: Error | null, value?: unknown) => void;
+
+/** Reads a JSON body; a long one in parts, between which other requests are answered. */
+function readerOf(server: FastifyInstance): (request: FastifyRequest, body: Buffer, done: Done) => void {
+  const json = server.getDefaultJsonParser('error', 'error');
+  const parser = (request: FastifyRequest) => (text: string, at: string, level: number) => {
+    if (nestsTooDeep(text, level)) throw tooDeep();
+    let parsed: { fault?: Error | null; value?: unknown } = {};
+    // It takes whatever is thrown in here for its own: faults are handed on.
+    json(request, text, (fault, value) => {
+      parsed = { fault: fault ?? numberFault(text, value, at), value };
+    });
+    if (parsed.fault) throw parsed.fault;
+    return parsed.value;
+  };
+  return (request, body, done) => {
+    let value: unknown;
+    try {
+      const text = textOf(request, body);
+      if (text.length > inOneTurn) return void parseLarge(text, parser(request)).then((large) => done(null, large), done);
+      value = text === '' ? undefined : parser(request)(text, '', 0);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done(null, value);
+  };
 }
 
 /** JSON only, in UTF-8 whatever its charset says; anything else is 400 on a route that takes a body. */
 export function jsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json/i, { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      const text = textOf(request, body as Buffer);
-      if (text === '') return done(null, undefined);
-      // The parser takes whatever is thrown in here for its own: faults are handed on.
-      return parse(request, text, (error, value) => done(error ?? numberFault(text, value), value));
-    } catch (error) {
-      return done(error as Error);
-    }
-  });
+  const read = readerOf(server);
+  server.addContentTypeParser(/^application\/(?:[\w.+-]+\+)?json/i, { parseAs: 'buffer' }, (request, body, done) =>
+    read(request, body as Buffer, done),
+  );
 }
 
 /** Any body at all, as the JSON that it is or as nothing: for rows that succeed whatever they are sent. */
 export function anyBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  const parse = server.getDefaultJsonParser('error', 'error');
+  const read = readerOf(server);
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      parse(request, textOf(request, body as Buffer), (error, value) => done(null, error ? undefined : value));
-    } catch {
-      done(null, undefined);
-    }
+    read(request, body as Buffer, (error, value) => done(null, error ? undefined : value));
   });
 }
 
@@ -137,29 +150,6 @@ export function drainBody({ raw, headers }: FastifyRequest, reply: FastifyReply)
     if (left < 0) raw.destroy();
   });
   raw.once('close', () => clearTimeout(cut));
-}
-
-const allowedHeaders = 'Authorization, Content-Type, Idempotency-Key, X-Client-Mutation-Id, X-Request-Id, Last-Event-ID';
-const exposedHeaders = [
-  ...['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Idempotent-Replayed'],
-  ...['X-Ignored-Fields', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'Content-Disposition'],
-].join(', ');
-
-/**
- * Lets the pages of the configured origins call (`CORS_ORIGINS`; none unless set). Whether it was a preflight, which is
- * then answered: it carries no credentials and spends no limit.
- */
-export function crossOrigin(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
-  if (origins.length === 0) return false;
-  reply.header('Vary', 'Origin');
-  const { origin } = request.headers;
-  if (origin === undefined || !origins.includes(origin)) return false;
-  reply.headers({ 'Access-Control-Allow-Origin': origin, 'Access-Control-Allow-Credentials': 'true' });
-  reply.header('Access-Control-Expose-Headers', exposedHeaders);
-  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
-  reply.headers({ 'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE', 'Access-Control-Max-Age': '600' });
-  reply.header('Access-Control-Allow-Headers', allowedHeaders);
-  return true;
 }
 
 /** Answers an address that no route can have been asked for (a broken %-escape, an endless segment), before any hook runs. */

@@ -12,7 +12,7 @@ export class RateGate {
   async enter(ctx: Context, route: { buckets?: readonly Bucket[]; graphql?: boolean; operation?: string }): Promise<void> {
     const { principal } = ctx;
     if (principal?.kind === 'key') await this.#spend('key', principal.id, principal.rateLimit);
-    else if (route.graphql && principal) await this.#spend('graphql', principal.userId);
+    else if (route.graphql && principal) await this.#spend('graphql', principal.userId ?? principal.id);
     else if (!route.buckets?.length) await this.#spend('general', clientKey(ctx.request.ip));
     await this.field(ctx, route.operation ?? '', route.buckets ?? []);
   }

@@ -27,7 +27,7 @@ export function probes(server: FastifyInstance, app: App, metrics: Metrics): voi
 const forwarding = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /** Whether a program on this machine asks. What a proxy hands on comes from elsewhere, even when the proxy runs here. */
-function isFromHere({ ip, headers }: FastifyRequest): boolean {
+export function isFromHere({ ip, headers }: FastifyRequest): boolean {
   return !forwarding.some((name) => name in headers) && ipaddr.isValid(ip) && ipaddr.process(ip).range() === 'loopback';
 }
 

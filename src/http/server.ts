@@ -3,11 +3,16 @@ import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { RateLimited } from '../kernel/access/rateLimits.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
+import { ownPlaceIn } from '../kernel/base/trace.js';
 import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
-import { Context } from '../kernel/context/context.js';
+import { Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
+import { errorPage } from '../kernel/module/page.js';
+import { sendRaw } from './callbacks.js';
+import { Compression } from './compression.js';
+import { crossOrigin } from './crossOrigin.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
-import { ambiguity, crossOrigin, drainBody, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, drainBody, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
@@ -33,8 +38,12 @@ declare module 'fastify' {
     /** The operation that a row runs, and the named buckets that it spends besides the caller's. */
     operation?: string;
     buckets?: readonly import('../kernel/access/rateLimits.js').Bucket[];
-    /** Neither limited nor asked for credentials. */
+    /** Neither asked for credentials nor limited, but for the named buckets. */
     bare?: boolean;
+    /** The method by which pages of any origin may call; credentials are not looked at. */
+    open?: string;
+    /** Errors are shown to a person, as a page. */
+    page?: boolean;
     /** GraphQL requests of a session have a bucket of their own, and their errors GraphQL's body. */
     graphql?: boolean;
   }
@@ -80,27 +89,33 @@ const sane = (id: string | string[] | undefined) => (typeof id === 'string' && s
 
 function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics: Metrics) {
   const safety = safetyHeaders(app.config);
+  const compression = new Compression();
   server.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
     reply.headers(safety);
     const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
     if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
     info.clientMutationId = single(request.headers['x-client-mutation-id']);
+    info.traceparent = ownPlaceIn(single(request.headers.traceparent), app.clock);
     request.ctx = new Context(app, info, null);
     request.gate = new RateGate(app.limiter);
+    const isPreflight = crossOrigin(request, reply, app.config);
     const broken = ambiguity(request.raw.rawHeaders);
     if (broken) throw broken;
-    if (crossOrigin(request, reply, app.config.corsOrigins)) return reply.status(204).send();
-    const { bare, buckets, operation, graphql } = request.routeOptions.config;
-    if (bare) return;
-    const { principal, refusal, session } = await identified(request, app, identify);
-    Object.assign(info, { refusal, session });
-    request.ctx = new Context(app, info, principal);
+    if (isPreflight) return reply.status(204).send();
+    const { bare, open, buckets, operation, graphql, row } = request.routeOptions.config;
+    if (bare) return request.gate.field(request.ctx, row ?? '', buckets ?? []);
+    if (!open) {
+      const { principal, refusal, session } = await identified(request, app, identify);
+      Object.assign(info, { refusal, session });
+      request.ctx = new Context(app, info, principal);
+    }
     await request.gate.enter(request.ctx, { buckets, operation, graphql });
     if (app.stopping) throw unavailable('The server is stopping');
   });
   server.addHook('onSend', async (request, reply) => {
-    if (!request.routeOptions.config.bare) reply.headers(request.gate.headers());
+    const { bare, buckets } = request.routeOptions.config;
+    if (!bare || buckets) reply.headers(request.gate.headers());
     drainBody(request, reply);
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');
@@ -108,6 +123,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const session = request.ctx.request.session;
     if (session !== undefined) setSessionCookie(app, reply, session);
   });
+  server.addHook('onSend', (request, reply, payload) => compression.send(request, reply, payload));
   server.addHook('onResponse', async (request, reply) => {
     const row = request.routeOptions.config.row ?? request.routeOptions.url ?? 'unknown';
     metrics.requests.observe({ row, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
@@ -155,10 +171,14 @@ function asAppError(error: unknown, bodyLimit: number): AppError | undefined {
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const known = asAppError(error, request.routeOptions.bodyLimit);
-  if (!known) request.ctx.app.log.error({ err: error, requestId: request.id }, 'unhandled error');
+  if (!known) request.ctx.app.log.error({ err: error, ...inLog(request.ctx.request) }, 'unhandled error');
   if (known instanceof RateLimited) request.gate.show(known.spent);
   const answer = known ?? new AppError('internal_error', 'Internal server error');
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
-  const body = request.routeOptions.config.graphql ? graphqlErrorBody : errorBody;
-  return reply.status(answer.status).type('application/json; charset=utf-8').send(body(answer, request.id));
+  const { graphql, page } = request.routeOptions.config;
+  if (page) return sendRaw(reply, errorPage(answer));
+  return reply
+    .status(answer.status)
+    .type('application/json; charset=utf-8')
+    .send((graphql ? graphqlErrorBody : errorBody)(answer, request.id));
 }

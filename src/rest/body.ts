@@ -1,5 +1,6 @@
 import {
   type GraphQLEnumType,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   getNullableType,
@@ -37,18 +38,25 @@ export function adaptBody(type: GraphQLInputObjectType, body: unknown, aliases: 
   return { input, ignored: notes.ignored };
 }
 
+/** The id that a client may choose is GraphQL's alone: the contract has no such member. */
+export const ofRest = <F extends Pick<GraphQLInputField, 'extensions'>>(field: F | undefined): F | undefined =>
+  (field?.extensions.rule as FieldRule | undefined)?.isOwnId ? undefined : field;
+
 function known(type: GraphQLInputObjectType, given: Record<string, unknown>, prefix: string, notes: Notes) {
   const fields = type.getFields();
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
-    const field = fields[name];
-    const { spellings } = (field?.extensions.rule ?? {}) as Partial<FieldRule>;
-    const said = typeof value === 'string' ? (spellings?.[value] ?? value) : value;
+    const field = ofRest(fields[name]);
+    const said = typeof value === 'string' ? meant((field?.extensions.rule ?? {}) as Partial<FieldRule>, value) : value;
     if (field) kept[name] = inside(field.type, said, `${prefix}${name}`, notes);
     else notes.ignored.push(`${prefix}${name}`);
   }
   return kept;
 }
+
+/** What a text stands for in a field that has other spellings, or takes a list as one text. */
+const meant = ({ spellings, orOne }: Partial<FieldRule>, text: string): unknown =>
+  orOne ? text.split(',').map((item) => item.trim()) : (spellings?.[text] ?? text);
 
 function inside(declared: GraphQLInputType, value: unknown, at: string, notes: Notes): unknown {
   const type = getNullableType(declared);

@@ -15,6 +15,7 @@ const entrySchema = {
   scope: { ...words, description: 'The domains that a key must be allowed' },
   tier: { type: ['string', 'null'], enum: ['read', 'read-write', 'admin', null], description: 'The least permission of a key' },
   role: { type: ['string', 'null'], enum: ['member', 'admin', 'owner', null], description: 'The least role of the caller' },
+  permissions: { ...words, description: 'What a member may have instead of the role admin' },
   sessionOnly: { type: 'boolean', description: 'Whether API keys are refused' },
   public: { type: 'boolean', description: 'Whether no credentials are needed' },
   rateLimits: { ...words, description: 'The buckets that a request spends; `key` only those with a key, `general` only those without' },
@@ -27,6 +28,8 @@ const fullSchema = {
 };
 
 const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });
+
+const documentParts = { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' }, components: { type: 'object' } };
 
 /** One row as both catalogs tell it. */
 function entryOf(mounted: MountedRow) {
@@ -41,6 +44,7 @@ function entryOf(mounted: MountedRow) {
     scope: needs.scopes,
     tier: needs.public || needs.session ? null : tierOf(mounted),
     role: needs.public ? null : needs.role,
+    permissions: needs.permissions,
     sessionOnly: needs.session,
     public: needs.public,
     rateLimits: needs.public || needs.session ? own : [...own, 'key'],
@@ -64,6 +68,7 @@ export class Catalog {
 
   readonly module: Module = {
     name: 'schema',
+    about: 'What this API is, for programs',
     resolvers: [],
     routes: [
       raw('GET /schema/public', this.#answer('public'), {
@@ -81,7 +86,7 @@ export class Catalog {
       raw('GET /openapi.json', this.#answer('openapi'), {
         access: { public: true },
         answers: 'application/json',
-        answerSchema: { type: 'object', required: ['openapi', 'info', 'paths', 'components'] },
+        answerSchema: { type: 'object', required: Object.keys(documentParts), properties: documentParts },
         summary: 'The OpenAPI 3.1 document of what is served',
       }),
     ],

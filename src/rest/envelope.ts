@@ -1,9 +1,10 @@
-import { Printed } from '../kernel/base/jsonText.js';
+import type { Printed } from '../kernel/base/jsonText.js';
 import type { Row } from '../kernel/module/routes.js';
 
 interface Connection {
   nodes: unknown[] | Printed;
-  totalCount: number;
+  /** Absent where the caller does without it. */
+  totalCount?: number;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
@@ -21,11 +22,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
     case 'page': {
       const { nodes, meta } = paged(result as Connection, asked);
       const all = { ...meta, ...extrasOf(row, result) };
-      return reply(
-        nodes instanceof Printed
-          ? new Printed(`{"data":{"data":${nodes.text},"meta":${JSON.stringify(all)}}}`)
-          : { data: { data: nodes, meta: all } },
-      );
+      return reply({ data: { data: nodes, meta: all } });
     }
     case 'flatPage': {
       const { nodes, meta } = paged(result as Connection, asked);
@@ -46,9 +43,7 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
       return reply({ data, ...beside });
     }
     default:
-      return reply(
-        result instanceof Printed ? new Printed(`{"data":${result.text}}`) : { data: row.spread ? spread(result, row.spread) : result },
-      );
+      return reply({ data: row.spread ? spread(result, row.spread) : result });
   }
 }
 
@@ -58,10 +53,10 @@ const spread = (result: unknown, name: string) => {
   return { ...(inner as object), ...besides };
 };
 
-/** What the query string asked for besides the page. */
+/** What the row shows besides the page, and what the query string asked for. */
 function extrasOf(row: Row, result: unknown): Record<string, unknown> {
   const members = result as Record<string, unknown>;
-  const asked = Object.keys(row.extras ?? {}).filter((name) => members[name] !== undefined);
+  const asked = [...(row.beside ?? []), ...Object.keys(row.extras ?? {})].filter((name) => members[name] !== undefined);
   return Object.fromEntries(asked.map((name) => [name, members[name]]));
 }
 
@@ -74,12 +69,12 @@ function statusFor(row: Row, result: unknown): number {
 
 function paged(connection: Connection, asked: { page?: number; perPage?: number }) {
   const perPage = asked.perPage ?? 50;
-  const total = connection.totalCount;
+  const total = connection.totalCount ?? null;
   const meta = {
     page: asked.page ?? 1,
     per_page: perPage,
     total,
-    totalPages: Math.ceil(total / perPage),
+    totalPages: total === null ? null : Math.ceil(total / perPage),
     next_cursor: connection.pageInfo.hasNextPage ? connection.pageInfo.endCursor : null,
   };
   return { nodes: connection.nodes, meta };
@@ -87,7 +82,7 @@ function paged(connection: Connection, asked: { page?: number; perPage?: number 
 
 function pagingHeaders(connection: Connection, asked: { page?: number; perPage?: number }) {
   return {
-    'X-Total-Count': String(connection.totalCount),
+    ...(connection.totalCount !== undefined && { 'X-Total-Count': String(connection.totalCount) }),
     'X-Page': String(asked.page ?? 1),
     'X-Per-Page': String(asked.perPage ?? 50),
   };

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { anyBodies } from '../http/hardening.js';
+import { inOneTurn } from '../http/largeJson.js';
 import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
@@ -12,13 +13,11 @@ import type { MountedRow } from './table.js';
 
 export const basePath = '/api/v1';
 
-/** The rows that skip SOFA's HTTP layer, because it would be a good part of what they cost. */
-const hot = new Set(['GET /contacts/{id}', 'POST /contacts', 'GET /deals/{id}', 'POST /deals', 'PATCH /contacts/{id}']);
-
-const isRegular = ({ row, address, field }: MountedRow) =>
+/** The rows that SOFA serves; its HTTP layer would be a good part of what a hot one costs. */
+const isRegular = ({ row, field }: MountedRow) =>
   row.operation &&
   !row.list &&
-  !hot.has(address) &&
+  !row.hot &&
   !row.pathArgs &&
   field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
 
@@ -39,15 +38,28 @@ export function mountRest(server: FastifyInstance, rows: readonly MountedRow[], 
     isRegular(mounted) ? throughSofa(sofa, mounted) : mounted.row.operation ? tuned(mounted) : own(mounted);
   const [forgiving, strict] = [rows.filter(({ row }) => row.forgiving), rows.filter(({ row }) => !row.forgiving)];
   for (const mounted of strict) server.route(routeOf(mounted, handlerOf(mounted)));
+  for (const mounted of rows.filter(({ row }) => row.open)) server.route(preflightOf(mounted));
   server.register(async (inner) => {
     anyBodies(inner);
     for (const mounted of forgiving) inner.route(routeOf(mounted, handlerOf(mounted)));
   });
 }
 
+const urlOf = ({ row }: MountedRow) => basePath + row.path.replace(/\{(\w+)\}/g, ':$1');
+
+/** What a browser asks before a page of another origin calls an open row. */
+const preflightOf = (mounted: MountedRow): RouteOptions => ({
+  method: 'OPTIONS',
+  url: urlOf(mounted),
+  config: { row: `OPTIONS ${mounted.row.path}`, open: mounted.row.method },
+  handler: () => {
+    throw notFound('Endpoint');
+  },
+});
+
 const routeOf = (mounted: MountedRow, handler: RouteHandlerMethod): RouteOptions => ({
   method: mounted.row.method,
-  url: basePath + mounted.row.path.replace(/\{(\w+)\}/g, ':$1'),
+  url: urlOf(mounted),
   bodyLimit: mounted.row.bodyCap,
   // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
   onRequest: async (request) => {
@@ -56,6 +68,7 @@ const routeOf = (mounted: MountedRow, handler: RouteHandlerMethod): RouteOptions
   },
   config: {
     row: mounted.address,
+    open: mounted.row.open ? mounted.row.method : undefined,
     operation: mounted.row.operation,
     buckets: mounted.field?.extensions.buckets as Bucket[] | undefined,
   },
@@ -70,10 +83,17 @@ const rawRequest = (request: FastifyRequest): RawRequest => ({
 
 const json = 'application/json; charset=utf-8';
 
+/** A body as JSON: what the database printed goes out as it stands, at the top or as a member of a member. */
+function jsonOf(body: unknown, depth = 2): string {
+  if (body instanceof Printed) return body.text;
+  if (depth === 0 || typeof body !== 'object' || body === null || Object.getPrototypeOf(body) !== Object.prototype)
+    return JSON.stringify(body) ?? 'null';
+  const members = Object.entries(body).filter(([, value]) => value !== undefined);
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, depth - 1)}`).join(',')}}`;
+}
+
 const send = (reply: FastifyReply, { status, headers, body }: Envelope) =>
-  body instanceof Printed
-    ? reply.status(status).headers(headers).type(json).send(body.text)
-    : reply.status(status).headers(headers).send(body);
+  reply.status(status).headers(headers).type(json).send(jsonOf(body));
 
 const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
@@ -82,10 +102,13 @@ const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: Fa
 
 const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
+  const { input } = prepared.variables;
+  // A long body would be printed and parsed once more, without a pause; what is asked for by GET has no body to be passed on.
+  const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
+  if (input !== undefined && (isLong || mounted.row.method === 'GET')) return send(reply, await answer(mounted, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
   const url = `http://door${request.url.split('?')[0]!.replace(/\/$/, '')}`;
-  const { input } = prepared.variables;
   const body = input === undefined ? undefined : JSON.stringify({ input });
   const inner = new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } });
   await (await sofa()).fetch(inner, { passage } as never);

@@ -3,15 +3,16 @@ import {
   type GraphQLInputField,
   type GraphQLSchema,
   getNamedType,
+  isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
 } from 'graphql';
-import { maxPageSize } from '../kernel/model/connection.js';
+import { maxPageSize, mostCounted } from '../kernel/model/connection.js';
 import type { Row } from '../kernel/module/routes.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
-import { type Source, snakeName } from './query.js';
+import { countable, type Source, snakeName } from './query.js';
 import type { MountedRow } from './table.js';
 
 /** The parameters that operations share. */
@@ -39,6 +40,12 @@ export const sharedParameters: Record<string, Schema> = {
     in: 'query',
     description: 'meta.next_cursor of the page before: goes on exactly after its last record',
     schema: { type: 'string' },
+  },
+  count: {
+    name: 'count',
+    in: 'query',
+    description: `How meta.total is found: exactly; estimated, which counts to ${mostCounted} at most where it would have to be counted; or not at all, which is the fastest with a filter that many records meet`,
+    schema: { type: 'string', enum: countable.getValues().map(({ name }) => name), default: 'exact' },
   },
   'Idempotency-Key': {
     name: 'Idempotency-Key',
@@ -69,10 +76,13 @@ export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas
   const parameters = pathNames(row.path).map((name) => pathParameter(mounted, name));
   const names = new Map<Source, string[]>();
   for (const [name, source] of sources) names.set(source, [...(names.get(source) ?? []), name]);
+  if (row.minimal) parameters.push(minimalParameter(row.minimal));
   for (const name of Object.keys(row.extras ?? {})) parameters.push(extraParameter(name));
   if (row.include) parameters.push(includeParameter(Object.keys(row.include)));
+  if ([...names.keys()].some(({ type }) => type === countable)) parameters.push(reference('parameters', 'count'));
   for (const [source, all] of names)
-    if (!isOfTheRow(row, all[0]!)) parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
+    if (source.type !== countable && !isOfTheRow(row, all[0]!))
+      parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
   const takes = (name: string) => row.list && field?.args.some((a) => a.name === name);
   if (takes('page')) parameters.push(reference('parameters', 'page'));
   if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => reference('parameters', name)));
@@ -82,7 +92,17 @@ export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas
 }
 
 /** Parameters that the row brings itself, which no argument takes. */
-const isOfTheRow = (row: Row, name: string) => row.extras?.[name] !== undefined || (row.include !== undefined && name === 'include');
+const isOfTheRow = (row: Row, name: string) =>
+  row.extras?.[name] !== undefined ||
+  (row.include !== undefined && name === 'include') ||
+  (row.minimal !== undefined && name === 'minimal');
+
+const minimalParameter = (members: readonly string[]): Schema => ({
+  name: 'minimal',
+  in: 'query',
+  description: `Whether the records have these members alone: ${members.join(', ')}`,
+  schema: { type: 'boolean', default: false },
+});
 
 const extraParameter = (name: string): Schema => ({
   name,
@@ -100,15 +120,19 @@ const includeParameter = (names: string[]): Schema => ({
   explode: false,
 });
 
+/** The parameter whose object has objects within it. */
+const tree = 'filters';
+
 /** One argument under its snake_case name, and under each other name that the parser takes for it. */
 function queryParameters(argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {
   const own = snakeName(source.path.at(-1)!);
   const main = source.path.length > 1 && all.includes(own) ? own : all[0]!;
   const others = all.filter((name) => name !== main);
-  return [
+  const written = [
     parameter(main, undefined, argument, schemas, others.length === 0),
     ...others.map((name) => parameter(name, `Another name for ${main}`, argument, schemas, false)),
   ];
+  return others.length > 0 ? written.map((one) => ({ ...one, schema: shared(one, argument, schemas) })) : written;
 }
 
 function argumentAt(field: GraphQLField<unknown, unknown>, path: string[]): GraphQLInputField {
@@ -124,10 +148,22 @@ function parameter(name: string, text: string | undefined, argument: GraphQLInpu
   const description = text ?? own ?? name;
   const head = { name, in: 'query', ...(isRequired && { required: true }) };
   if (getNamedType(argument.type).name === 'JSONObject') {
-    const words = `${description}; as JSON, or member by member as ${name}[key]=value`;
-    return { ...head, description: words, content: { 'application/json': { schema } } };
+    // Generators know no parameters with content: a flat object goes member by member, a tree as its JSON.
+    if (name !== tree) return { ...head, description: `${description}; as JSON too`, schema, style: 'deepObject', explode: true };
+    const text = { type: 'string', contentMediaType: 'application/json', contentSchema: schema };
+    return { ...head, description: `${description}; as JSON`, schema: text };
   }
   return { ...head, description, schema, ...(isListType(type) && { style: 'form', explode: false }) };
+}
+
+/** The values of an enumeration under several names are a component: generators would make a type of each name, some of them the same. */
+function shared({ schema }: Schema, argument: GraphQLInputField, schemas: Schemas): Schema {
+  const { enum: values, items, ...rest } = schema as Schema & { items?: Schema };
+  const type = getNamedType(argument.type);
+  if (!isEnumType(type)) return schema as Schema;
+  if (items) return { ...rest, items: shared({ schema: items }, argument, schemas) };
+  schemas.components[type.name] ??= { type: 'string', enum: values, ...(type.description && { description: type.description }) };
+  return reference('schemas', type.name);
 }
 
 /** A query string holds no null. */

@@ -28,15 +28,14 @@ export function errorStatuses({ row, needs, sources }: MountedRow): number[] {
   if (takesBody) statuses.add(413);
   if (!needs.public) statuses.add(401).add(403);
   if (row.path.includes('{')) statuses.add(404);
-  if (isRepeatable({ row, needs })) statuses.add(409);
+  if (isRepeatable({ row })) statuses.add(409);
   if (row.invalid === 422) statuses.add(422);
   if (row.status === 410) statuses.add(410);
   return [...statuses].filter((status) => status >= 400).sort((a, b) => a - b);
 }
 
 /** Whether the row honours an Idempotency-Key. */
-export const isRepeatable = ({ row, needs }: Pick<MountedRow, 'row' | 'needs'>) =>
-  row.method === 'POST' && row.operation !== undefined && !needs.public;
+export const isRepeatable = ({ row }: Pick<MountedRow, 'row'>) => row.method === 'POST' && row.operation !== undefined;
 
 /** Every success status that a row can answer; none for a retired row. */
 export const successStatuses = ({ row }: MountedRow) =>
@@ -96,14 +95,19 @@ const headers: Record<string, Schema> = {
   'X-Total-Count': number('How many records there are in all'),
   'X-Page': number('The page number'),
   'X-Per-Page': number('The page size'),
+  'Access-Control-Allow-Origin': text('* where pages of any origin may call'),
 };
 
 const always = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 const headersNamed = (...names: string[]) => Object.fromEntries([...always, ...names].map((name) => [name, reference('headers', name)]));
 
 const figures = {
-  total: { type: 'integer', minimum: 0, description: 'How many records there are in all, exactly' },
-  totalPages: { type: 'integer', minimum: 0 },
+  total: {
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'How many records there are in all, exactly unless count says otherwise; null with count=none',
+  },
+  totalPages: { type: ['integer', 'null'], minimum: 0, description: 'How many pages that makes; null with count=none' },
   next_cursor: { type: ['string', 'null'], description: 'Where the next page begins; null on the last one' },
 };
 const pageNumber = { type: 'integer', minimum: 1 };
@@ -141,6 +145,7 @@ export function responsesOf(mounted: MountedRow, schemas: Schemas): Record<strin
     ...(isRepeatable(mounted) ? ['Idempotent-Replayed'] : []),
     ...(takesInput ? ['X-Ignored-Fields'] : []),
     ...(row.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : []),
+    ...(row.open ? ['Access-Control-Allow-Origin'] : []),
   ];
   for (const status of successStatuses(mounted)) {
     responses[status] = {
@@ -184,11 +189,12 @@ function body(mounted: MountedRow, schemas: Schemas): Schema {
   }
 }
 
-/** The meta of a page, with what the query string may ask for besides. */
+/** The meta of a page, with what stands there besides, or may be asked for. */
 function metaOf({ row, field, document }: MountedRow, schemas: Schemas): Schema {
-  if (!row.extras) return reference('schemas', 'Meta');
+  const beside = [...(row.beside ?? []), ...Object.keys(row.extras ?? {})];
+  if (beside.length === 0) return reference('schemas', 'Meta');
   const { properties, ...meta } = sharedComponents.schemas.Meta as Schema & { properties: Record<string, Schema> };
   const fields = (getNamedType(field!.type) as GraphQLObjectType).getFields();
-  const extras = Object.keys(row.extras).map((name) => [name, schemas.result(fields[name]!.type, below(rootSelection(document!), name))]);
+  const extras = beside.map((name) => [name, schemas.result(fields[name]!.type, below(rootSelection(document!), name))]);
   return { ...meta, properties: { ...properties, ...Object.fromEntries(extras) } };
 }

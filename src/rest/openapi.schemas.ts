@@ -7,6 +7,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -18,12 +19,14 @@ import {
   print,
   type SelectionSetNode,
 } from 'graphql';
+import { isConnection } from '../kernel/model/connection.js';
 import { wordsOf } from '../kernel/model/enums.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
+import { type JsonSchema, nullableSchema, scalarSchemas } from '../kernel/model/recordSchema.js';
 import { recordFields, recordSelection } from '../kernel/model/restRecord.js';
+import { ofRest } from './body.js';
 
-/** A JSON Schema (draft 2020-12), as OpenAPI 3.1 uses it. */
-export type Schema = Record<string, unknown>;
+export type Schema = JsonSchema;
 
 export const reference = (kind: 'schemas' | 'responses' | 'headers' | 'parameters', name: string) => ({
   $ref: `#/components/${kind}/${name}`,
@@ -38,22 +41,8 @@ export const exactly = (properties: Record<string, Schema>, rest: Schema = {}): 
   additionalProperties: false,
 });
 
-const scalars: Record<string, Schema> = {
-  String: { type: 'string' },
-  ID: { type: 'string' },
-  Int: { type: 'integer' },
-  Float: { type: 'number' },
-  Boolean: { type: 'boolean' },
-  Decimal: { type: 'number' },
-  DateTime: { type: 'string', format: 'date-time' },
-  DateOrDateTime: { type: 'string' },
-  LocalDate: { type: 'string', format: 'date' },
-  JSONObject: { type: 'object', additionalProperties: true },
-  JSON: {},
-};
-
 const inputScalars: Record<string, Schema> = {
-  ...scalars,
+  ...scalarSchemas,
   Decimal: { type: ['number', 'string'], pattern: '^-?\\d{1,30}(\\.\\d{1,30})?$' },
 };
 
@@ -61,14 +50,6 @@ function scalar(name: string, table: Record<string, Schema>): Schema {
   const known = table[name];
   if (!known) throw new Error(`The OpenAPI document does not know the scalar ${name}`);
   return known;
-}
-
-/** The same, or null. */
-function nullable(schema: Schema): Schema {
-  if (Object.keys(schema).length === 0) return schema;
-  if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
-  const type = [...(Array.isArray(schema.type) ? schema.type : [schema.type]), 'null'];
-  return { ...schema, type, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
 const ruleOf = (field: { extensions: object }) => (field.extensions as { rule?: FieldRule }).rule;
@@ -118,7 +99,7 @@ export class Schemas {
 
   /** What a field answers for a selection. A record that is selected as REST shows it is a component of its own. */
   output(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
-    return isNonNullType(type) ? this.#present(type.ofType, selection, title) : nullable(this.#present(type, selection, title));
+    return isNonNullType(type) ? this.#present(type.ofType, selection, title) : nullableSchema(this.#present(type, selection, title));
   }
 
   /** The same where null would have been an error. */
@@ -146,8 +127,10 @@ export class Schemas {
   #present(type: GraphQLOutputType, selection: SelectionSetNode | undefined, title?: string): Schema {
     if (isListType(type)) return { type: 'array', items: this.output(type.ofType, selection, title) };
     if (isEnumType(type)) return { type: 'string', enum: wordsOf(type) };
+    // The page of others that a record carries along is a list here.
+    if (isConnection(type)) return this.#present(getNullableType(type.getFields().nodes!.type), below(selection, 'nodes'), title);
     if (isObjectType(type)) return this.#record(type, selection!, title);
-    return scalar(getNamedType(type).name, scalars);
+    return scalar(getNamedType(type).name, scalarSchemas);
   }
 
   #record(type: GraphQLObjectType, selection: SelectionSetNode, title?: string): Schema {
@@ -190,13 +173,13 @@ export class Schemas {
     const isRequired = isNonNullType(field.type);
     const inner = isRequired ? (field.type as { ofType: GraphQLOutputType }).ofType : field.type;
     const schema = merged(this.#present(inner, selection), onOutput(ruleOf(field)?.schema ?? {}));
-    return described(isRequired ? schema : nullable(schema), field.description);
+    return described(isRequired ? schema : nullableSchema(schema), field.description);
   }
 
   /** A request body, with the limits of its fields. Members that it does not name are left out by the server, so none is forbidden. */
   input(type: GraphQLInputObjectType): Schema {
     if (!this.components[type.name]) {
-      const fields = Object.values(type.getFields());
+      const fields = Object.values(type.getFields()).filter(ofRest);
       const required = fields.filter((f) => isNonNullType(f.type) && f.defaultValue === undefined).map((f) => f.name);
       this.components[type.name] = {}; // the place is taken before the fields are read: an input may contain itself
       this.components[type.name] = {
@@ -216,7 +199,7 @@ export class Schemas {
     const schema = merged(this.#given(inner), said(rule?.schema ?? {}));
     // What is never null may be left out where it has a default, and in changes; "" is null there too.
     if (rule?.required && schema.type === 'string' && !schema.enum && !schema.format && !schema.pattern) schema.minLength ??= 1;
-    return described(isRequired || rule?.required ? schema : nullable(schema), field.description, rule?.schema.description);
+    return described(isRequired || rule?.required ? schema : nullableSchema(schema), field.description, rule?.schema.description);
   }
 
   #given(type: GraphQLInputType): Schema {

@@ -42,14 +42,15 @@ export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow
       title: 'CRM Service API',
       version: '1.0.0',
       description: 'A multi-tenant CRM over JSON. All data is scoped to the account of the caller; lengths are counted in code points.',
+      contact: { name: 'Whoever runs this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath }],
-    tags: [...new Set(rows.map((r) => r.module))].map((name) => ({ name })),
+    tags: tagsOf(rows),
     paths,
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key (svc_…); its roles here are its tier and its scopes' },
+        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key (svc_…); x-requires tells its least permission and its scopes' },
         session: { type: 'apiKey', in: 'cookie', name: 'service_session', description: 'The HttpOnly cookie that a login sets' },
       },
       parameters: sharedParameters,
@@ -61,23 +62,25 @@ export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow
 }
 
 function operation(mounted: MountedRow, operationId: string, parameters: Schema[], schemas: Schemas): Schema {
-  const description = accessText(mounted);
+  const description = accessText(mounted) || 'For every member of the workspace, and for every API key.';
   return {
     operationId,
     summary: summaryOf(mounted),
-    ...(description && { description }),
+    description,
     tags: [mounted.module],
     ...(mounted.row.status === 410 && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(mounted, schemas),
     responses: responsesOf(mounted, schemas),
     security: security(mounted),
+    ...requirements(mounted),
   };
 }
 
 function requestBody({ row, field }: MountedRow, schemas: Schemas): Schema {
   const arg = field?.args.find((a) => a.name === 'input');
-  if (!arg) return {};
+  // What is only read takes its input by the query string.
+  if (!arg || row.method === 'GET') return {};
   const type = getNamedType(arg.type) as GraphQLInputObjectType;
   const own = schemas.input(type);
   const required = 'required' in schemas.components[type.name]!;
@@ -92,15 +95,33 @@ function requestBody({ row, field }: MountedRow, schemas: Schemas): Schema {
 function security(mounted: MountedRow): Schema[] {
   const { needs } = mounted;
   if (needs.public) return [];
-  const session = { session: needs.role === 'member' ? [] : [needs.role] };
-  return needs.session ? [session] : [{ apiKey: [tierOf(mounted), ...needs.scopes] }, session];
+  return needs.session ? [{ session: [] }] : [{ apiKey: [] }, { session: [] }];
 }
 
-function accessText({ needs }: MountedRow): string {
+/** What a key and a person must have, for programs: schemes other than OAuth have no scopes in OpenAPI. */
+function requirements(mounted: MountedRow): Schema {
+  const { needs } = mounted;
+  if (needs.public) return {};
+  const key = needs.session ? {} : { permission: tierOf(mounted), scopes: needs.scopes };
+  return { 'x-requires': { ...key, role: needs.role } };
+}
+
+/** The modules that have rows. Throws where one does not say what it is about. */
+function tagsOf(rows: readonly MountedRow[]) {
+  const about = new Map(rows.map((mounted) => [mounted.module, mounted.about]));
+  return [...about].map(([name, description]) => {
+    if (!description) throw new Error(`The module ${name} has rows, and says not what it is about`);
+    return { name, description };
+  });
+}
+
+function accessText({ row, needs }: MountedRow): string {
+  if (row.open) return 'Public: no credentials are looked at. Pages of any origin may call it (CORS), without credentials.';
   if (needs.public) return 'Public: no credentials are needed.';
   const words = [
     needs.session && 'Only for an interactive session; API keys are refused.',
     needs.role !== 'member' && `Needs the role ${needs.role}.`,
+    needs.permissions.length > 0 && `Needs the role admin, or the permission ${needs.permissions.join(', ')}.`,
     needs.admin && 'Needs a key with the admin permission.',
     needs.scopes.length > 0 && `A key needs the scope ${needs.scopes.join(', ')}.`,
   ];

@@ -1,4 +1,5 @@
 import {
+  type GraphQLArgument,
   GraphQLBoolean,
   GraphQLEnumType,
   type GraphQLField,
@@ -12,7 +13,8 @@ import {
   isListType,
 } from 'graphql';
 import { type Detail, detailOf, type Fault, invalid, notOneOf } from '../kernel/base/errors.js';
-import { maxPageSize } from '../kernel/model/connection.js';
+import type { AnyTable } from '../kernel/lists/table.js';
+import { isConnection, maxPageSize } from '../kernel/model/connection.js';
 import { nameOf, wordsOf } from '../kernel/model/enums.js';
 import type { Row } from '../kernel/module/routes.js';
 
@@ -20,16 +22,23 @@ import type { Row } from '../kernel/module/routes.js';
 export interface Source {
   path: string[];
   type: GraphQLInputType;
+  /** Of a sort: the direction where none is said, by the contract the list's own whatever the key. */
+  order?: string;
 }
 
 /** assignedTo → assigned_to. */
 export const snakeName = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Whether REST knows an argument of a list: not its typed conditions, for which it has `filters`, nor several keys. */
+export const isOfRest = ({ name }: { name: string }): boolean => name !== 'where' && name !== 'orderBy';
+
+const isParameter = (arg: GraphQLArgument) => isOfRest(arg) && !arg.deprecationReason;
+
 /** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging; none that is deprecated. */
 export function querySources(field: GraphQLField<unknown, unknown>, row: Row, address: string): Map<string, Source> {
   const sources = new Map<string, Source>();
   const byPath = new Map<string, Source>();
-  for (const arg of field.args.filter(({ deprecationReason }) => !deprecationReason)) {
+  for (const arg of field.args.filter(isParameter)) {
     const inner = getNamedType(arg.type);
     if (arg.name === 'filter' && isInputObjectType(inner)) {
       for (const member of Object.values(inner.getFields())) {
@@ -38,20 +47,47 @@ export function querySources(field: GraphQLField<unknown, unknown>, row: Row, ad
         sources.set(snakeName(member.name), source).set(member.name, source);
       }
     } else {
-      const source = { path: [arg.name], type: arg.type };
+      const source = sourceOf(arg, field);
       byPath.set(arg.name, source);
-      const isPaging = ['first', 'after', 'last', 'before', 'page', 'perPage'].includes(arg.name);
-      if (!isPaging && !row.path.includes(`{${arg.name}}`)) sources.set(arg.name, source);
+      if (isTakenAs(arg.name, row)) sources.set(arg.name, source);
     }
   }
+  dropFixed(sources, row);
   for (const [alias, path] of Object.entries(row.query ?? {})) {
     const source = byPath.get(path);
     if (!source) throw new Error(`${address}: the alias ${alias} hits no argument`);
     sources.set(alias, source);
   }
+  if (row.minimal) sources.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
   for (const name of Object.keys(row.extras ?? {})) sources.set(name, { path: [name], type: GraphQLBoolean });
   if (row.include) sources.set('include', { path: ['include'], type: new GraphQLList(includable(row.include)) });
   return sources;
+}
+
+/** Where an argument of a list comes from. */
+const sourceOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, unknown>): Source => ({
+  ...{ path: [name], type: name === totalCount ? countable : type },
+  order: name === 'sort' ? ownOrder(list) : undefined,
+});
+
+const paged = ['first', 'after', 'last', 'before', 'page', 'perPage'];
+
+/** Whether a row takes an argument under its name: paging has names of its own, and how the total is found only where it is shown. */
+function isTakenAs(name: string, { path, as, pagingHeaders, operation }: Row): boolean {
+  if (name === totalCount) return operation !== undefined && (as !== 'bare' || Boolean(pagingHeaders));
+  return !paged.includes(name) && !path.includes(`{${name}}`);
+}
+
+/** What a row gives by itself is no parameter. */
+function dropFixed(sources: Map<string, Source>, { fixed = {} }: Row): void {
+  for (const [name, { path }] of [...sources]) if (path.join('.') in fixed) sources.delete(name);
+}
+
+/** The direction in which a list is sorted by itself. */
+function ownOrder({ type }: GraphQLField<unknown, unknown>): string | undefined {
+  const page = getNamedType(type);
+  const record = isConnection(page) ? getNamedType(page.getFields().nodes!.type) : undefined;
+  return (record?.extensions.table as AnyTable | undefined)?.options.byDefault[1];
 }
 
 /** The members of an input as query parameters, in snake_case and camelCase. */
@@ -87,8 +123,16 @@ export function adaptInput(sources: ReadonlyMap<string, Source>, asked: Record<s
   return Object.fromEntries(input) as Record<string, unknown>;
 }
 
+/** The argument that says how a list's total is found. */
+export const totalCount = 'count';
+/** A document of REST asks for the total, so that a query string says where it is not wanted. */
+export const countable = new GraphQLEnumType({ name: 'Count', values: { exact: {}, estimated: {}, none: {} } });
+
 const includable = (include: object) =>
   new GraphQLEnumType({ name: 'Include', values: Object.fromEntries(Object.keys(include).map((name) => [name, {}])) });
+
+/** The variable of a row's document that says whether the total of its list is answered. */
+export const totalVariable = 'withTotal';
 
 /** The variable of a row's document that says whether a relation is included. */
 export const includeVariable = (name: string) => `include_${name}`;
@@ -148,9 +192,21 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, asked: Record<s
     } else target[field] = fromText(text, source.type, (fault) => details.push(detailOf(name, fault)));
   }
   if (details.length > 0) throw invalid(details);
-  const { include, ...rest } = variables;
+  if (variables.sort) variables.order ??= sources.get('sort')?.order;
+  const { include, [totalCount]: count, ...rest } = variables;
   const included = ((include ?? []) as string[]).map((name) => [includeVariable(name), true]);
-  return { variables: { ...rest, ...Object.fromEntries(included) }, names };
+  const total = count === 'none' ? { [totalVariable]: false } : { [totalCount]: count };
+  return { variables: { ...rest, ...total, ...Object.fromEntries(included) }, names };
+}
+
+/** The arguments of a list with those that its row gives by itself. */
+export function withFixed({ fixed = {} }: Row, variables: Record<string, unknown>): Record<string, unknown> {
+  const given: Record<string, unknown> = { ...variables };
+  for (const [path, value] of Object.entries(fixed)) {
+    const [outer, inner] = path.split('.') as [string, string?];
+    given[outer] = inner ? { ...(given[outer] as object), [inner]: value } : value;
+  }
+  return given;
 }
 
 const givenTwice: Fault = { code: 'invalid_type', message: 'must be given once' };

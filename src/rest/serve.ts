@@ -2,13 +2,14 @@ import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
 import { allow } from '../kernel/access/access.js';
 import { AppError, asUnprocessable, badRequest, notFound } from '../kernel/base/errors.js';
+import { Printed, PrintedData, type PrintedField } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
 import { pathArguments, type RawReply, type RawRequest, type Row } from '../kernel/module/routes.js';
-import { causeOf, type Operation, run, show } from '../kernel/operations/operation.js';
+import { causeOf, run } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { inClientNames } from './errors.js';
-import { adaptInput, adaptQuery, includeVariable } from './query.js';
+import { adaptInput, adaptQuery, withFixed } from './query.js';
 import type { MountedRow } from './table.js';
 
 /** The variables of a row's operation, and what to know when answering. */
@@ -27,7 +28,7 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   if (mounted.row.list) {
     const hasPages = mounted.field?.args.some(({ name }) => name === 'page');
     const adapted = adaptQuery(mounted.sources, request.query, hasPages);
-    Object.assign(variables, adapted.variables);
+    Object.assign(variables, withFixed(mounted.row, adapted.variables));
     names = adapted.names;
   }
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');
@@ -67,7 +68,7 @@ function readable(mounted: MountedRow, type: GraphQLInputObjectType, body: unkno
 export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
   const { row } = mounted;
   try {
-    const result = await (printable(row, prepared, ctx) ? show : ran)(mounted.operation(), ctx, prepared.variables);
+    const result = await ran(mounted, ctx, prepared.variables);
     const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
@@ -77,16 +78,26 @@ export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepar
   }
 }
 
-/** Whether nothing is asked for but the records, and no outcome is to be kept. */
-function printable({ printed, extras = {}, include = {} }: Row, { variables }: Prepared, { request }: Context): boolean {
-  const besides = [...Object.keys(extras), ...(printed === 'alone' ? Object.keys(include).map(includeVariable) : [])];
-  return Boolean(printed) && request.idempotencyKey === undefined && !besides.some((name) => variables[name]);
-}
-
-async function ran(operation: Operation, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
+async function ran(mounted: MountedRow, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
+  const operation = mounted.operation();
   const { data, errors } = await run(operation, ctx, variables);
   if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
-  return (data as Record<string, unknown>)[operation.fields[0]!];
+  const answer = data instanceof PrintedData ? parted(data.fields[0]!) : (data as Record<string, unknown>)[operation.fields[0]!];
+  return mounted.connections.length > 0 ? flattened(answer, mounted.connections) : answer;
+}
+
+/** What the database printed, taken apart as far as an envelope needs: of a page its records stay text. */
+function parted({ text, members }: PrintedField): unknown {
+  if (!members) return new Printed(text);
+  const parts = members.map(({ key, text: part }) => [key, key === 'nodes' ? new Printed(part) : JSON.parse(part)] as const);
+  return Object.fromEntries(parts);
+}
+
+/** A record whose pages of others are plain lists, as the contract shows them. */
+function flattened(answer: unknown, names: readonly string[]): unknown {
+  const record = (answer instanceof Printed ? answer.toJSON() : answer) as Record<string, unknown> | null;
+  const lists = record && names.map((name) => [name, (record[name] as { nodes: unknown[] } | null)?.nodes ?? []]);
+  return record && { ...record, ...Object.fromEntries(lists!) };
 }
 
 /** Bytes of a header that clients still take. */

@@ -3,8 +3,12 @@ import type { Config } from '../kernel/base/config.js';
 import type { Vendors } from '../kernel/context/vendors.js';
 import { simulatedEmail } from './email/simulator.js';
 import { smtpEmail } from './email/smtp.js';
+import { HttpLines } from './line/client.js';
+import { simulatedLines } from './line/simulated.js';
 import { SimulatedPayments } from './payments/simulator.js';
 import { StripePayments } from './payments/stripe.js';
+import { simulatedSms } from './sms/simulated.js';
+import { TwilioSms } from './sms/twilio.js';
 
 type Settings = Config & { secretKey: string };
 
@@ -22,6 +26,16 @@ const makers: { [Name in keyof Vendors]: Maker<Vendors[Name]> } = {
     setting: 'SMTP_URL',
     live: ({ smtpUrl, mailFrom }) => (smtpUrl === undefined ? undefined : () => smtpEmail(smtpUrl, mailFrom)),
     simulator: ({ outboxDir, mailFrom }, clock) => simulatedEmail(outboxDir, mailFrom, clock),
+  },
+  sms: {
+    setting: 'TWILIO_ACCOUNT_SID',
+    live: ({ twilio, twilioFrom }) => twilio && (() => new TwilioSms(async () => twilio, twilioFrom)),
+    simulator: (config, clock) => simulatedSms(config, clock),
+  },
+  line: {
+    setting: 'VENDOR_LINE_URL',
+    live: ({ vendorLineUrl }) => (vendorLineUrl === undefined ? undefined : () => new HttpLines(async () => vendorLineUrl)),
+    simulator: (config, clock) => simulatedLines(config, clock),
   },
   payments: {
     setting: 'STRIPE_SECRET_KEY',

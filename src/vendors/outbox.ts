@@ -22,10 +22,9 @@ export class Outbox {
     this.#timer = setInterval(() => void this.#sweep(), hour).unref();
   }
 
-  /** Keeps a message; the id under which it is found. */
-  async write(message: object): Promise<string> {
+  /** Keeps a message under an id, a new one by default: the same id is the same file. */
+  async write(message: object, id = this.clock.id()): Promise<string> {
     if (this.clock.now().getTime() - this.#swept > hour) await this.#sweep();
-    const id = this.clock.id();
     const now = this.clock.now();
     const path = join(this.directory, `${id}.json`);
     await mkdir(this.directory, { recursive: true });

@@ -4,6 +4,8 @@ import type { Config } from '../kernel/base/config.js';
 import type { App } from '../kernel/context/context.js';
 import type { Database } from '../kernel/database/index.js';
 import { type Channel, MemoryChannel, RedisChannel } from '../kernel/events/channel.js';
+import { DueWorkers } from './dueWork.js';
+import { FeedReaders, waitingForAll } from './feedReaders.js';
 import { JobQueue, waitingJobs } from './jobs.js';
 import { outboxWake, Relay, waitingEvents } from './relay.js';
 
@@ -12,10 +14,12 @@ export class Background {
   readonly channel: Channel;
   readonly jobs: JobQueue;
   readonly #relay?: Relay;
+  readonly #due?: DueWorkers;
+  readonly #readers?: FeedReaders;
 
   constructor(
     { role }: Config,
-    private readonly database: Database,
+    readonly database: Database,
     redis: Redis | undefined,
     log: Logger,
   ) {
@@ -24,7 +28,11 @@ export class Background {
     const works = isAlone || role !== 'api';
     this.channel = redis ? new RedisChannel(redis, log) : new MemoryChannel(isAlone);
     this.jobs = new JobQueue({ database, channel: this.channel, log }, works);
-    if (works) this.#relay = new Relay(database, this.channel, log);
+    if (!works) return;
+    const readers = new FeedReaders();
+    this.#readers = readers;
+    this.#relay = new Relay(database, this.channel, log, (accounts) => readers.placed(accounts));
+    this.#due = new DueWorkers();
   }
 
   /** Called after a commit that wrote events. */
@@ -35,18 +43,21 @@ export class Background {
 
   /** What waits: events for their places, jobs for a worker; how many, and how many seconds the oldest. */
   async waiting(): Promise<{ queue: string; count: number; age: number }[]> {
-    const [events, jobs] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database)]);
-    return [{ queue: 'events', ...events }, ...jobs];
+    const [events, jobs, readers] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database), waitingForAll(this)]);
+    return [{ queue: 'events', ...events }, ...jobs, ...readers];
   }
 
   async start(app: App, sweeps = true): Promise<void> {
     await this.jobs.start(app, sweeps);
+    this.#due?.start(app);
+    this.#readers?.start(app);
     this.#relay?.start();
   }
 
   async stop(): Promise<void> {
-    await this.jobs.stop();
+    await Promise.all([this.jobs.stop(), this.#due?.stop()]);
     await this.#relay?.stop();
+    await this.#readers?.stop();
     this.channel.close();
   }
 }

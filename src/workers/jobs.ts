@@ -3,30 +3,33 @@ import type { App } from '../kernel/context/context.js';
 import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
 import type { Transaction } from '../kernel/database/accountScope.js';
 import type { Database } from '../kernel/database/index.js';
-import { actingFor } from './acting.js';
+import { actingForPerson } from '../modules/auth/auth.acting.js';
 import { sweep } from './sweeps.js';
+import { type Work, Worker } from './worker.js';
 
 /** A run that takes longer counts as crashed unless its job says otherwise, and its job is taken again. */
 const leaseSeconds = 30;
 /** How often crashed runs are looked for. */
 const maintenanceSeconds = 5;
-/** How often a queue is looked at when nobody says that there is work: jobs that begin later, wakes that were lost. */
-const pollMs = 1000;
 /** Jobs of one queue that run at once in this process. */
 const concurrency = 4;
+/** How long the jobs of a suspended account wait before they are looked at again. */
+const suspendedMs = 60 * 60 * 1000;
 /** Sweeps run this often, in whichever process comes first. */
 const sweepSeconds = 300;
 const sweepQueue = 'sweep';
 
-/** The wake of a queue's workers. */
-const jobsWake = (queue: string) => `jobs:${queue}`;
+/** The wake of those who work on a queue. */
+export const jobsWake = (queue: string) => `jobs:${queue}`;
 
-type Taken = PgBoss.JobWithMetadata<Job>;
+/** What is kept of a job: its queue is the name that it is kept under. */
+type Kept = Omit<Job, 'queue'>;
+type Taken = PgBoss.JobWithMetadata<Kept>;
 
 /** The queue: pg-boss in the server's own database, so that a job begins to exist with the change that asks for it. */
 export class JobQueue implements Jobs {
   readonly #boss: PgBoss;
-  readonly #workers: Worker[] = [];
+  readonly #workers: Worker<Taken>[] = [];
   #timer?: NodeJS.Timeout;
 
   /** @param works whether this process works on jobs, or only adds them */
@@ -52,7 +55,7 @@ export class JobQueue implements Jobs {
     const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
     for (const name of queues) if (!known.has(name)) await this.#boss.createQueue(name);
     if (!this.works) return;
-    for (const name of queues) this.#workers.push(new Worker(app, this.#boss, name, (job) => run(app, job)));
+    for (const name of queues) this.#workers.push(new Worker(app, queueWork(this.#boss, name)));
     if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
@@ -81,98 +84,31 @@ export class JobQueue implements Jobs {
   #note = (error: Error) => this.base.log.warn({ err: error }, 'job queue');
 }
 
-async function run(app: App, { name, data, id, retryCount }: Taken): Promise<void> {
+/** The work on one queue. */
+const queueWork = (boss: PgBoss, queue: string): Work<Taken> => ({
+  wake: jobsWake(queue),
+  concurrency,
+  idOf: ({ id }) => id,
+  take: async (_app, batchSize) => (await boss.fetch<Kept>(queue, { batchSize, includeMetadata: true })) ?? [],
+  async run(app, job) {
+    try {
+      await run(app, job);
+      await boss.complete(queue, job.id);
+    } catch (error) {
+      app.log.error({ err: error, queue, job: job.id, retries: job.retryCount }, 'a job failed');
+      await boss.fail(queue, job.id, { message: (error as Error).message });
+    }
+  },
+  abandon: (id) => boss.fail(queue, id, { message: 'the server stopped' }),
+});
+
+async function run(app: App, { name, data, id, retryCount, retryLimit, retryDelay }: Taken): Promise<void> {
   if (name === sweepQueue) return sweep(app);
-  const handler = app.registry.jobs.get(name)!;
-  await handler(await actingFor(app, id, data), data.data, { id, retries: retryCount });
-}
-
-/** Works on one queue. Each job settles by itself, so that a crash repeats only what had not ended. */
-class Worker {
-  readonly #running = new Map<string, Promise<void>>();
-  readonly #loop: Promise<void>;
-  readonly #leave: () => void;
-  #stopped = false;
-  #woken = false;
-  #wake = () => {};
-
-  constructor(
-    private readonly app: App,
-    private readonly boss: PgBoss,
-    private readonly queue: string,
-    private readonly run: (job: Taken) => Promise<void>,
-  ) {
-    this.#leave = app.channel.subscribe(jobsWake(queue), () => this.#stir());
-    this.#loop = this.#work();
-  }
-
-  async stop(patienceMs: number): Promise<void> {
-    this.#stopped = true;
-    this.#leave();
-    this.#stir();
-    await this.#loop;
-    const patience = new Promise((resume) => setTimeout(resume, patienceMs).unref());
-    await Promise.race([Promise.all(this.#running.values()), patience]);
-    const unfinished = [...this.#running.keys()];
-    for (const id of unfinished) await this.boss.fail(this.queue, id, { message: 'the server stopped' }).catch(this.#note);
-  }
-
-  #stir() {
-    this.#woken = true;
-    this.#wake();
-  }
-
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
-      this.#woken = false;
-      const free = concurrency - this.#running.size;
-      const jobs = free > 0 ? await this.#take(free) : [];
-      for (const job of jobs) this.#begin(job);
-      if (jobs.length < free || free === 0) await this.#rest();
-    }
-  }
-
-  async #take(batchSize: number): Promise<Taken[]> {
-    try {
-      return (await this.boss.fetch<Job>(this.queue, { batchSize, includeMetadata: true })) ?? [];
-    } catch (error) {
-      this.#note(error as Error);
-      return [];
-    }
-  }
-
-  /** Until somebody tells of work, there is room again, or the time has come to look. */
-  #rest(): Promise<void> {
-    if (this.#woken || this.#stopped) return Promise.resolve();
-    return new Promise((resume) => {
-      const timer = setTimeout(resume, pollMs).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resume();
-      };
-    });
-  }
-
-  #begin(job: Taken) {
-    const running = this.#settle(job).finally(() => {
-      const wasFull = this.#running.size >= concurrency;
-      this.#running.delete(job.id);
-      if (wasFull) this.#stir();
-    });
-    this.#running.set(job.id, running);
-  }
-
-  async #settle(job: Taken): Promise<void> {
-    try {
-      await this.run(job);
-      await this.boss.complete(this.queue, job.id);
-    } catch (error) {
-      this.app.log.error({ err: error, queue: this.queue, job: job.id, retries: job.retryCount }, 'a job failed');
-      await this.boss.fail(this.queue, job.id, { message: (error as Error).message }).catch(this.#note);
-    }
-  }
-
-  readonly #note = (error: Error) => this.app.log.warn({ err: error, queue: this.queue }, 'job queue');
+  const ctx = await actingForPerson(app, data.accountId, data.userId, id);
+  if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
+  // The account is suspended: its work waits.
+  const startAfter = new Date(Date.now() + suspendedMs);
+  await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter, retryLimit, retryDelay });
 }
 
 /** How many jobs of each queue are due, and for how many seconds the oldest has been. */

@@ -43,6 +43,8 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
+    /** Told of the accounts whose events got their places. */
+    private readonly placed: (accounts: readonly string[]) => void = () => undefined,
   ) {}
 
   start(): void {
@@ -57,6 +59,8 @@ export class Relay {
     this.#again = true;
     this.#running ??= this.#work().finally(() => {
       this.#running = undefined;
+      // Woken between the last look and here.
+      if (this.#again) this.wake();
     });
   }
 
@@ -101,6 +105,7 @@ export class Relay {
     }
     this.#placed = placed.reduce((sum, row) => sum + Number(row.placed), 0);
     for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
+    this.placed(placed.map(({ account_id: account }) => account!));
     return this.#placed === batch;
   }
 }

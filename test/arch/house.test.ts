@@ -46,6 +46,16 @@ describe('the sources', () => {
     expect(linesWith(/\$(query|execute)Raw/, /^src\/(kernel\/|workers\/jobs\.ts$)/)).toEqual([]);
   });
 
+  // The client package runs elsewhere, and calls nobody but this server.
+  it('call out in the kernel and in vendors alone', () => {
+    expect(
+      linesWith(
+        /(?<![.\w])fetch\(|globalThis\.fetch|\b(https?|net|tls)\.(request|get|connect)\(|new WebSocket\(/,
+        /^src\/(vendors|client)\//,
+      ),
+    ).toEqual([]);
+  });
+
   it('run no text as code', () => {
     expect(linesWith(/node:vm|new Function\(|\beval\(/, nowhere)).toEqual([]);
   });
@@ -77,8 +87,13 @@ describe('a module', () => {
     expect(linesWith(/accountId/, /^src\/modules\/auth\//, inModules)).toEqual([]);
   });
 
-  it('looks beyond its account only to find out who is calling', () => {
-    expect(linesWith(/\.global\b/, /^src\/(kernel\/context\/context|modules\/(auth|users)\/.+|demo\/demo)\.ts$/)).toEqual([]);
+  it('looks beyond its account only to find out who is calling, or where nobody is known to', () => {
+    expect(
+      linesWith(
+        /\.global\b/,
+        /^src\/(kernel\/context\/context|kernel\/operations\/idempotency\.public|modules\/(auth|users)\/.+|demo\/demo)\.ts$/,
+      ),
+    ).toEqual([]);
   });
 
   it('does its work without a word about the doors', () => {

@@ -3,13 +3,17 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readme } from '../support/readme.js';
 
-const files = ['README.md', 'CONTRIBUTING.md', 'DECISIONS.md', ...readdirSync('docs').map((name) => join('docs', name))];
+const documentsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+const files = ['README.md', 'CONTRIBUTING.md', 'DECISIONS.md', ...documentsIn('docs'), ...documentsIn('docs/guide')];
 const documents = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
 describe('the documents', () => {
   it('explain every variable that the configuration reads', () => {
     const explained = readFileSync('docs/configuration.md', 'utf8') + readFileSync('test/bench/README.md', 'utf8');
-    const names = [...readFileSync('src/kernel/base/config.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
+    const names = [...readFileSync('src/kernel/base/environment.ts', 'utf8').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name);
     expect(names.length).toBeGreaterThan(20);
     expect(names.filter((name) => !explained.includes(`\`${name}\``))).toEqual([]);
   });

@@ -7,13 +7,15 @@ export interface Caller {
   account_id: string;
   user_id: string;
   user_name: string;
+  /** What the key is called: changes by it are told with its name. */
+  key_name: string;
   permission: string;
   expires_at: Date | null;
   last_used_at: Date | null;
 }
 
 const findKey = `
-select k.id, k.account_id, k.expires_at, k.last_used_at, k.permission, m.user_id, m.name as user_name, m.role
+select k.id, k.name as key_name, k.account_id, k.expires_at, k.last_used_at, k.permission, m.user_id, m.name as user_name, m.role
 from api_keys k join memberships m on m.account_id = k.account_id and m.user_id = k.created_by
 join accounts a on a.id = k.account_id
 where k.hash = $1 and k.revoked_at is null and m.status = 'active' and a.suspended_at is null`;

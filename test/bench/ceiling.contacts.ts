@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { v7 } from 'uuid';
+import type { Caller } from './ceiling.caller.js';
 import { fail, isUuid, nullableText, type PageQuery, type PageRow, pageJson, pageOf, sendJson } from './ceiling.pages.js';
 import * as sql from './ceiling.sql.js';
 import { inTransaction, query } from './ceiling.store.js';
@@ -27,6 +28,8 @@ const schema = {
 };
 
 const isNamed = (body: Body) => Boolean(body.firstName || body.lastName || body.email || body.phone);
+/** Who it is in the log, and by which key in the events. */
+const namesOf = ({ user_name, id, key_name }: Caller) => [user_name, id, key_name];
 const textsOf = (body: Body) => sql.writableTexts.map((name) => body[name] ?? null);
 
 export function contactRoutes(server: FastifyInstance, isKept: boolean): void {
@@ -51,14 +54,14 @@ export function contactRoutes(server: FastifyInstance, isKept: boolean): void {
   server.post<{ Body: Body }>('/api/v1/contacts', { schema }, async ({ caller, body, id }, reply) => {
     if (!isNamed(body)) return fail(reply, 400, 'invalid_request');
     const fixed = [caller.account_id, v7(), v7(), v7(), new Date(), caller.user_id, JSON.stringify(body.customFields ?? {})];
-    const [row] = await query<{ json: string }>('create', sql.create, [...fixed, ...textsOf(body), id, caller.user_name]);
+    const [row] = await query<{ json: string }>('create', sql.create, [...fixed, ...textsOf(body), id, ...namesOf(caller)]);
     return sendJson(reply.status(201), `{"data":${row!.json}}`);
   });
 
   server.patch<{ Params: { id: string }; Body: Body }>('/api/v1/contacts/:id', { schema }, async ({ caller, params, body, id }, reply) => {
     if (!isUuid(params.id)) return fail(reply, 404, 'not_found');
     const fields = sql.writableTexts.filter((name) => body[name] !== undefined);
-    const fixed = [caller.account_id, params.id, v7(), v7(), new Date(), caller.user_id, caller.user_name, id];
+    const fixed = [caller.account_id, params.id, v7(), v7(), new Date(), caller.user_id, caller.user_name, id, caller.id, caller.key_name];
     const values = [...fixed, ...fields.map((name) => body[name])];
     const [row] = await query<{ json: string }>(`change ${fields}`, writes.changeContact(fields), values);
     return row ? sendJson(reply, `{"data":${row.json}}`) : fail(reply, 404, 'not_found');
@@ -76,7 +79,11 @@ function bareRoute(server: FastifyInstance): void {
     await inTransaction([
       { name: 'bare contact', text: writes.bareContact, values: [account, id, now, custom, ...textsOf(body)] },
       { name: 'bare entry', text: writes.bareEntry, values: [account, v7(), id, now, ...who] },
-      { name: 'bare event', text: writes.bareEvent, values: [account, v7(), id, JSON.stringify(body), now, ...who, request] },
+      {
+        name: 'bare event',
+        text: writes.bareEvent,
+        values: [account, v7(), id, JSON.stringify(body), now, caller.id, caller.key_name, request],
+      },
     ]);
     return sendJson(reply.status(201), `{"data":{"id":"${id}"}}`);
   });

@@ -57,7 +57,7 @@ select s.pipeline_id, s.probability, exists (select 1 from companies where accou
 from stages s join pipelines p on p.account_id = $1 and p.id = s.pipeline_id and p.deleted_at is null
 where s.account_id = $1 and s.id = $2 and s.deleted_at is null`;
 
-/** $1 account, $2 deal, $3 log entry, $4 event, $5 now, $6 caller, $7 title, $8 pipeline, $9 stage, $10 company, $11 value, $12 probability, $13 user, $14 place, $15 request id, $16 caller's name. */
+/** $1 account, $2 deal, $3 log entry, $4 event, $5 now, $6 caller, $7 title, $8 pipeline, $9 stage, $10 company, $11 value, $12 probability, $13 user, $14 place, $15 request id, $16 caller's name, $17 key, $18 its name. */
 export const createDeal = `
 with t as (
   insert into deals (account_id, id, title, pipeline_id, stage_id, company_id, value, probability, assigned_to, position, stage_entered_at, created_at, updated_at)
@@ -68,7 +68,7 @@ a as (
   values ($1, $3, 'deal.created', 'Deal created', $2, 'deal', $2, 'created', $6, $16, $5)),
 o as (
   insert into outbox_events (account_id, id, name, entity_type, entity_id, data, actor_id, actor_name, request_id, created_at)
-  select $1, $4, 'deal.created', 'deal', $2, json, $6, $16, $15, $5 from r)
+  select $1, $4, 'deal.created', 'deal', $2, json, $17, $18, $15, $5 from r)
 select json::text from r`;
 
 export const cardFields = ['id', 'title', 'value', 'status', 'expectedCloseDate'];

@@ -68,7 +68,7 @@ export function dealRoutes(server: FastifyInstance, isKept: boolean): void {
     if (!place.known) return fail(reply, 400, 'invalid_request');
     const now = new Date();
     const fixed = [caller.account_id, v7(), v7(), v7(), now, caller.user_id, title, pipelineId, stageId, companyId, value];
-    const rest = [place.probability, assignedTo, now.getTime(), request, caller.user_name];
+    const rest = [place.probability, assignedTo, now.getTime(), request, caller.user_name, caller.id, caller.key_name];
     const [row] = await query<{ json: string }>('createDeal', deals.createDeal, [...fixed, ...rest]);
     return sendJson(reply.status(201), `{"data":${row!.json}}`);
   });
@@ -79,7 +79,18 @@ export function dealRoutes(server: FastifyInstance, isKept: boolean): void {
     async ({ caller, params, body, id: request }, reply) => {
       if (!isUuid(params.id)) return fail(reply, 404, 'not_found');
       const fields = changeable.filter((name) => body[name] !== undefined);
-      const fixed = [caller.account_id, params.id, v7(), v7(), new Date(), caller.user_id, caller.user_name, request];
+      const fixed = [
+        caller.account_id,
+        params.id,
+        v7(),
+        v7(),
+        new Date(),
+        caller.user_id,
+        caller.user_name,
+        request,
+        caller.id,
+        caller.key_name,
+      ];
       const values = [...fixed, ...fields.map((name) => body[name])];
       const [row] = await query<{ json: string }>(`change ${fields}`, changeDeal(fields), values);
       return row ? sendJson(reply, `{"data":${row.json}}`) : fail(reply, 404, 'not_found');

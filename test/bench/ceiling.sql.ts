@@ -72,7 +72,7 @@ ${pageOf('select count(*) from m')}`;
 const written = writableTexts.map(column);
 const given = written.map((name, i) => `$${i + 8}${name.endsWith('_id') || name === 'assigned_to' ? '::uuid' : ''}`);
 
-/** $1 account, $2 contact, $3 log entry, $4 event, $5 now, $6 caller, $7 custom fields, then the texts, then request id and caller's name. */
+/** $1 account, $2 contact, $3 log entry, $4 event, $5 now, $6 caller, $7 custom fields, then the texts, then request id, caller's name, key and its name. */
 export const create = `
 with t as (
   insert into contacts (account_id, id, created_at, updated_at, custom_fields, ${written.join(', ')})
@@ -83,5 +83,5 @@ a as (
   values ($1, $3, 'contact.created', 'Contact created', $2, 'contact', $2, 'created', $6, $${written.length + 9}, $5)),
 o as (
   insert into outbox_events (account_id, id, name, entity_type, entity_id, data, actor_id, actor_name, request_id, created_at)
-  select $1, $4, 'contact.created', 'contact', $2, json, $6, $${written.length + 9}, $${written.length + 8}, $5 from r)
+  select $1, $4, 'contact.created', 'contact', $2, json, $${written.length + 10}, $${written.length + 11}, $${written.length + 8}, $5 from r)
 select json::text from r`;

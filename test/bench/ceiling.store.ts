@@ -12,15 +12,19 @@ export async function query<Row extends pg.QueryResultRow>(name: string, text: s
   return (await pool.query<Row>({ name, text, values })).rows;
 }
 
-/** Runs prepared statements one after the other in a transaction. */
-export async function inTransaction(inserts: { name: string; text: string; values: unknown[] }[]): Promise<void> {
-  sent += inserts.length + 2;
+/** Runs prepared statements one after the other in a transaction; the rows of the last. */
+export async function inTransaction<Row extends pg.QueryResultRow>(
+  statements: { name: string; text: string; values: unknown[] }[],
+): Promise<Row[]> {
+  sent += statements.length + 2;
+  let rows: Row[] = [];
   const client = await pool.connect();
   try {
     await client.query('begin');
-    for (const insert of inserts) await client.query(insert);
+    for (const statement of statements) rows = (await client.query<Row>(statement)).rows;
     await client.query('commit');
     client.release();
+    return rows;
   } catch (error) {
     client.release(true);
     throw error;

@@ -1,9 +1,11 @@
 import Fastify from 'fastify';
 import { type Caller, callerOf } from './ceiling.caller.js';
+import { callRoutes } from './ceiling.calls.js';
 import { contactRoutes } from './ceiling.contacts.js';
 import { dealRoutes } from './ceiling.deals.js';
 import { fail } from './ceiling.pages.js';
 import { statements } from './ceiling.store.js';
+import { isOpen, talkRoutes } from './ceiling.talk.js';
 
 /*
  * The best that a hand-written server does on these tables: Fastify, pg, prepared statements, JSON built by PostgreSQL.
@@ -20,7 +22,7 @@ declare module 'fastify' {
 const server = Fastify();
 server.decorateRequest('caller');
 server.addHook('onRequest', async (request, reply) => {
-  if (!request.url.startsWith('/api/')) return;
+  if (!request.url.startsWith('/api/') || isOpen(request.url)) return;
   const caller = await callerOf(request.headers.authorization);
   if (!caller) return fail(reply, 401, 'unauthenticated');
   request.caller = caller;
@@ -29,6 +31,8 @@ server.addHook('onRequest', async (request, reply) => {
 const isKept = process.env.KEPT === '1';
 contactRoutes(server, isKept);
 dealRoutes(server, isKept);
+talkRoutes(server, isKept);
+callRoutes(server);
 server.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
 server.get('/metrics', (_request, reply) => reply.send(`db_queries_total ${statements()}\n`));
 

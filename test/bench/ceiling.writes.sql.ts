@@ -6,7 +6,7 @@ interface Changed {
   /** The name of the event, and the title of the log entry. */
   name: string;
   title: string;
-  /** The fields that are sent, each with its type in PostgreSQL; their values are the parameters from $9 on. */
+  /** The fields that are sent, each with its type in PostgreSQL; their values are the parameters from $11 on. */
   fields: [name: string, type: string][];
   /** What is set besides. */
   also?: string;
@@ -19,10 +19,10 @@ interface Changed {
 /**
  * The row with its new values, its log entry and its event, each with what differs, and the record as it is then. Where nothing
  * differs nothing is written, and the record is answered as it is.
- * $1 account, $2 record, $3 log entry, $4 event, $5 now, $6 caller, $7 caller's name, $8 request id.
+ * $1 account, $2 record, $3 log entry, $4 event, $5 now, $6 caller, $7 caller's name, $8 request id, $9 key, $10 its name.
  */
 function changeOf({ table, name, title, fields, also = '', record, links }: Changed): string {
-  const columns = fields.map(([field, type], i) => ({ field, column: contacts.column(field), given: `$${i + 9}::${type}` }));
+  const columns = fields.map(([field, type], i) => ({ field, column: contacts.column(field), given: `$${i + 11}::${type}` }));
   const entity = name.split('.')[0];
   const differs = columns.map(({ column, given }) => `old.${column} is distinct from ${given}`).join(' or ');
   const pairs = columns.map(({ field, column, given }) => `('${field}', to_jsonb(old.${column}), to_jsonb(${given}))`).join(', ');
@@ -40,7 +40,7 @@ a as (
   select $1, $3, '${name}', '${title}', ${links}, '${entity}', $2, 'updated', d.changes, $6, $7, $5 from t, d),
 o as (
   insert into outbox_events (account_id, id, name, entity_type, entity_id, data, changes, actor_id, actor_name, request_id, created_at)
-  select $1, $4, '${name}', '${entity}', $2, r.json, d.changes, $6, $7, $8, $5 from r, d)
+  select $1, $4, '${name}', '${entity}', $2, r.json, d.changes, $9, $10, $8, $5 from r, d)
 select json::text from r
 union all select row_to_json(s)::text from (select ${record} from old t where not exists (select 1 from r)) s`;
 }

@@ -22,15 +22,21 @@ export class Contestant {
   readonly rounds: Round[] = [];
   readonly #server: Running;
   readonly #url: string;
+  /** What is sent in rounds, as samples, and to count statements. */
+  readonly #calls: { load: Call[]; samples: Call[]; counted: Call[] };
   #sent = 0;
 
   constructor(
     private readonly bench: Bench,
     side: SideName,
-    readonly calls: Call[],
+    calls: Call[],
+    isOnce = false,
   ) {
     this.#server = bench.sides.running.get(side)!;
     this.#url = bench.place.urls[side];
+    this.#calls = isOnce
+      ? { load: calls.slice(100), samples: calls.slice(0, 50), counted: calls.slice(50, 100) }
+      : { load: calls, samples: calls, counted: calls };
   }
 
   /** One round; begins at the call, or behind those that were sent before. */
@@ -39,7 +45,7 @@ export class Contestant {
     const { connections } = options;
     const backends = await backendTimes(client, this.#url);
     const before = this.#server.cpu();
-    const load = await send({ url: this.#server.url, key: place.key, calls: this.calls, from, seconds, connections });
+    const load = await send({ url: this.#server.url, key: place.key, calls: this.#calls.load, from, seconds, connections });
     const cpu = this.#server.cpu() - before;
     const database = spent(backends, await backendTimes(client, this.#url));
     this.#sent += load.requests + connections;
@@ -58,7 +64,7 @@ export class Contestant {
 
   /** What it answers to a sample of its calls. */
   answers() {
-    return answersOf(this.#server, this.calls, this.bench.place.key);
+    return answersOf(this.#server, this.#calls.samples, this.bench.place.key);
   }
 
   /** What it has written so far. */
@@ -68,7 +74,7 @@ export class Contestant {
 
   /** SQL statements of one request. */
   statements() {
-    return statementsOf(this.#server, this.calls, this.bench.place.key);
+    return statementsOf(this.#server, this.#calls.counted, this.bench.place.key);
   }
 }
 

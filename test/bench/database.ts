@@ -44,7 +44,7 @@ function stamp(): string {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
     if (name.endsWith('.sql')) hash.update(readFileSync(join(folder, name)));
   }
-  for (const name of ['fill.ts', 'fill.deals.ts', 'fill.work.ts', 'fill.accounts.ts', 'words.ts'])
+  for (const name of ['fill.ts', 'fill.deals.ts', 'fill.work.ts', 'fill.talk.ts', 'fill.calls.ts', 'fill.accounts.ts', 'words.ts'])
     hash.update(readFileSync(join(dirname(folder), '../test/bench', name)));
   return hash.digest('hex').slice(0, 12);
 }
@@ -88,10 +88,11 @@ export async function emptyDatabase<T>(name: string, work: (url: string) => Prom
   });
 }
 
-/** The counters are ours: the ceiling counts, and so it does not pay for keeping totals. */
-const dropCounters = `
+/** The counters and the heads of conversations are ours: the ceiling counts, and writes the heads by its own statements. */
+const dropTriggers = `
 do $$ declare t record; begin
-  for t in select tgname, tgrelid::regclass as owner from pg_trigger where not tgisinternal and tgname like 'count\\_%' loop
+  for t in select tgname, tgrelid::regclass as owner from pg_trigger where not tgisinternal
+    and (tgname like 'count\\_%' or tgname in ('heads_insert', 'heads_update', 'keep_submission_counts')) loop
     execute format('drop trigger %I on %s', t.tgname, t.owner);
   end loop;
 end $$`;
@@ -101,7 +102,7 @@ const stageTotals = `
 insert into counts (account_id, kind, slot, n)
 select account_id, 'bench-stage:' || stage_id, 0, count(*) from deals where deleted_at is null group by account_id, stage_id`;
 
-const changes: Partial<Record<SideName, string>> = { ceiling: dropCounters, kept: stageTotals };
+const changes: Partial<Record<SideName, string>> = { ceiling: dropTriggers, kept: stageTotals };
 
 const isRunning = (pid: number) => {
   try {

@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import { type FilledAccount, fillAccount } from './fill.accounts.js';
+import { fillCalls } from './fill.calls.js';
 import { fillDeals } from './fill.deals.js';
+import { fillTalk } from './fill.talk.js';
 import { fillWork } from './fill.work.js';
 import { companyHeads, companyTails, firstNames, jobTitles, lastNames, places, sources, streets, tagNames } from './words.js';
 
@@ -8,9 +10,15 @@ export interface Size {
   contacts: number;
   companies: number;
   deals: number;
+  messages: number;
+  calls: number;
+  appointments: number;
 }
 
-export const size: Size = { contacts: 100_000, companies: 5_000, deals: 20_000 };
+export const size: Size = {
+  ...{ contacts: 100_000, companies: 5_000, deals: 20_000, messages: 100_000 },
+  ...{ calls: 10_000, appointments: 10_000 },
+};
 const tagsPerContact = 2;
 
 /** What a client needs to know of the filled account, and the keys of the empty ones beside it. */
@@ -36,6 +44,15 @@ const colleagues = [
   ['Noor', 'Haddad'],
   ['Jules', 'Moreau'],
   ['Kim', 'Sandoval'],
+] as const;
+
+/** They have calendars and calls, as the colleagues do, but no contacts and deals. */
+const receptionists = [
+  ['Ada', 'Lindqvist'],
+  ['Ben', 'Okafor'],
+  ['Cleo', 'Marchetti'],
+  ['Dina', 'Farouk'],
+  ['Eli', 'Novak'],
 ] as const;
 
 /** How many empty accounts there are besides. */
@@ -121,7 +138,8 @@ const ascii = (names: string[]) => names.map((name) => name.normalize('NFD').rep
 export async function fill(client: pg.Client, wanted: Size = size): Promise<Filled> {
   await client.query(helpers);
   await client.query('begin');
-  const { accountId, key, members } = await fillAccount(client, 'Bench', colleagues);
+  const { accountId, key, members: people } = await fillAccount(client, 'Bench', [...colleagues, ...receptionists]);
+  const members = people.slice(0, colleagues.length);
   const placeTexts = places.map((place) => place.join('|'));
   await client.query(companies, [accountId, companyHeads, companyTails, placeTexts, members, wanted.companies]);
   const { rows } = await client.query<{ id: string }>(tags, [accountId, tagNames]);
@@ -135,6 +153,8 @@ export async function fill(client: pg.Client, wanted: Size = size): Promise<Fill
   await client.query(tagCounts, [accountId]);
   await fillDeals(client, { accountId, members, ...wanted });
   await fillWork(client, { accountId, members, ...wanted });
+  await fillTalk(client, { accountId, members, ...wanted });
+  await fillCalls(client, { accountId, members: people, ...wanted });
   const otherKeys = await fillOthers(client);
   await client.query('commit');
   await client.query('vacuum (analyze)');
@@ -146,8 +166,9 @@ export async function fill(client: pg.Client, wanted: Size = size): Promise<Fill
 async function checkFill(client: pg.Client, accountId: string, wanted: Size): Promise<void> {
   const { rows } = await client.query(
     `select (select count(*) from contacts where account_id = $1)::int as contacts, (select count(*) from companies where account_id = $1)::int
-     as companies, (select count(*) from tags where account_id = $1)::int as tags, (select count(*) from contact_tags where account_id = $1)::int
-     as links, (select sum(n) from counts where account_id = $1 and kind = 'contacts')::int as counted`,
+     as companies, (select count(*) from tags where account_id = $1)::int as tags, (select count(*) from messages where account_id = $1)::int as messages, (select count(*) from contact_tags where account_id = $1)::int
+     as links, (select count(*) from calls where account_id = $1)::int as calls,
+     (select count(*) from appointments where account_id = $1)::int as appointments, (select sum(n) from counts where account_id = $1 and kind = 'contacts')::int as counted`,
     [accountId],
   );
   const expected = { ...wanted, tags: tagNames.length, links: wanted.contacts * tagsPerContact, counted: wanted.contacts };

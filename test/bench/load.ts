@@ -11,6 +11,9 @@ export interface Call {
   method: 'GET' | 'POST' | 'PATCH';
   path: string;
   body?: object;
+  /** A form instead of it, as vendors send them. */
+  form?: Record<string, string>;
+  headers?: Record<string, string>;
   /** The API key, where it is another than the filled account's. */
   key?: string;
 }
@@ -51,8 +54,20 @@ function succeeded({ refused, broken, ...load }: Outcome): Load {
 
 const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
-const lineOf = ({ method, path, body, key }: Call) =>
-  `${[method, path, key ? `Bearer ${key}` : '', body ? JSON.stringify(body) : ''].join('\t')}\n`;
+/** The headers of a call, where they are others than everybody's. */
+export const ownHeaders = ({ key, form, headers }: Call): Record<string, string> => ({
+  ...(key && { authorization: `Bearer ${key}` }),
+  ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+  ...headers,
+});
+
+export const textOf = ({ body, form }: Call): string | undefined =>
+  form ? new URLSearchParams(form).toString() : body && JSON.stringify(body);
+
+const lineOf = (call: Call) => {
+  const headers = Object.entries(ownHeaders(call)).map(([name, value]) => `${name}=${value}`);
+  return `${[call.method, call.path, headers.join('|'), textOf(call) ?? ''].join('\t')}\n`;
+};
 
 const wrk: Generator = async ({ url, key, calls, from, seconds, connections }) => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));
@@ -73,11 +88,9 @@ const wrk: Generator = async ({ url, key, calls, from, seconds, connections }) =
 const autocannon: Generator = async ({ url, key, calls, from, seconds, connections }) => {
   const { default: cannon } = await import('autocannon');
   // Each connection sends its own list in turn, so each begins elsewhere.
-  const lists = calls.map(({ method, path, body, key: own }) => ({
-    method,
-    path,
-    body: body && JSON.stringify(body),
-    ...(own && { headers: headersOf(own) }),
+  const lists = calls.map((call) => ({
+    ...{ method: call.method, path: call.path, body: textOf(call) },
+    headers: { ...headersOf(key), ...ownHeaders(call) },
   }));
   let nth = 0;
   const result = await cannon({

@@ -32,10 +32,10 @@ async function checkWork(workload: Workload, server: Contestant, rivals: [Yardst
 
 /** The rounds of a workload, interleaved A B C C B A …; those of a round begin with the same request where nothing is written. */
 export async function measure(bench: Bench, workload: Workload): Promise<Figures[]> {
-  const server = new Contestant(bench, 'server', workload.calls);
+  const server = new Contestant(bench, 'server', workload.calls, workload.isOnce);
   const rivals = workload.yardsticks.map((yardstick): [Yardstick, Contestant] => [
     yardstick,
-    new Contestant(bench, yardstick.side, yardstick.calls ?? workload.calls),
+    new Contestant(bench, yardstick.side, yardstick.calls ?? workload.calls, workload.isOnce),
   ]);
   const bytes = await checkWork(workload, server, rivals);
   const statements = [await server.statements()];

@@ -24,7 +24,7 @@ const other: Yardstick = { name: 'other', side: 'other', target: {} };
 async function profile(bench: Bench, workload: Workload, side: SideName): Promise<void> {
   const yardstick = workload.yardsticks.find((one) => one.side === side);
   if (!yardstick && side !== 'server') throw new Error(`${workload.key} is not compared with ${side}`);
-  const server = new Contestant(bench, side, yardstick?.calls ?? workload.calls);
+  const server = new Contestant(bench, side, yardstick?.calls ?? workload.calls, workload.isOnce);
   await server.answers();
   await server.warm();
   const load = server.round(options.seconds + 2);
@@ -72,7 +72,7 @@ await withPlace(async (place) => {
   try {
     const url = place.urls.server;
     const shape = await shapeOf(sides.running.get('server')!, place.key);
-    const all = await connected(url, (client) => workloads({ client, filled: place, shape }));
+    const all = await connected(url, (client) => workloads({ client, filled: place, shape, settings: sides.settings }));
     const wanted = chosen(all, options.only).map((one) => (isAgainstOther ? { ...one, yardsticks: [other] } : one));
     await connected(url, async (client) => {
       const bench = { place, sides, send, client };

@@ -3,8 +3,10 @@ import type { SideName } from './database.js';
 import type { Filled } from './fill.js';
 import type { Call } from './load.js';
 import type { Shape } from './shape.js';
+import { callWorkloads } from './workloads.calls.js';
 import { contactWorkloads } from './workloads.contacts.js';
 import { dealWorkloads } from './workloads.deals.js';
+import { talkWorkloads } from './workloads.talk.js';
 
 /** What a workload is compared with. */
 export interface Yardstick {
@@ -30,6 +32,8 @@ export interface Workload {
   comparable?: (body: never) => unknown;
   /** Whether each request changes something: none is sent a second time before all others were. */
   isWriting?: boolean;
+  /** Whether a request is refused when it is sent again: the samples are not sent a second time. */
+  isOnce?: boolean;
   /** Fields that differ from request to request. */
   differing?: string[];
   /** The most statements besides the key check. */
@@ -41,6 +45,8 @@ export interface Ground {
   client: pg.Client;
   filled: Filled;
   shape: Shape;
+  /** What the servers were told of the vendors and of their own address. */
+  settings: Readonly<Record<string, string>>;
 }
 
 export const get = (path: string): Call => ({ method: 'GET', path: `/api/v1${path}` });
@@ -71,7 +77,12 @@ export const bothCeilings = (counted: number, kept: number, calls?: Call[]): Yar
 
 /** Those that only read come first: what others write would be counted. */
 export async function workloads(ground: Ground): Promise<Workload[]> {
-  const all = [...(await contactWorkloads(ground)), ...(await dealWorkloads(ground))];
+  const all = [
+    ...(await contactWorkloads(ground)),
+    ...(await dealWorkloads(ground)),
+    ...(await talkWorkloads(ground)),
+    ...(await callWorkloads(ground)),
+  ];
   return [...all.filter(({ isWriting }) => !isWriting), ...all.filter(({ isWriting }) => isWriting)];
 }
 

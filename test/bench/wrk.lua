@@ -1,20 +1,20 @@
--- Sends the requests of a file in turn, one a line: method, path, authorization (empty for the usual one) and body, parted by
+-- Sends the requests of a file in turn, one a line: method, path, headers of its own (name=value, parted by |) and body, parted by
 -- tabs; begins at the line that it is told.
 local requests = {}
 local at = 0
 
-local function headers(authorization)
-  if authorization == '' then return nil end
-  local own = {}
-  for name, value in pairs(wrk.headers) do own[name] = value end
-  own.authorization = authorization
-  return own
+local function headers(own)
+  if own == '' then return nil end
+  local all = {}
+  for name, value in pairs(wrk.headers) do all[name] = value end
+  for name, value in own:gmatch('([^=|]+)=([^|]*)') do all[name] = value end
+  return all
 end
 
 function init(args)
   for line in io.lines(args[1]) do
-    local method, path, authorization, body = line:match('^(%S+)\t(%S+)\t([^\t]*)\t(.*)$')
-    requests[#requests + 1] = wrk.format(method, path, headers(authorization), body ~= '' and body or nil)
+    local method, path, own, body = line:match('^(%S+)\t(%S+)\t([^\t]*)\t(.*)$')
+    requests[#requests + 1] = wrk.format(method, path, headers(own), body ~= '' and body or nil)
   end
   at = tonumber(args[2])
 end

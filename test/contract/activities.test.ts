@@ -37,7 +37,7 @@ describe('POST /activities', () => {
     const reply = await create(fields);
     expect(reply.status).toBe(201);
     const { id, timestamp, ...entry } = reply.body.data;
-    const nothing = { dealId: null, entityType: null, entityId: null, action: null, changes: null };
+    const nothing = { dealId: null, entityType: null, entityId: null, action: null, changes: null, names: null };
     expect(entry).toEqual({ ...fields, ...nothing, userId: acme.ownerId, userName: acme.ownerEmail });
     expect(id).toMatch(/^[0-9a-f-]{36}$/);
     expect(Math.abs(Date.parse(timestamp) - Date.now())).toBeLessThan(60_000);
@@ -126,8 +126,50 @@ describe('GET /activities', () => {
     expect(await seen(['activities', 'tasks'])).toEqual(['call', 'task.created']);
     expect(await seen(['activities', 'tasks', 'contacts'])).toEqual(['call', 'task.created', 'contact.created']);
     const key = await acme.key({ scopes: ['activities', 'contacts'] });
-    const { data } = await key.gql(`{ contact(id: "${contact.id}") { activities { type } } }`);
-    expect(data.contact.activities).toEqual([{ type: 'call' }, { type: 'contact.created' }]);
+    const { data } = await key.gql(`{ contact(id: "${contact.id}") { activities { nodes { type } } } }`);
+    expect(data.contact.activities.nodes).toEqual([{ type: 'call' }, { type: 'contact.created' }]);
+  });
+});
+
+describe('an entry of a change', () => {
+  it('is one for each change, and names the record and what it led to, as they were called at the time', async () => {
+    const [from, to] = await Promise.all([acme.member(), acme.company({ name: 'Analytical Engines' })]);
+    const pipeline = await acme.pipeline();
+    const [fresh, talking] = pipeline.stages;
+    const deal = await acme.deal({ pipeline, title: 'Mill for Ada', assignedTo: from.userId });
+    const moved = { stageId: talking.id, assignedTo: acme.ownerId, companyId: to.id, status: 'won' };
+    dataOf(await acme.owner.patch(`/deals/${deal.id}`, moved));
+    dataOf(await acme.owner.patch(`/companies/${to.id}`, { name: 'Called otherwise since' }));
+    dataOf(await acme.owner.patch(`/deals/${deal.id}`, { assignedTo: null }));
+    const { data } = await list(`deal_id=${deal.id}`);
+    expect(data.map(({ type, title, description }: Loose) => [type, title, description])).toEqual([
+      ['deal.updated', 'Deal updated', `Mill for Ada: assigned to ${acme.ownerEmail} → none`],
+      [
+        ...['deal.won', 'Deal won'],
+        `Mill for Ada: stage New → Talking, assigned to Mem Ber → ${acme.ownerEmail}, company none → Analytical Engines`,
+      ],
+      ['deal.created', 'Deal created', 'Mill for Ada'],
+    ]);
+    const names = { [fresh.id]: 'New', [talking.id]: 'Talking', [from.userId]: 'Mem Ber', [acme.ownerId]: acme.ownerEmail };
+    expect(data.map((entry: Loose) => entry.names)).toEqual([
+      { [acme.ownerId]: acme.ownerEmail },
+      { ...names, [to.id]: 'Analytical Engines' },
+      null,
+    ]);
+    const graph = await acme.owner.gql(`{ deal(id: "${deal.id}") { activities { nodes { description names } } } }`);
+    const shown = data.map(({ description, names }: Loose) => ({ description, names }));
+    expect(graph.data.deal.activities.nodes).toEqual(shown);
+    expect((await list('search=mill%20for%20ada')).meta.total).toBe(3);
+  });
+
+  it('says what a record was called that is gone', async () => {
+    const task = await acme.task({ title: 'Ring the mill' });
+    dataOf(await acme.owner.del(`/tasks/${task.id}`));
+    const { data } = await list('search=ring%20the%20mill');
+    expect(data.map(({ type, description }: Loose) => [type, description])).toEqual([
+      ['task.deleted', 'Ring the mill'],
+      ['task.created', 'Ring the mill'],
+    ]);
   });
 });
 
@@ -137,11 +179,11 @@ describe('activities through the other door', () => {
     const input = { type: 'call', title: 'Spoke', contactId: id };
     const made = await acme.owner.gql(
       `mutation ($input: CreateActivityInput!) {
-      createActivity(input: $input) { contact { firstName activities(first: 1) { title } } user { email } } }`,
+      createActivity(input: $input) { contact { firstName activities(first: 1) { nodes { title } } } user { email } } }`,
       { input },
     );
     expect(made.data.createActivity).toEqual({
-      contact: { firstName: 'Ada', activities: [{ title: 'Spoke' }] },
+      contact: { firstName: 'Ada', activities: { nodes: [{ title: 'Spoke' }] } },
       user: { email: acme.ownerEmail },
     });
   });

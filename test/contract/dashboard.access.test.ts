@@ -54,8 +54,11 @@ describe('a key', () => {
     expect(whole).toMatchObject({ contactCount: 1, overdueTasks: 1, unreadMessages: 1, dealsByStatus: { open: { count: 1 } } });
     expect([whole.needsFollowUp.length, whole.recentActivities.length]).toEqual([1, 9]);
     const key = await acme.key();
-    // The making of the key is in the log by now.
-    expect(await seen(key)).toEqual(await seen(acme.owner));
+    // The making of the key is in the log by now, but what happens to keys is for people.
+    const { recentActivities, ...sections } = await seen(acme.owner);
+    const others = recentActivities.filter((entry: Loose) => entry.entityType !== 'apikey');
+    expect(others.length).toBe(recentActivities.length - 1);
+    expect(await seen(key)).toEqual({ ...sections, recentActivities: others });
   });
 
   it('sees only what its scopes allow; the rest is empty, and the flag says so', async () => {
@@ -86,7 +89,7 @@ describe('a key', () => {
     expect(data.dashboard).toMatchObject({ contactCount: 1, canViewDeals: false, staleDeals: [], pipelineSummary: null });
     expect(ids(data.dashboard.needsFollowUp)).toEqual(ids(whole.needsFollowUp));
     for (const selection of [
-      'needsFollowUp { deals { id } }',
+      'needsFollowUp { deals { nodes { id } } }',
       'pipelineSummary { pipeline { stages { id } } }',
       'staleDeals { stage { id } }',
     ])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { actingFor } from '../../src/workers/acting.js';
+import { actingForPerson } from '../../src/modules/auth/auth.acting.js';
 import { type Account, type Client, dataOf, expectRefusal, type Loose, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -86,8 +86,7 @@ describe('a run that was thought dead', () => {
     const { id } = dataOf(await acme.owner.post('/imports', { rows: [{ firstName: 'Fenced' }, { firstName: 'Fenced' }] }));
     await api.app.database.prisma.import.updateMany({ where: { id }, data: { status: 'processing' } });
     const run = api.app.registry.jobs.get('contactImport')!;
-    const one = async () =>
-      run(await actingFor(api.app, 'test', { accountId: acme.id, userId: acme.ownerId, data: {} }), { importId: id }, { id, retries: 0 });
+    const one = async () => run((await actingForPerson(api.app, acme.id, acme.ownerId, 'test'))!, { importId: id }, { id, retries: 0 });
     await Promise.all([one(), one(), one()]);
     expect(dataOf(await acme.owner.get(`/imports/${id}`))).toMatchObject({ status: 'completed', createdCount: 2, processedRows: 2 });
     expect(await found('Fenced')).toHaveLength(2);

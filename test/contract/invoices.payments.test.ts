@@ -169,8 +169,8 @@ describe('invoices in GraphQL', () => {
       payment: { amount: 15.02, method: 'cash', recorder: { id: acme.ownerId } },
       invoice: { status: 'paid', payments: [{ amount: 15.02 }] },
     });
-    const related = await run(`{ contact(id: "${contact.id}") { invoices(first: 5) { id status items { description } } } }`);
-    expect(related.contact.invoices).toEqual([{ id, status: 'paid', items: [{ description: 'Widget' }] }]);
+    const related = await run(`{ contact(id: "${contact.id}") { invoices(first: 5) { nodes { id status items { description } } } } }`);
+    expect(related.contact.invoices.nodes).toEqual([{ id, status: 'paid', items: [{ description: 'Widget' }] }]);
     expectGraphQLRefusal(await acme.owner.gql(`mutation { voidInvoice(id: "${id}") { id } }`), 409);
   });
 

@@ -128,3 +128,31 @@ describe('a total', () => {
     expect((await other.owner.gql('{ contacts { totalCount } }')).data.contacts.totalCount).toBe(2);
   });
 });
+
+describe('the total', () => {
+  const many = 10_001;
+  beforeAll(async () => {
+    await api.app.database.prisma.$executeRaw`
+      insert into tasks (account_id, id, title, created_by, created_at, updated_at)
+      select ${acme.id}::uuid, gen_random_uuid(), 'Call', ${acme.ownerId}::uuid, now(), now() from generate_series(1, ${many}::int)`;
+  });
+  const tasks = async (query: string) => dataOf(await acme.owner.get(`/tasks?per_page=2&${query}`));
+
+  it('is counted to 10,000 where an estimate is enough, and further where it is kept anyway', async () => {
+    expect((await tasks('status=todo')).meta).toMatchObject({ total: many, totalPages: 5001 });
+    expect((await tasks('status=todo&count=exact')).meta.total).toBe(many);
+    expect((await tasks('status=todo&count=estimated')).meta).toMatchObject({ total: 10_000, totalPages: 5000 });
+    expect((await tasks('count=estimated')).meta.total).toBe(many);
+    expect((await page('search=n1&count=estimated')).meta.total).toBe(1);
+    const { data } = await acme.owner.gql('{ tasks(filter: { status: todo }, count: estimated, first: 1) { totalCount nodes { id } } }');
+    expect((data as Loose).tasks).toMatchObject({ totalCount: 10_000, nodes: [{}] });
+  });
+
+  it('is left out where nobody wants it; the page is the same', async () => {
+    const [counted, without] = [await tasks('status=todo'), await tasks('status=todo&count=none')];
+    expect(without).toEqual({ data: counted.data, meta: { ...counted.meta, total: null, totalPages: null } });
+    const bare = await acme.owner.get('/automations?count=none');
+    expect([bare.status, bare.headers['x-total-count'], bare.headers['x-page']]).toEqual([200, undefined, '1']);
+    expectRefusal(await acme.owner.get('/tasks?count=roughly'), 400, 'count');
+  });
+});

@@ -156,10 +156,13 @@ describe('notes through the other door', () => {
       ['new', false],
     ])
       await note({ body, isPinned, contactId });
-    const query = '{ contact(id: "ID") { notes(first: 5) { body author { email } contact { firstName } } } }'.replace('ID', contactId);
+    const query = '{ contact(id: "ID") { notes(first: 5) { nodes { body author { email } contact { firstName } } } } }'.replace(
+      'ID',
+      contactId,
+    );
     const { data } = await acme.owner.gql(query);
     const around = { author: { email: acme.ownerEmail }, contact: { firstName: 'Ada' } };
-    expect(data.contact.notes).toEqual([
+    expect(data.contact.notes.nodes).toEqual([
       { body: 'old', ...around },
       { body: 'new', ...around },
     ]);

@@ -48,14 +48,23 @@ describe('simulated vendors', () => {
   it('are named by readiness and as a warning at the start, where there is a database of its own', async () => {
     const reply = await api.anybody().raw({ path: '/readyz' });
     const warning = api.logs.find((line) => line.includes('simulated'));
-    expect([reply.status, reply.body]).toEqual([200, { status: 'ok', ...(isPostgres && { simulated: ['email', 'payments'] }) }]);
-    expect(warning ? JSON.parse(warning).vendors : undefined).toEqual(isPostgres ? ['email', 'payments'] : undefined);
+    expect([reply.status, reply.body]).toEqual([
+      200,
+      { status: 'ok', ...(isPostgres && { simulated: ['email', 'sms', 'line', 'payments'] }) },
+    ]);
+    expect(warning ? JSON.parse(warning).vendors : undefined).toEqual(isPostgres ? ['email', 'sms', 'line', 'payments'] : undefined);
   });
 
+  const messages = {
+    ...{ smtpUrl: 'smtp://127.0.0.1:1', vendorLineUrl: 'http://127.0.0.1:1' },
+    twilio: { accountSid: 'AC1', authToken: 'token', apiBase: 'http://127.0.0.1:1' },
+  };
+
   it('keep the server from starting with REQUIRE_LIVE_VENDORS, by the names of what is missing', async () => {
-    const missing = /REQUIRE_LIVE_VENDORS: email .+ SMTP_URL .+; payments .+ STRIPE_SECRET_KEY/;
+    const missing =
+      /REQUIRE_LIVE_VENDORS: email .+ SMTP_URL .+; sms .+ TWILIO_ACCOUNT_SID .+; line .+ VENDOR_LINE_URL .+; payments .+ STRIPE_SECRET_KEY/;
     await expect(server({ config: { requireLiveVendors: true } })).rejects.toThrow(missing);
-    const config = { requireLiveVendors: true, smtpUrl: 'smtp://127.0.0.1:1' };
+    const config = { requireLiveVendors: true, ...messages };
     await expect(server({ config })).rejects.toThrow(/REQUIRE_LIVE_VENDORS: payments/);
     expect(readConfig({ REQUIRE_LIVE_VENDORS: '1' }).requireLiveVendors).toBe(true);
   });
@@ -68,7 +77,7 @@ describe('simulated vendors', () => {
       ]),
     );
     const stripe = { secretKey: 'sk_test', webhookSecret: 'whsec_test', prices: prices as never, apiBase: 'http://127.0.0.1:1' };
-    const live = await server({ config: { requireLiveVendors: true, smtpUrl: 'smtp://127.0.0.1:1', stripe } });
+    const live = await server({ config: { requireLiveVendors: true, ...messages, stripe } });
     expect((await live.anybody().raw({ path: '/readyz' })).body).toEqual({ status: 'ok' });
     await live.close();
   });

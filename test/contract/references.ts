@@ -1,4 +1,6 @@
 import type { Account, Loose } from '../support/index.js';
+import { aNumber } from './samples.talk.js';
+import { aWebhook } from './samples.webhooks.js';
 
 /**
  * Makes a record in an account and answers the id that a body would name it by. `beside` is the rest of that body, where the
@@ -7,7 +9,7 @@ import type { Account, Loose } from '../support/index.js';
 type Reference = (account: Account, beside?: Record<string, unknown>) => Promise<string>;
 
 const tag: Reference = async (account) => (await account.tag(`tag ${crypto.randomUUID()}`)).id;
-const contact: Reference = async (account) => (await account.contact()).id;
+const contact: Reference = async (account) => (await account.contact({ email: 'reader@example.com', phone: '+14155550199' })).id;
 const user: Reference = async (account) => account.ownerId;
 
 const rowOf = (account: Account) => ({ accountId: account.id, id: crypto.randomUUID(), createdAt: new Date(), updatedAt: new Date() });
@@ -32,6 +34,13 @@ async function dealIn(account: Account, pipelineId: string, stageId?: string): P
   return (await account.seed.app.database.prisma.deal.create({ data })).id;
 }
 
+const template: Reference = async (account) =>
+  (
+    await account.seed.app.database.prisma.template.create({
+      data: { ...rowOf(account), name: 'Template', channel: 'email', body: 'Hello' },
+    })
+  ).id;
+
 const deal: Reference = async (account) => dealIn(account, await pipeline(account));
 
 /** The pipeline that the stage of the body belongs to; any other account has one of its own. */
@@ -41,6 +50,13 @@ const itsStage: Reference = async (account, beside) => stageIn(account, await it
 const neighbour: Reference = async (account, beside) => {
   const pipelineId = await itsPipeline(account, beside);
   return dealIn(account, pipelineId, beside?.stageId as string | undefined);
+};
+
+/** An event that the feed has. */
+const event: Reference = async (account) => {
+  const { id } = await account.contact({ firstName: 'Ada' });
+  const { outboxEvent } = account.seed.app.database.prisma;
+  return (await outboxEvent.findFirstOrThrow({ where: { accountId: account.id, entityId: id } })).id;
 };
 
 /** What a field of a body refers to, by its name: a field without a line here fails the tests of the tenant wall. */
@@ -55,6 +71,10 @@ export const references: Record<string, Reference> = {
   companyId: company,
   parentCompanyId: company,
   dealId: deal,
+  templateId: template,
+  webhookId: (account) => aWebhook(account),
+  smsProviderId: aNumber,
+  fromkPhoneNumberId: aNumber,
   afterDealId: neighbour,
   pipelineId: itsPipeline,
   stageId: itsStage,
@@ -62,4 +82,5 @@ export const references: Record<string, Reference> = {
   tagIds: tag,
   sourceId: tag,
   targetId: tag,
+  eventId: event,
 };

@@ -2,9 +2,16 @@ import { Secret, TOTP } from 'otpauth';
 import { type Account, type Client, dataOf, password } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { tokenMailed } from '../support/mail.js';
+import { automationSamples } from './samples.automations.js';
+import { calendarSamples } from './samples.calendars.js';
+import { callSamples } from './samples.calls.js';
+import { formSamples } from './samples.forms.js';
 import { manySamples } from './samples.many.js';
 import { moneySamples } from './samples.money.js';
+import { reactSamples } from './samples.react.js';
 import { salesSamples } from './samples.sales.js';
+import { talkSamples } from './samples.talk.js';
+import { webhookSamples } from './samples.webhooks.js';
 import { workSamples } from './samples.work.js';
 
 /** What a row is called with so that it succeeds. */
@@ -151,14 +158,25 @@ export const samples: Record<string, MakeSample> = {
 
   ...moneySamples,
   ...salesSamples,
+  ...webhookSamples,
   ...workSamples,
+  ...talkSamples,
   ...manySamples,
+  ...formSamples,
+  ...callSamples,
+  ...reactSamples,
+  ...calendarSamples,
+  ...automationSamples,
 
   // The feed has an event once the relay has given it its place.
   'GET /events': async (account, n) => {
     const id = await aContact(account, n);
-    const { owner } = account;
-    await eventually(async () => dataOf(await owner.get('/events?per_page=200')).data.some((e: { entityId: string }) => e.entityId === id));
+    let after = '0';
+    await eventually(async () => {
+      const { data } = dataOf(await account.owner.get(`/events?per_page=200&after=${after}`));
+      after = data.at(-1)?.id ?? after;
+      return data.some((event: { entityId: string }) => event.entityId === id);
+    });
     return {};
   },
 

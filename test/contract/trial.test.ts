@@ -19,6 +19,7 @@ const creates: [string, object][] = [
   ['/tags', { name: 'a' }],
   ['/products', { name: 'a' }],
   ['/invoices', { items: [{ description: 'a', quantity: 1, unitPrice: 1 }] }],
+  ['/forms', { name: 'a' }],
   ['/smart-lists', { name: 'a', filters: { field: 'city', op: 'eq', value: 'Paris' } }],
   ['/custom-fields', { entityType: 'deal', fieldKey: 'a', label: 'a', fieldType: 'text' }],
   ['/imports', { rows: [{ firstName: 'a' }] }],

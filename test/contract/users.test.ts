@@ -61,8 +61,8 @@ it('The log remembers who was invited, changed and removed', async () => {
 it('A user leads to the contacts that they look after, in GraphQL', async () => {
   const { userId } = await acme.member();
   const { id } = await acme.contact({ firstName: 'Ada', assignedTo: userId });
-  const reply = await acme.owner.gql('query ($id: ID!) { user(id: $id) { contacts(first: 5) { id assignedUser { id } } } }', {
+  const reply = await acme.owner.gql('query ($id: ID!) { user(id: $id) { contacts(first: 5) { nodes { id assignedUser { id } } } } }', {
     id: userId,
   });
-  expect(reply.data).toEqual({ user: { contacts: [{ id, assignedUser: { id: userId } }] } });
+  expect(reply.data).toEqual({ user: { contacts: { nodes: [{ id, assignedUser: { id: userId } }] } } });
 });

@@ -165,7 +165,37 @@ describe('pages of other origins', () => {
   it('may not call by default', async () => {
     const reply = await key.get('/tags', { origin: page });
     expect(Object.keys(reply.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
-    expect((await api.anybody().send('OPTIONS', '/tags', undefined, preflight)).status).toBe(404);
+    for (const path of ['/tags', '/nothing']) {
+      const asked = await api.anybody().send('OPTIONS', path, undefined, preflight);
+      expectRefusal(asked, 403);
+      expect(asked.body.error).toContain('CORS_ORIGINS');
+    }
+  });
+
+  it('may call from any port of this machine where the demo runs, and from nowhere else', async () => {
+    const demo = await server({ config: { corsLocalhost: true } });
+    const { owner } = await demo.seed.account();
+    for (const origin of ['http://localhost:5173', 'http://127.0.0.1:3000', 'http://[::1]:8080', 'http://localhost']) {
+      const asked = await demo.anybody().send('OPTIONS', '/tags', undefined, { ...preflight, origin });
+      expect([asked.status, asked.headers['access-control-allow-origin']]).toEqual([204, origin]);
+      expect((await owner.post('/tags', { name: origin }, { origin, 'sec-fetch-site': 'cross-site' })).status).toBe(201);
+    }
+    for (const origin of ['http://localhost.evil.com', 'https://localhost:5173', 'http://evil.com:3000', 'http://localhost:1@evil.com']) {
+      expect((await demo.anybody().send('OPTIONS', '/tags', undefined, { ...preflight, origin })).status).toBe(403);
+      expect((await owner.post('/tags', { name: origin }, { origin })).status).toBe(403);
+    }
+    await demo.close();
+  });
+
+  it('may send what clients and their tracing send', async () => {
+    const open = await server({ config: { corsOrigins: [page] } });
+    const { headers } = await open.anybody().send('OPTIONS', '/tags', undefined, preflight);
+    const allowed = headers['access-control-allow-headers']!.toLowerCase().split(', ');
+    const sent = 'apollographql-client-name apollographql-client-version x-apollo-operation-name apollo-require-preflight';
+    for (const name of [...sent.split(' '), 'traceparent', 'tracestate', 'baggage', 'x-requested-with', 'authorization']) {
+      expect(allowed).toContain(name);
+    }
+    await open.close();
   });
 
   it('may call where the configuration names them, and no others', async () => {

@@ -67,7 +67,13 @@ async function expectAnswer({ url, headers, body, stream }: Call, address: strin
   const cut = new AbortController();
   const init = { method: body ? 'POST' : 'GET', headers, body, signal: cut.signal };
   const answer = await fetch(url.replace('http://127.0.0.1:4000', address), init);
-  expect(answer.status).toBe(url.endsWith('/contacts') ? 201 : 200);
+  expect(answer.status).toBe(
+    /\/(contacts|settings\/numbers|submit|messages|sms\/send|calls|call-flows|calendars|appointments|workflows|automations|webhooks\/manage)$/.test(
+      url,
+    )
+      ? 201
+      : 200,
+  );
   if (stream) expect(answer.headers.get('content-type')).toContain('text/event-stream');
   else expect(await answer.json()).toMatchObject({ data: expect.anything() });
   cut.abort();
@@ -84,6 +90,8 @@ describe('the server as a process', () => {
     expect(JSON.parse(body).data.meta.total).toBe(60);
     expect(server.output).toContain(`demo@example.com, password ${secret('demo.password')}`);
     expect(server.output).toContain(`$(cat ${file('demo.key')})`);
+    expect(server.output).toContain(`${address}/f/${secret('demo.form')}`);
+    expect((await get(`${address}/f/${secret('demo.form')}`)).body).toContain('<h1>Contact us</h1>');
   });
 
   it('answers the first calls of the README as they stand there', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Documents } from '../support/documents.js';
-import { type Account, type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { type Filled, fill } from '../support/filled.js';
+import { type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { curlCalls } from '../support/readme.js';
 
 let api: TestServer;
@@ -18,42 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([api.close(), small.close()]));
 
-/** An account with few records that lead to each other in many ways, so that a document can go round and round among them. */
-interface Filled {
-  caller: Client;
-  /** What the root fields with an id are asked about. */
-  ids: Record<string, string>;
-}
-
-async function fill(acme: Account): Promise<Filled> {
-  const { owner } = acme;
-  const [company, pipeline] = [await acme.company(), await acme.pipeline()];
-  const product = dataOf(await owner.post('/products', { name: 'Seat', price: 10 }));
-  const same = { firstName: 'Ada', lastName: 'L', email: 'ada@example.com', company: 'Same', companyId: company.id };
-  const more = { assignedTo: acme.ownerId, tags: ['a', 'b', 'c'], customFields: { text: 'x'.repeat(500) } };
-  const [contact] = await times(6, () => acme.contact({ ...same, ...more }));
-  const about = { contactId: contact.id, companyId: company.id, assignedTo: acme.ownerId };
-  const line = { productId: product.id, quantity: 1, unitPrice: 100 };
-  const [deal] = await times(8, () => acme.deal({ pipeline, ...about, products: [{ ...line, name: 'Seat' }] }));
-  await times(4, () => acme.task({ contactId: contact.id, dealId: deal.id }));
-  await times(4, () => owner.post('/notes', { contactId: contact.id, content: 'A note' }));
-  const items = await times(5, async () => ({ ...line, description: 'A line' }));
-  const invoice = await acme.invoice({ items, contactId: contact.id, companyId: company.id, dealId: deal.id });
-  await times(12, async () => dataOf(await owner.post(`/invoices/${invoice.id}/payments`, { amount: 0.01 })));
-  const list = dataOf(await owner.post('/smart-lists', { name: 'All', filters: { field: 'firstName', op: 'eq', value: 'Ada' } }));
-  const ids = {
-    ...{ contact: contact.id, contactScore: contact.id, company: company.id, pipeline: pipeline.id, stages: pipeline.id, deal: deal.id },
-    ...{ product: product.id, invoice: invoice.id, invoicePayments: invoice.id, smartList: list.id, user: acme.ownerId },
-  };
-  return { caller: await acme.key(), ids };
-}
-
-async function times(count: number, make: () => Promise<Loose>): Promise<Loose[]> {
-  const made: Loose[] = [];
-  for (let i = 0; i < count; i++) made.push(await make());
-  return made;
-}
-
 interface Answer {
   status: number;
   data: Loose;
@@ -65,8 +30,12 @@ interface Answer {
 
 async function ask(who: Client, query: string, variables?: Loose): Promise<Answer> {
   const headers = { 'content-type': 'application/json' };
-  const { status, body } = await who.raw({ method: 'POST', path: '/graphql', headers, payload: JSON.stringify({ query, variables }) });
-  return { status, data: body.data, errors: body.errors, cost: body.extensions.cost, text: JSON.stringify(body.data ?? null) };
+  const {
+    status,
+    body,
+    text: sent,
+  } = await who.raw({ method: 'POST', path: '/graphql', headers, payload: JSON.stringify({ query, variables }) });
+  return { status, data: body.data, errors: body.errors, cost: body.extensions.cost, text: /"data":(.*)\}$/s.exec(sent)?.[1] ?? 'null' };
 }
 
 /** How many items all lists of objects in it have. */
@@ -79,13 +48,13 @@ function itemsIn(value: Loose): number {
 const round = ({ ids }: Filled, levels: number) =>
   `{ invoicePayments(id: "${ids.invoice}") ${'{ invoice { payments '.repeat(levels)}{ id }${' } }'.repeat(levels)} }`;
 const duplicates =
-  '{ duplicateContacts { contacts { assignedUser { contacts(first: 200) { assignedUser { contacts(first: 200) { id } } } } } } }';
+  '{ duplicateContacts { contacts { assignedUser { contacts(first: 200) { nodes { assignedUser { contacts(first: 200) { nodes { id } } } } } } } } }';
 const stages = (levels: number) => `${'stages { pipeline { '.repeat(levels)}id${' } }'.repeat(levels)}`;
 
 describe('a document that could read too much', () => {
   it.each<[string, () => string, string]>([
     ['payments of invoices', () => round(honest, 3), 'invoicePayments.invoice.payments.invoice.payments.invoice.payments'],
-    ['contacts of users', () => duplicates, 'duplicateContacts.contacts.assignedUser.contacts.assignedUser.contacts'],
+    ['contacts of users', () => duplicates, 'duplicateContacts.contacts.assignedUser.contacts.nodes.assignedUser.contacts'],
     [
       'stages of pipelines',
       () => `{ pipeline(id: "${honest.ids.pipeline}") { ${stages(3)} } }`,
@@ -93,8 +62,8 @@ describe('a document that could read too much', () => {
     ],
     [
       'a list in a connection',
-      () => '{ contacts(first: 200) { nodes { tags { contacts(first: 200) { tags { id } } } } } }',
-      'contacts.nodes.tags.contacts.tags',
+      () => '{ contacts(first: 200) { nodes { tags { contacts(first: 200) { nodes { tags { id } } } } } } }',
+      'contacts.nodes.tags.contacts.nodes.tags',
     ],
   ])('is refused before it runs, naming where most of it is: %s', async (_what, query, path) => {
     const { status, data, errors, cost } = await ask(honest.caller, query());
@@ -127,7 +96,7 @@ describe('a document that reads too much', () => {
   });
 
   it('changes nothing', async () => {
-    const inside = 'tags { contacts(first: 200) { tags { contacts(first: 200) { tags { id } } } } }';
+    const inside = 'tags { contacts(first: 200) { nodes { tags { contacts(first: 200) { nodes { tags { id } } } } } } }';
     const change = `updateContact(id: "${greedy.ids.contact}", input: { firstName: "Changed" }) { ${inside} }`;
     const { status, errors } = await ask(greedy.caller, `mutation { createTag(input: { name: "new" }) { id } ${change} }`);
     expect([status, errors?.[0].extensions.limit]).toEqual([400, 'records']);
@@ -151,15 +120,14 @@ describe('every answer', () => {
 });
 
 describe('an honest document', () => {
-  const board = `query Board($id: ID!) { pipeline(id: $id) { id name stages { id name color probability deals(first: 50) {
-    id title value currency status expectedCloseDate contact { id firstName lastName email tags { name } } company { id name }
-    assignedUser { id name } } } } }`;
+  const board = `query Board($id: ID!) { pipeline(id: $id) { id name stages { id name color probability deals(first: 50) { nodes { id title value currency status expectedCloseDate contact { id firstName lastName email tags { name } } company { id name }
+    assignedUser { id name } } } } } }`;
   const contactPage = `query ContactPage($id: ID!) { contact(id: $id) { id firstName lastName email phone company customFields
     tags { id name color } assignedUser { id name email } companyRecord { id name domain }
-    deals(first: 50) { id title value stage { name } pipeline { name } products { quantity name } }
-    tasks(first: 50) { id title dueDate assignedUser { name } } notes(first: 50) { id body author { name } }
-    invoices(first: 50) { id invoiceNumber total items { description amount } payments { amount paidAt } }
-    activities(first: 50) { id type title } } }`;
+    deals(first: 50) { nodes { id title value stage { name } pipeline { name } products { quantity name } } }
+    tasks(first: 50) { nodes { id title dueDate assignedUser { name } } } notes(first: 50) { nodes { id body author { name } } }
+    invoices(first: 50) { nodes { id invoiceNumber total items { description amount } payments { amount paidAt } } }
+    activities(first: 50) { nodes { id type title } } } }`;
   const list = `query List($first: Int, $after: String) { contacts(first: $first, after: $after) { totalCount
     nodes { id firstName lastName email tags { name } assignedUser { name } companyRecord { name } } pageInfo { hasNextPage endCursor } } }`;
 
@@ -204,7 +172,7 @@ it('no document reads or answers more than its budget, and none more than it was
     expect(cost.bytes).toBeLessThanOrEqual(little.bytes);
     expect(Buffer.byteLength(text)).toBe(cost.bytes || 4);
   });
-  await fc.assert(property, { numRuns: 300, seed: 20261122 });
+  await fc.assert(property, { numRuns: 1000, seed: 20261122 });
   expect(answered).toBeGreaterThan(100);
   expect(ended).toBeGreaterThan(10);
 });

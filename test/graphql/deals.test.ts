@@ -59,37 +59,37 @@ describe('deals in the graph', () => {
     expect(await api.statements(() => ask(document, { first: 6 }))).toBe(1);
   });
 
-  it('have tasks, notes, invoices and a log, one statement a relation however many deals there are', async () => {
+  it('have tasks, notes, invoices and a log, all in one statement', async () => {
     const document = `query ($first: Int) { deals(first: $first, sort: createdAt, order: asc) { nodes {
-      title tasks { title deal { id } } notes { body deal { id } } invoices { total deal { id } company { id } } activities { type deal { id } } } } }`;
+      title tasks { nodes { title deal { id } } } notes { nodes { body deal { id } } } invoices { nodes { total deal { id } company { id } } } activities { nodes { type deal { id } } } } } }`;
     const { nodes } = (await ask(document, { first: 6 })).deals;
     for (const [i, node] of nodes.entries()) {
       const deal = { id: deals[i].id };
-      expect(node.tasks).toEqual([{ title: `Task ${i}`, deal }]);
-      expect(node.notes).toEqual([{ body: `Note ${i}`, deal }]);
-      expect(node.invoices).toEqual([{ total: 120, deal, company: { id: company.id } }]);
-      expect(node.activities.map((a: Loose) => a.type)).toEqual(expect.arrayContaining(['deal.created', 'task.created', 'note.created']));
+      expect(node.tasks.nodes).toEqual([{ title: `Task ${i}`, deal }]);
+      expect(node.notes.nodes).toEqual([{ body: `Note ${i}`, deal }]);
+      expect(node.invoices.nodes).toEqual([{ total: 120, deal, company: { id: company.id } }]);
+      expect(node.activities.nodes.map((a: Loose) => a.type)).toEqual(
+        expect.arrayContaining(['deal.created', 'task.created', 'note.created']),
+      );
     }
-    const few = await api.statements(() => ask(document, { first: 2 }));
-    expect(await api.statements(() => ask(document, { first: 6 }))).toBe(few);
-    expect(few).toBeLessThanOrEqual(7);
+    expect(await api.statements(() => ask(document, { first: 6 }))).toBe(1);
   });
 
   it('are found from everything that they are about', async () => {
     const data = await ask(
       `query ($contact: ID!, $company: ID!, $user: ID!, $pipeline: ID!) {
-        contact(id: $contact) { deals(first: 2) { title } }
-        company(id: $company) { deals { title } contacts { firstName } invoices { total } }
-        user(id: $user) { deals(first: 1) { title products { name } } }
-        pipeline(id: $pipeline) { stages { name deals { title stage { name } } } } }`,
+        contact(id: $contact) { deals(first: 2) { nodes { title } } }
+        company(id: $company) { deals { nodes { title } } contacts { nodes { firstName } } invoices { nodes { total } } }
+        user(id: $user) { deals(first: 1) { nodes { title products { name } } } }
+        pipeline(id: $pipeline) { stages { name deals { nodes { title stage { name } } } } } }`,
       { contact: contact.id, company: company.id, user: acme.ownerId, pipeline: pipeline.id },
     );
-    expect(data.contact.deals).toEqual([{ title: 'Deal 5' }, { title: 'Deal 4' }]);
-    expect([data.company.deals.length, data.company.contacts.length, data.company.invoices.length]).toEqual([6, 1, 6]);
-    expect(data.user.deals).toEqual([{ title: 'Deal 5', products: [{ name: 'a' }] }]);
+    expect(data.contact.deals.nodes).toEqual([{ title: 'Deal 5' }, { title: 'Deal 4' }]);
+    expect([data.company.deals, data.company.contacts, data.company.invoices].map(({ nodes }) => nodes.length)).toEqual([6, 1, 6]);
+    expect(data.user.deals.nodes).toEqual([{ title: 'Deal 5', products: [{ name: 'a' }] }]);
     const [fresh, talking] = data.pipeline.stages;
-    expect(fresh.deals.map((d: Loose) => d.title)).toEqual(['Deal 0', 'Deal 2', 'Deal 4']);
-    expect(talking.deals[0]).toEqual({ title: 'Deal 1', stage: { name: 'Talking' } });
+    expect(fresh.deals.nodes.map((d: Loose) => d.title)).toEqual(['Deal 0', 'Deal 2', 'Deal 4']);
+    expect(talking.deals.nodes[0]).toEqual({ title: 'Deal 1', stage: { name: 'Talking' } });
   });
 });
 

@@ -9,7 +9,7 @@ import {
   server,
   type TestServer,
 } from '../support/index.js';
-import { bearer, eventually, Socket } from '../support/live.js';
+import { bearer, eventually, Socket, Stream } from '../support/live.js';
 
 let crm: TestServer;
 let account: Account;
@@ -201,6 +201,55 @@ describe('the events', () => {
     socket.cut();
   });
 
+  it('of a smart list of one person are for that person alone', async () => {
+    const member = await account.member();
+    const list = { entity: 'contact', filters: { field: 'city', op: 'eq', value: 'Paris' } };
+    const own = dataOf(await member.post('/smart-lists', { name: 'Mine', shared: false, ...list }));
+    const shared = dataOf(await member.post('/smart-lists', { name: 'Ours', ...list }));
+    dataOf(await member.patch(`/smart-lists/${shared.id}`, { shared: false, name: 'Withdrawn' }));
+    await feedOf(shared.id, 2);
+    const seenBy = async (caller: { get: KeyClient['get'] }) => {
+      const { data, meta } = dataOf(await caller.get('/events?per_page=200'));
+      const lists = data.filter((event: Loose) => event.entityId === own.id || event.entityId === shared.id);
+      expect(meta.total).toBe(data.length);
+      return lists.map((event: Loose) => [event.name, event.data.name]);
+    };
+    const told = [['smart_list.created', 'Ours'], ['smart_list.deleted', 'Ours']]; // biome-ignore format: one line
+    expect(await seenBy(account.owner)).toEqual(told);
+    expect(await seenBy(member)).toEqual([['smart_list.created', 'Mine'], ...told, ['smart_list.updated', 'Withdrawn']]);
+    expect(await seenBy(key)).toEqual([]);
+    const query = 'subscription { smartListEvents(after: "0") { entityId smartList { name } } }';
+    const streams = await Promise.all([account.owner, member].map((caller) => Stream.open(caller, query)));
+    await streams[1]!.nth(4);
+    await streams[0]!.nth(2);
+    expect(streams[1]!.events.map((event) => event.smartList.name)).toEqual(['Mine', 'Withdrawn', 'Withdrawn', 'Withdrawn']);
+    expect(streams[0]!.events.map((event) => event.smartList)).toEqual([null, null]);
+    for (const stream of streams) stream.cut();
+    const entries = async (caller: { get: KeyClient['get'] }) => dataOf(await caller.get('/activities?per_page=200')).data;
+    expect((await entries(account.owner)).filter((entry: Loose) => entry.entityId === own.id)).toEqual([]);
+    expect((await entries(account.owner)).some((entry: Loose) => entry.entityType === 'apikey')).toBe(true);
+    expect((await entries(member)).some((entry: Loose) => entry.entityType === 'apikey')).toBe(false);
+  });
+});
+
+describe('the record of an event', () => {
+  it('is shown to each person as they may see it: a list that its owner keeps from the others is theirs alone', async () => {
+    const [owner, other] = [await account.member(), await account.member()];
+    const query = 'subscription { events(names: ["smart_list.deleted"]) { entityId record { ... on SmartList { name } } } }';
+    // The owner comes first: what is executed for them is not handed to others of the same rights.
+    const own = await Stream.open(owner, query);
+    const others = await Stream.open(other, query);
+    const filters = { field: 'city', op: 'eq', value: 'Paris' };
+    const { id } = dataOf(await owner.post('/smart-lists', { name: 'Ours', entity: 'contact', filters }));
+    dataOf(await owner.patch(`/smart-lists/${id}`, { shared: false, name: 'Mine' }));
+    await Promise.all([own.nth(1), others.nth(1)]);
+    expect(own.events).toEqual([{ entityId: id, record: { name: 'Mine' } }]);
+    expect(others.events).toEqual([{ entityId: id, record: null }]);
+    for (const stream of [own, others]) stream.cut();
+  });
+});
+
+describe('the events of many records', () => {
   it('of a bulk edit can be one event, with what it did', async () => {
     const ids = await Promise.all(Array.from({ length: 30 }, async () => (await account.contact()).id as string));
     const socket = await open();

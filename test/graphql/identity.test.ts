@@ -115,7 +115,7 @@ describe('what a login says of a person', () => {
     const login = (of: string) =>
       api.anybody().gql(`mutation ($input: LoginInput!) { login(input: $input) { user { id ${of} } } }`, { input });
     expect((await login('name')).data.login.user.id).toBe(acme.ownerId);
-    expect((await login('contacts { id }')).errors![0].extensions.code).toBe('unauthenticated');
+    expect((await login('contacts { nodes { id } }')).errors![0].extensions.code).toBe('unauthenticated');
   });
 
   it('leads no further either before the second factor that the role must have', async () => {
@@ -124,13 +124,13 @@ describe('what a login says of a person', () => {
     dataOf(await strict.owner.patch('/auth/mfa/policy', { roles: ['member'] }));
     api.clock.advance(2000);
     expect((await member.gql('{ me { user { id role } } }')).data.me.user.role).toBe('member');
-    expectGraphQLRefusal(await member.gql('{ me { user { contacts { id } } } }'), 403);
+    expectGraphQLRefusal(await member.gql('{ me { user { contacts { nodes { id } } } } }'), 403);
   });
 
   it('reads of themselves by a key of any scope what there is, and no further', async () => {
     const key = await acme.key({ scopes: ['tags'] });
     expect((await key.gql('{ me { user { id email role status } } }')).data.me.user.role).toBe('owner');
-    expectGraphQLRefusal(await key.gql('{ me { user { deals { id } } } }'), 403);
+    expectGraphQLRefusal(await key.gql('{ me { user { deals { nodes { id } } } } }'), 403);
   });
 });
 

@@ -31,8 +31,7 @@ describe('one round trip', () => {
     await ask(2);
     const few = await api.statements(() => ask(2));
     const many = await api.statements(() => ask(50));
-    expect(many).toBe(few);
-    expect(many).toBeLessThanOrEqual(5);
+    expect([few, many]).toEqual([1, 1]);
   });
 
   it('answers what REST answers', async () => {

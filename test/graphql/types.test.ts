@@ -112,7 +112,7 @@ describe('a word that GraphQL cannot write', () => {
   it('is taken by each door in its own form alone, and told so', async () => {
     const reply = await acme.owner.post('/api-keys', { name: 'mine', permission: 'read_write', scopes: ['custom_fields'] });
     expectRefusal(reply, 400, 'permission');
-    expect(reply.body.error).toContain('permission must be one of read, read-write, admin; scopes.0 must be one of contacts,');
+    expect(reply.body.error).toContain('permission must be one of read, read-write, admin; scopes.0 must be one of activities,');
     expect(reply.body.details[0]).toMatchObject({ code: 'not_allowed', options: ['read', 'read-write', 'admin'] });
     const { errors } = await acme.owner.gql(create, { input: { name: 'mine', permission: 'read-write' } });
     expect(errors![0].extensions.details[0]).toMatchObject({ field: 'permission', options: ['read', 'read_write', 'admin'] });

@@ -139,7 +139,7 @@ it('name the place that is wrong', async () => {
     acme.owner.post('/smart-lists', { name: 'f', entity, filters: filter }).then((reply) => expectRefusal(reply, 400, at));
   await refused('contact', { field: 'leadScore', op: 'in', value: [1, 'many'] }, 'filters.value.1');
   await refused('contact', { field: 'createdAt', op: 'in', value: ['2026-01-01', 'x'] }, 'filters.value.1');
-  await refused('contact', { field: 'attribution', op: 'gt', value: {} }, 'filters.value');
+  await refused('contact', { field: 'attribution', op: 'gt', value: {} }, 'filters.op');
   await refused('contact', { field: 'tags', op: 'contains', value: 5 }, 'filters.value');
   await refused('contact', { field: 'customFields.', value: 5 }, 'filters.field');
   for (const field of ['tagIds', 'searchText', 'deletedAt', 'constructor', '__proto__', 'attribution.x'])

@@ -33,7 +33,8 @@ const inputOf = ({ field }: MountedRow) => {
 };
 
 /** The first row of every input type; of those that refuse nothing `test/contract/anyBody.test.ts` speaks. */
-const refusing = rows.filter(({ row }) => !row.forgiving);
+// What is asked for by GET comes in the query string: `test/contract/availability.test.ts`.
+const refusing = rows.filter(({ row }) => !row.forgiving && row.method !== 'GET');
 const writing = [
   ...new Map(refusing.flatMap((row) => (inputOf(row) ? [[inputOf(row)!.name, row] as const] : [])).reverse()).entries(),
 ].reverse();
@@ -110,12 +111,15 @@ function rounds(places: Place[]): { place: Place; bad: Bad }[][] {
   });
 }
 
+/** What machines fill in: nothing that it says is refused. */
+const trap = '_hp_field';
+
 describe.each(writing)('%s', (_name, mounted) => {
   it('refuses every bad value of every field by its name through both doors, and writes nothing', async () => {
     const sample = await sampleOf(mounted.address, acme);
     const faults = await expectNothingWritten(api, async () => {
       const all: string[] = [];
-      for (const wrong of rounds(placesOf(inputOf(mounted)!))) {
+      for (const wrong of rounds(placesOf(inputOf(mounted)!).filter(({ path }) => path[0] !== trap))) {
         for (const door of doorsOf(mounted, sample)) all.push(...(await unblamed(door, sample.body ?? {}, wrong)));
       }
       return all;

@@ -4,8 +4,9 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context, JobHandler } from '../../src/kernel/context/context.js';
 import { fromDatabase } from '../../src/kernel/database/errors.js';
-import { actingFor } from '../../src/workers/acting.js';
+import { actingForPerson } from '../../src/modules/auth/auth.acting.js';
 import { JobQueue } from '../../src/workers/jobs.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, onPostgres, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
   crm = await server();
   account = await crm.seed.account();
   const app = { ...crm.app, registry: { ...crm.app.registry, jobs: declared } };
-  ctx = await actingFor(app, 'test', { accountId: account.id, userId: account.ownerId, data: {} });
+  ctx = (await actingForPerson(app, account.id, account.ownerId, 'test'))!;
 });
 afterAll(() => crm.close());
 
@@ -100,6 +101,24 @@ describe('a job that is not done at once', () => {
     await jobs.stop();
   });
 
+  it('waits while its account is suspended, as it was asked for', async () => {
+    const runs: unknown[] = [];
+    const other = await crm.seed.account();
+    const app = { ...crm.app, registry: { ...crm.app.registry, jobs: declared } };
+    const theirs = (await actingForPerson(app, other.id, other.ownerId, 'test'))!;
+    await crm.app.database.prisma.account.update({ where: { id: other.id }, data: { suspendedAt: crm.clock.now() } });
+    const jobs = await worker({ 'test.suspended': async (_ctx, data) => void runs.push(data) });
+    await theirs.enqueue('test.suspended', { n: 1 }, { retryLimit: 7 });
+    const states = async () => (await waiting('test.suspended')).map(({ state }) => state).sort();
+    await eventually(async () => (await states()).join() === 'completed,created');
+    const { rows } = await crm.app.database.execute(
+      "select data, retry_limit::int as tries from pgboss.job where name = 'test.suspended' and state = 'created' and start_after > now() + interval '50 minutes'",
+    );
+    expect(rows).toEqual([{ data: { accountId: other.id, userId: other.ownerId, data: { n: 1 } }, tries: 7 }]);
+    expect(runs).toEqual([]);
+    await jobs.stop();
+  });
+
   it('and that a stopping server does not finish, is left for another', async () => {
     let begun = 0;
     const first = await worker({ 'test.long': () => new Promise(() => void begun++) });
@@ -145,5 +164,25 @@ onPostgres(describe)('a worker that is killed', () => {
     expect(runs).toEqual([1]);
     expect(Date.now() - begun).toBeLessThan(15_000);
     await jobs.stop();
+  });
+});
+
+describe('a sweep that fails in one account', () => {
+  it('is done in the others, and fails as a job', async () => {
+    const others = await Promise.all(Array.from({ length: 2 }, () => crm.seed.account()));
+    const [first] = others.map(({ id }) => id).sort();
+    const done: string[] = [];
+    const work = async ({ caller }: Context) => {
+      if (caller.account.id === first) throw new Error('not here');
+      done.push(caller.account.id);
+      return false;
+    };
+    const ids = others.map(({ id }) => `'${id}'`).join();
+    const accounts = `select id from accounts where id in (${ids}) and $1::text is not null order by id`;
+    const after = { accounts: accounts.replace('order by id', 'order by id desc'), work };
+    const app = { ...crm.app, registry: { ...crm.app.registry, sweeps: [{ accounts, work }, after] } };
+    await expect(sweep(app)).rejects.toThrow('2 sweeps failed');
+    const second = others.map(({ id }) => id).sort()[1];
+    expect(done).toEqual([second, second]);
   });
 });

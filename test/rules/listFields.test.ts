@@ -17,6 +17,8 @@ function listsOf(input: GraphQLInputObjectType, around: string[] = []): string[]
   return Object.values(input.getFields()).flatMap((field) => {
     const path = [...around, field.name];
     const type = getNullableType(field.type);
+    // Some are written as one text as well, as addresses of copies are.
+    if ((field.extensions.rule as { orOne?: boolean } | undefined)?.orOne) return [];
     if (!isListType(type)) return within(type, path);
     return [path, ...within(getNullableType(type.ofType as GraphQLInputType), [...path, '0'])];
   });

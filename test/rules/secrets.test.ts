@@ -209,7 +209,9 @@ describe('a login', () => {
       times.known.push(await attempt(ownerEmail));
       times.unknown.push(await attempt(`nobody${i}@example.com`));
     }
-    const [known, unknown] = [median(times.known), median(times.unknown)];
+    // Of the quicker half: what others do on the machine only ever adds.
+    const quick = (all: number[]) => median(all.sort((a, b) => a - b).slice(0, all.length / 2));
+    const [known, unknown] = [quick(times.known), quick(times.unknown)];
     expect(Math.abs(known - unknown)).toBeLessThan(Math.max(5, known * 0.25));
   });
 

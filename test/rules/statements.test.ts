@@ -27,11 +27,12 @@ async function tried<Row>(text: string, values: unknown[]): Promise<Row[]> {
 }
 
 const nobody = '00000000-0000-7000-8000-000000000000';
-const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer: 1, timestamptz: new Date(), boolean: false };
+const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer: 1, timestamptz: new Date(), boolean: false, json: {} };
 
 /** A value of a parameter's kind. */
-function sampleOf({ sql, nullable }: Kind<unknown>): unknown {
+function sampleOf({ sql, nullable, isJson }: Kind<unknown>): unknown {
   if (nullable) return null;
+  if (isJson) return '[]';
   if (sql.endsWith('[]')) return [];
   if (samples[sql] === undefined) throw new Error(`The test knows no value of ${sql}`);
   return samples[sql];

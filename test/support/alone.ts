@@ -18,10 +18,13 @@ export class Alone {
   pipeline: Loose;
   readonly #dataDir = mkdtempSync(join(tmpdir(), 'crm-alone-'));
 
-  private constructor(private readonly place: Place) {}
+  private constructor(
+    private readonly place: Place,
+    private readonly settings: Record<string, string>,
+  ) {}
 
-  static async begin(): Promise<Alone> {
-    const alone = new Alone(await freshPlace());
+  static async begin(settings: Record<string, string> = {}): Promise<Alone> {
+    const alone = new Alone(await freshPlace(), settings);
     await alone.start();
     const owner = new Client(alone.wire);
     dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));
@@ -32,14 +35,32 @@ export class Alone {
     return alone;
   }
 
+  /** Its database, where that is PostgreSQL. */
+  get databaseUrl(): string | undefined {
+    return this.place.databaseUrl;
+  }
+
   async start(): Promise<void> {
+    this.process = this.#spawn();
+    this.wire.port = Number(new URL(await this.process.address()).port);
+  }
+
+  /** Another process on the same database (PostgreSQL only), and the same caller at it. End it before this one. */
+  async beside(settings: Record<string, string> = {}): Promise<{ process: ServerProcess; caller: Client }> {
+    const process = this.#spawn(settings);
+    const wire = { port: Number(new URL(await process.address()).port), agent: this.wire.agent, logs: [] };
+    return { process, caller: new Client(wire, { authorization: `Bearer ${this.secret}` }) };
+  }
+
+  #spawn(settings: Record<string, string> = {}): ServerProcess {
     const { databaseUrl } = this.place;
-    this.process = new ServerProcess({
+    return new ServerProcess({
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
       ...{ DATA_DIR: this.#dataDir, SECRET_KEY: 'a secret key for tests only, never for anything else' },
       ...{ SEED_DEMO: '0', RATE_LIMIT_ENABLED: '0', DEFAULT_PLAN: 'enterprise', LOG_LEVEL: 'error' },
+      ...this.settings,
+      ...settings,
     });
-    this.wire.port = Number(new URL(await this.process.address()).port);
   }
 
   /** Kills the server, and looks into its database. */

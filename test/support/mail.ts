@@ -12,7 +12,9 @@ export async function mailsTo({ outboxDir }: Outbox, address: string): Promise<L
   const files = readdirSync(outboxDir)
     .filter((name) => name.endsWith('.json'))
     .sort();
-  return files.map((name) => JSON.parse(readFileSync(join(outboxDir, name), 'utf8')) as Loose).filter(({ to }) => to === address);
+  const all = files.map((name) => JSON.parse(readFileSync(join(outboxDir, name), 'utf8')) as Loose);
+  // The file of a mail is named by its Message-ID, which does not sort.
+  return all.filter(({ to }) => to === address).sort((a, b) => (a.sentAt < b.sentAt ? -1 : Number(a.sentAt > b.sentAt)));
 }
 
 /** The token of the link to a page in the last mail to an address that has one: `accept-invite`, `reset-password`, `verify-email`. */

@@ -18,6 +18,7 @@ interface Thread {
 
 /** The head of a contact's thread as the database keeps it. */
 export async function keepThread(account: Account, contact: Loose, thread: Thread): Promise<void> {
-  const row = { accountId: account.id, contactId: contact.id as string, ...madeNow(account), ...thread };
-  await account.seed.app.database.prisma.conversation.create({ data: row });
+  const key = { accountId: account.id, contactId: contact.id as string };
+  const create = { ...key, ...madeNow(account), ...thread };
+  await account.seed.app.database.prisma.conversation.upsert({ where: { key }, create, update: thread });
 }

@@ -11,9 +11,9 @@ export interface Call {
   stream: boolean;
 }
 
-/** The curl commands of the README's code blocks; `$(cat file)` is what `fileText` answers for the file. */
-export function curlCalls(fileText: (name: string) => string): Call[] {
-  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block.replaceAll('\\\n', ' '));
+/** The curl commands of a document's code blocks, the README's by default; `$(cat file)` is what `fileText` answers for the file. */
+export function curlCalls(fileText: (name: string) => string, document = readme): Call[] {
+  const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block.replaceAll('\\\n', ' '));
   const commands = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith('curl '));
   return commands.map((command) => parse(command.replace(/\$\(cat ([^)]+)\)/g, (_, name: string) => fileText(name))));
 }
@@ -29,7 +29,7 @@ function parse(command: string): Call {
       call.headers[name] = value;
     } else if (word === '-d') call.body = words.shift();
     else if (!word.startsWith('-')) call.url = word;
-    else if (!/^-[sN]+$/.test(word)) throw new Error(`The README's test does not know curl's ${word}`);
+    else if (!/^-[sNi]+$/.test(word)) throw new Error(`The README's test does not know curl's ${word}`);
   }
   return call;
 }

@@ -1,21 +1,32 @@
 import { expect } from '@jest/globals';
 import { waitingJobs } from '../../src/workers/jobs.js';
+import { waitingEvents } from '../../src/workers/relay.js';
 import { eventually } from './live.js';
 import type { TestServer } from './server.js';
 
-/** Columns that a mere request may touch: when somebody was last there, and until when their session lives on. */
+/**
+ * Columns that a mere request may touch: when somebody was last there, and until when their session lives on; and those that move
+ * with the minutes, as a vendor is asked what came in.
+ */
 const touched: Record<string, string[]> = {
   api_keys: ['last_used_at', 'updated_at'],
   memberships: ['last_active_at', 'updated_at'],
   sessions: ['last_seen_at', 'expires_at'],
+  vendor_connections: ['attempt', 'due_at', 'leased_until', 'cursor', 'updated_at'],
 };
 /** Tables that say nothing of their own: the migrations', and the places that the relay gives events a moment after their commit. */
-const ignored = ['_prisma_migrations', 'feed_heads', 'feed_positions', 'feed_floor'];
+const ignored = ['_prisma_migrations', 'feed_heads', 'feed_positions', 'feed_floor', 'feed_readers'];
 
-/** How many rows each table has, and a hash of all they hold. */
+/** How many rows each table has, and a hash of which versions of them. */
 export type Rows = Record<string, string>;
 
 const pictures = new WeakMap<object, Promise<string>>();
+
+/** What tells one version of a row: who wrote it and where it lies. Where columns are left out, all that it holds. */
+const versionOf = (name: string) => {
+  const left = touched[name]?.map((column) => `'${column}'`);
+  return left ? `(to_jsonb(t) - array[${left.join(', ')}])::text` : 'xmin::text || ctid::text';
+};
 
 /** The statement that takes the picture, made once for a database. */
 async function pictureOf({ database }: TestServer['app']): Promise<string> {
@@ -23,11 +34,10 @@ async function pictureOf({ database }: TestServer['app']): Promise<string> {
     `select tablename as name from pg_tables where schemaname = 'public' and tablename <> all($1) order by 1`,
     [ignored],
   );
-  const left = (name: string) => (touched[name] ?? []).map((column) => `'${column}'`).join(', ');
   const queries = (tables as { name: string }[]).map(
     ({ name }) => `select '${name}' as name, count(*)::int as n,
-      md5(coalesce(string_agg(j, '|' order by j), '')) as hash
-      from (select (to_jsonb(t) - array[${left(name)}]::text[])::text as j from "${name}" t) s`,
+      md5(coalesce(string_agg(v, '|' order by v), '')) as hash
+      from (select ${versionOf(name)} as v from "${name}" t) s`,
   );
   return queries.join(' union all ');
 }
@@ -46,9 +56,26 @@ const noJobRuns = ({ app }: TestServer) =>
 
 const active = "select 1 from pgboss.job where state = 'active' and name not like 'test.%'";
 
+/** What was told before is read: readers make rows of it. */
+const allIsRead = ({ app }: TestServer) =>
+  eventually(async () => (await waitingEvents(app.database)).count === 0 && (await app.database.execute(unread)).rows.length === 0);
+
+const unread = `select 1 from feed_readers r join feed_heads h using (account_id) join accounts a on a.id = r.account_id
+  where h.pos > r.pos and a.suspended_at is null`;
+
+/** What had come due is done. */
+const nothingIsDue = async ({ app }: TestServer) => {
+  for (const { table } of app.registry.due.values()) {
+    const due = `select 1 from ${table} where due_at <= $1::timestamptz or due_at is not null and leased_until > now()`;
+    await eventually(async () => (await app.database.execute(due, [app.clock.now().toISOString()])).rows.length === 0);
+  }
+};
+
 /** Runs the work and fails if it left any trace in any table. */
 export async function expectNothingWritten<T>(server: TestServer, work: () => Promise<T>): Promise<T> {
   await noJobRuns(server);
+  await allIsRead(server);
+  await nothingIsDue(server);
   const before = await rows(server);
   const result = await work();
   expect(await rows(server)).toEqual(before);

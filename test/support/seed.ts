@@ -117,6 +117,18 @@ export class Account {
     return dataOf(await this.owner.post('/tasks', { title: `Task ${++people}`, ...fields }));
   }
 
+  /** A calendar, made through the API. */
+  async calendar(fields: Record<string, unknown> = {}): Promise<Loose> {
+    return dataOf(await this.owner.post('/calendars', { name: `Calendar ${++people}`, ...fields }));
+  }
+
+  /** An appointment of half an hour, made through the API: at noon of a day, UTC, on a calendar of its own unless others are given. */
+  async appointment({ calendarId, ...fields }: Record<string, unknown> = {}): Promise<Loose> {
+    const on = calendarId ?? (await this.calendar()).id;
+    const times = { startTime: '2030-05-06T12:00:00Z', endTime: '2030-05-06T12:30:00Z' };
+    return dataOf(await this.owner.post(`/calendars/${on}/appointments`, { title: `Appointment ${++people}`, ...times, ...fields }));
+  }
+
   /** An invoice over 120.00 (two lines, no tax by default), made through the API. */
   async invoice(fields: Record<string, unknown> = {}): Promise<Loose> {
     const items = [

@@ -33,9 +33,15 @@ export interface TestServer extends Server {
   outboxDir: string;
   /** A caller without credentials. */
   anybody(): Client;
-  /** How many SQL statements the work sends: the least of five runs, since the workers beside it send some as well. */
-  statements(work: () => Promise<unknown>): Promise<number>;
+  /**
+   * How many SQL statements the work sends: the least of some runs. What its events set off is held back meanwhile, unless the
+   * work waits to be told of it.
+   */
+  statements(work: () => Promise<unknown>, options?: { told?: boolean }): Promise<number>;
 }
+
+/** Longer than the relay and what it wakes wait between two of their statements. */
+const restMs = 30;
 
 const SECRET_KEY = 'a secret key for tests only, never for anything else';
 
@@ -63,7 +69,10 @@ export async function server(options: Options = {}): Promise<TestServer> {
   const logs: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
   const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image, sweeps: false });
-  clock.onMove(() => forgetCallers(inner.app));
+  clock.onMove(() => {
+    forgetCallers(inner.app);
+    for (const due of inner.app.registry.due.keys()) inner.app.jobs.wake(due);
+  });
   await inner.http.listen({ port: 0, host: '127.0.0.1' });
   const agent = new Agent({ keepAlive: true });
   const wire = { port: (inner.http.server.address() as AddressInfo).port, agent, logs };
@@ -74,12 +83,21 @@ export async function server(options: Options = {}): Promise<TestServer> {
     await place.drop();
     rmSync(outboxDir, { recursive: true, force: true });
   };
-  const statements = async (work: () => Promise<unknown>) => {
+  const statements: TestServer['statements'] = async (work, { told = false } = {}) => {
+    const { eventsWritten } = inner.app;
+    let wrote = false;
     const counts: number[] = [];
-    for (let run = 0; run < 5; run++) {
-      const before = await count(inner);
-      await work();
+    // What the work waits for takes longer, and more comes in between.
+    for (let run = 0; run < (told ? 6 : 4); run++) {
+      const before = await (wrote ? countAtRest(inner) : count(inner));
+      wrote = told;
+      const hold = () => {
+        wrote = true;
+      };
+      if (!told) inner.app.eventsWritten = hold;
+      await work().finally(() => Object.assign(inner.app, { eventsWritten }));
       counts.push((await count(inner)) - before);
+      if (wrote) eventsWritten();
     }
     return Math.min(...counts);
   };
@@ -87,3 +105,14 @@ export async function server(options: Options = {}): Promise<TestServer> {
 }
 
 const count = async ({ metrics }: Server) => (await metrics.queries.get()).values.reduce((sum, { value }) => sum + value, 0);
+
+/** The statements so far, once none has come for a while: what earlier requests set off is done. */
+async function countAtRest(server: Server): Promise<number> {
+  let [last, since] = [await count(server), performance.now()];
+  while (performance.now() - since < restMs) {
+    await new Promise((resume) => setTimeout(resume, 5));
+    const now = await count(server);
+    if (now !== last) [last, since] = [now, performance.now()];
+  }
+  return last;
+}

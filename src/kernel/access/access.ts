@@ -1,10 +1,13 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type FragmentDefinitionNode,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isObjectType,
   Kind,
   OperationTypeNode,
@@ -17,6 +20,7 @@ import { Extensions } from 'type-graphql';
 import { type AppError, denied, unauthenticated } from '../base/errors.js';
 import type { Principal, Role } from '../base/principal.js';
 import { recordFields } from '../model/restRecord.js';
+import { declareScope } from '../model/scopes.js';
 
 /** What an operation asks of its caller. Stated on a resolver class or method; a missing mark fails the boot. */
 export interface AccessMark {
@@ -24,6 +28,8 @@ export interface AccessMark {
   scope?: string;
   /** The least role; a key counts with its creator's. */
   role?: Role;
+  /** Lets members of a lower role in whose permissions name it: `settings:edit`. */
+  permission?: string;
   /** Asks a key for the admin tier besides. */
   admin?: boolean;
   /** Only for an interactive session. */
@@ -38,6 +44,7 @@ const classMarks = new WeakMap<object, AccessMark>();
 
 /** Marks a resolver class (all its root fields) or one method (which then replaces the class's mark). */
 export function Access(mark: AccessMark): ClassDecorator & MethodDecorator {
+  if (mark.scope) declareScope(mark.scope);
   return (target: object, method?: string | symbol) => {
     if (method === undefined) classMarks.set(target, mark);
     else Extensions({ access: mark })(target, method);
@@ -56,6 +63,8 @@ export interface Needs {
   beforeMfa: boolean;
   admin: boolean;
   role: Role;
+  /** What a caller of a lower role may have instead of it; all of them. */
+  permissions: string[];
   write: boolean;
   scopes: string[];
 }
@@ -64,7 +73,16 @@ const rank: Record<Role, number> = { member: 0, admin: 1, owner: 2 };
 
 /** The needs of a document: those of its root fields, and the scope of every record type that it selects. */
 export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
-  const needs: Needs = { public: true, session: false, beforeMfa: true, admin: false, role: 'member', write: false, scopes: [] };
+  const needs: Needs = {
+    public: true,
+    session: false,
+    beforeMfa: true,
+    admin: false,
+    role: 'member',
+    permissions: [],
+    write: false,
+    scopes: [],
+  };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
   const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
@@ -79,9 +97,9 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        const scope = scopeBeyond(document, field, node);
-        if (!scope) return;
-        scopes.add(scope);
+        const beyond = scopesBeyond(schema, document, field, node);
+        if (beyond.length === 0) return;
+        for (const scope of beyond) scopes.add(scope);
         // What a public operation, or one before the second factor, answers of the caller leads no further.
         needs.public = false;
         needs.beforeMfa = false;
@@ -104,24 +122,32 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
   needs.session ||= mark.session ?? false;
   needs.beforeMfa &&= mark.beforeMfa ?? mark.public ?? false;
   needs.admin ||= mark.admin ?? false;
-  if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
+  if (mark.permission) needs.permissions.push(mark.permission);
+  else if (mark.role && rank[mark.role] > rank[needs.role]) needs.role = mark.role;
   if (mark.scope) scopes.add(mark.scope);
 }
 
-/** The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. */
-function scopeBeyond(document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string | undefined {
+/**
+ * The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. A field that
+ * may lead to records of several types asks for the scopes of those that its fragments name.
+ */
+function scopesBeyond(schema: GraphQLSchema, document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string[] {
   const type = getNamedType(field.type);
-  if (!isObjectType(type) || !type.extensions.scope) return undefined;
+  const selections = node.selectionSet?.selections ?? [];
+  if (isAbstractType(type)) return conditionsIn(document, selections).flatMap((name) => scopeOf(schema.getType(name)));
+  if (!isObjectType(type)) return [];
   const free = alongsideOf(field, type);
-  const selected = free.length > 0 ? namesIn(document, node.selectionSet?.selections ?? []) : undefined;
-  return selected?.every((name) => free.includes(name)) ? undefined : String(type.extensions.scope);
+  const isAlongside = free.length > 0 && namesIn(document, selections).every((name) => free.includes(name));
+  return isAlongside ? [] : scopeOf(type);
 }
+
+const scopeOf = (type: GraphQLNamedType | undefined): string[] => (type?.extensions.scope ? [String(type.extensions.scope)] : []);
 
 /**
  * The fields of a record that whoever reads its parent reads with it: those that are part of the parent's record (a contact's
  * tags, their id and name), and those that the type shows wherever something leads to it (a user's id and name).
  */
-function alongsideOf(field: GraphQLField<unknown, unknown>, type: GraphQLObjectType): string[] {
+export function alongsideOf(field: GraphQLField<unknown, unknown>, type: GraphQLObjectType): string[] {
   const { record, whole } = field.extensions as { record?: string[]; whole?: boolean };
   const own = Object.values(type.getFields()).filter((one) => !isObjectType(getNamedType(one.type)));
   if (whole) return own.map(({ name }) => name);
@@ -133,9 +159,22 @@ function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): 
   return selections.flatMap((node) => {
     if (node.kind === Kind.FIELD) return node.name.value.startsWith('__') ? [] : [node.name.value];
     if (node.kind === Kind.INLINE_FRAGMENT) return namesIn(document, node.selectionSet.selections);
-    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === node.name.value);
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? namesIn(document, fragment.selectionSet.selections) : [];
+    return namesIn(document, fragmentCalled(document, node.name.value)?.selectionSet.selections ?? []);
   });
+}
+
+/** The types that the fragments of a selection are on, and those within them. */
+function conditionsIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
+  return selections.flatMap((node) => {
+    if (node.kind === Kind.FIELD) return [];
+    const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragmentCalled(document, node.name.value);
+    const condition = fragment?.typeCondition?.name.value;
+    return [...(condition ? [condition] : []), ...conditionsIn(document, fragment?.selectionSet.selections ?? [])];
+  });
+}
+
+function fragmentCalled(document: DocumentNode, name: string): FragmentDefinitionNode | undefined {
+  return document.definitions.find((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === name);
 }
 
 /** Who asks: nobody, or a principal; and why the credentials that came were not taken. */
@@ -151,10 +190,24 @@ export function allow({ principal, request }: Asker, needs: Needs): void {
   if (principal.kind === 'key') allowKey(principal, needs);
   if (principal.owesMfa && !needs.beforeMfa) throw owesMfa();
   if (rank[principal.role] < rank[needs.role]) throw denied(`This needs the role ${needs.role}`);
+  const lacking = needs.permissions.find((permission) => !isPermitted(principal, permission));
+  if (lacking) throw denied(`This needs the permission ${lacking}, or the role admin`);
 }
+
+/** Whether somebody has a permission: owners and admins have all of them. */
+const isPermitted = ({ role, permissions = [] }: Principal, permission: string): boolean =>
+  rank[role] >= rank.admin || permissions.includes(permission);
 
 /** What somebody is told whose role must have a second factor, and who has none yet. */
 export const owesMfa = () => denied('Your role must have a second factor: set one up first (POST /auth/mfa/setup)');
+
+/** What reading a record of a type asks for: as much as its own root field does, else the scope of its type. */
+export function markOfType(schema: GraphQLSchema, type: GraphQLObjectType): AccessMark {
+  const root = schema.getQueryType()?.getFields()[type.name.charAt(0).toLowerCase() + type.name.slice(1)];
+  const own = root && getNamedType(root.type) === type ? markOf(root as GraphQLField<unknown, unknown>) : undefined;
+  const [scope] = scopeOf(type);
+  return own ?? (scope ? { scope } : {});
+}
 
 function allowKey(key: Principal, needs: Needs) {
   if (needs.session) throw denied('This needs an interactive session; API keys are refused');
@@ -168,9 +221,11 @@ function allowKey(key: Principal, needs: Needs) {
 export const mayRead = ({ scopes }: Pick<Principal, 'scopes'>, scope: string): boolean => scopes?.includes(scope) ?? true;
 
 /** Whether a caller may do what a mark asks for. */
-export function mayUse({ kind, role, tier, scopes, owesMfa: owes }: Principal, mark: AccessMark): boolean {
+export function mayUse(principal: Principal, mark: AccessMark): boolean {
+  const { kind, role, tier, scopes, owesMfa: owes } = principal;
   if (mark.public) return true;
   if (owes && !mark.beforeMfa) return false;
+  if (mark.permission && !isPermitted(principal, mark.permission)) return false;
   if (mark.role && rank[role] < rank[mark.role]) return false;
   if (kind !== 'key') return true;
   return !mark.session && (!mark.admin || tier === 'admin') && (!mark.scope || mayRead({ scopes }, mark.scope));

@@ -7,10 +7,10 @@ import type { RateLimits } from '../base/config.js';
 import { AppError } from '../base/errors.js';
 import { Breaker } from './redisBreaker.js';
 
-/** The named buckets of the contract's "Limits", and those that keep mails and guesses within bounds. */
+/** The named buckets of the contract's "Limits", and those that keep imports, mails and guesses within bounds. */
 export type Bucket =
-  | ('general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form')
-  | ('failedLogin' | 'invite' | 'recipient');
+  | ('general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form' | 'import')
+  | ('failedLogin' | 'invite' | 'recipient' | 'vendorLine');
 
 /** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
 export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
@@ -24,9 +24,11 @@ const seconds: Record<Bucket, number> = {
   security: 60,
   create: 60,
   form: 60,
+  import: 60,
   failedLogin: 15 * 60,
   invite: 60 * 60,
   recipient: 60 * 60,
+  vendorLine: 60,
 };
 
 /** What spending one point of a bucket left. */

@@ -74,6 +74,11 @@ export class Budget {
     this.#read = this.#bytesRead = this.#shown = 0;
   }
 
+  /** The most records that it may read. */
+  get mostRecords(): number {
+    return this.limits.records;
+  }
+
   /** What GraphQL tells of it. */
   get cost(): { estimated: number; records: number; bytes: number } {
     return { estimated: this.estimated, records: Math.max(this.#shown, this.#read), bytes: this.#bytesShown };

@@ -1,77 +1,19 @@
 import { resolve } from 'node:path';
-import { z } from 'zod';
-
-const given = z.enum(['0', '1', 'true', 'false']).transform((text) => text === '1' || text === 'true');
-const flag = (fallback: boolean) => given.default(fallback);
-const count = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
-
-/** Every environment variable the server reads, with its default; docs/configuration.md explains them, test/bench/README.md those of the bench. */
-const environment = z.object({
-  NODE_ENV: z.string().default('production'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
-  HOST: z.string().default('127.0.0.1'),
-  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  DATA_DIR: z.string().default('./data'),
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
-  ROLE: z.enum(['all', 'api', 'worker']).default('all'),
-  TRUST_PROXY: z.string().optional(),
-  OUTBOX_DIR: z.string().optional(),
-  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-  MAIL_FROM: z.string().default('CRM <no-reply@localhost>'),
-  STRIPE_SECRET_KEY: z.string().optional(),
-  STRIPE_WEBHOOK_SECRET: z.string().optional(),
-  STRIPE_PRICE_STANDARD_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_STANDARD_YEARLY: z.string().optional(),
-  STRIPE_PRICE_PREMIUM_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_PREMIUM_YEARLY: z.string().optional(),
-  STRIPE_PRICE_ENTERPRISE_MONTHLY: z.string().optional(),
-  STRIPE_PRICE_ENTERPRISE_YEARLY: z.string().optional(),
-  STRIPE_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
-  DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
-  SECRET_KEY: z.string().min(32).optional(),
-  PUBLIC_URL: z.url().optional(),
-  CORS_ORIGINS: z.string().default(''),
-  REQUIRE_VERIFIED_EMAIL: flag(false),
-  PASSWORD_DENYLIST: flag(false),
-  REQUIRE_LIVE_VENDORS: flag(false),
-  METRICS_TOKEN: z.string().min(16).optional(),
-  SEED_DEMO: given.optional(),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  RATE_LIMIT_ENABLED: flag(true),
-  RATE_LIMIT_GENERAL: count(100),
-  RATE_LIMIT_KEY: count(100),
-  RATE_LIMIT_CREATE: count(30),
-  RATE_LIMIT_LOGIN: count(5),
-  RATE_LIMIT_REGISTER: count(3),
-  RATE_LIMIT_SECURITY: count(5),
-  RATE_LIMIT_GRAPHQL: count(600),
-  RATE_LIMIT_FORM: count(30),
-  RATE_LIMIT_INVITE: count(100),
-  RATE_LIMIT_RECIPIENT: count(5),
-  RATE_LIMIT_SOCKETS: count(50),
-  RATE_LIMIT_KEY_SOCKETS: count(1000),
-  GRAPHQL_MAX_TOKENS: count(5000),
-  GRAPHQL_MAX_DEPTH: count(10),
-  GRAPHQL_MAX_FIELDS: count(1000),
-  GRAPHQL_MAX_ROOT_FIELDS: count(20),
-  GRAPHQL_MAX_ALIASES: count(30),
-  GRAPHQL_MAX_DIRECTIVES: count(50),
-  GRAPHQL_MAX_OVERLAPS: count(2000),
-  GRAPHQL_MAX_COST: count(1_000_000),
-  GRAPHQL_MAX_RECORDS: count(20_000),
-  GRAPHQL_MAX_BYTES: count(16 * 1024 * 1024),
-  BENCH_NO_COMMIT_BATCHING: flag(false),
-  BENCH_NO_LOOKUP_BATCHING: flag(false),
-});
-
-type Environment = z.infer<typeof environment>;
+import { type Environment, environment } from './environment.js';
 
 export interface StripeConfig {
   secretKey: string;
   webhookSecret: string;
   /** Stripe's price ids by plan and interval. */
   prices: Record<`${'standard' | 'premium' | 'enterprise'}_${'monthly' | 'yearly'}`, string>;
-  /** Another address than Stripe's own, for tests. */
+  /** Another address than Stripe's own, for simulators. */
+  apiBase?: string;
+}
+
+export interface TwilioConfig {
+  accountSid: string;
+  authToken: string;
+  /** Another address than Twilio's own, for simulators. */
   apiBase?: string;
 }
 
@@ -85,6 +27,8 @@ export interface RateLimits {
   security: number;
   graphql: number;
   form: number;
+  import: number;
+  vendorLine: number;
   /** Invitations of one account in an hour, and mails of one kind to one address that others ask for. */
   invite: number;
   recipient: number;
@@ -108,10 +52,16 @@ export interface GraphQLLimits {
   overlaps: number;
   /** Records that it could read at most, by the sizes of its pages: looked at before it runs. */
   cost: number;
+  /** The same of a subscription at each of its events, and of all live subscriptions of one caller at an event. */
+  eventCost: number;
+  liveCost: number;
   /** Records that it does read or answer: spent while it runs. */
   records: number;
   /** Bytes that it does read, and bytes of `data` that it answers: spent while it runs. */
   bytes: number;
+  /** A file of documents that are known by their hashes, and whether nothing else is served. */
+  trustedDocuments?: string;
+  trustedOnly: boolean;
 }
 
 export interface Config {
@@ -126,6 +76,16 @@ export interface Config {
   outboxDir: string;
   smtpUrl?: string;
   mailFrom: string;
+  /** Absent: text messages are simulated. */
+  twilio?: TwilioConfig;
+  /** The number that text messages come from where a workspace has none of its own. */
+  twilioFrom?: string;
+  /** What comes in by mail: the key of those who bring it, and the domain of the addresses that answers go to. Absent: nothing does. */
+  inboundMail?: { secret: string; domain: string };
+  /** Absent: the vendor of lines is simulated. */
+  vendorLineUrl?: string;
+  /** The first of the four ports of `npm run vendors`; 0 takes any that are free. */
+  vendorsPort: number;
   /** Absent: payments are simulated. */
   stripe?: StripeConfig;
   defaultPlan: 'trial' | 'standard' | 'premium' | 'enterprise';
@@ -134,15 +94,25 @@ export interface Config {
   publicUrl: string;
   /** Origins whose pages may call from a browser; none by default. */
   corsOrigins: string[];
+  /** Whether pages of this machine may, on any port: the demo, where front ends are tried out. */
+  corsLocalhost: boolean;
   /** Whether an address must be verified before its person invites or sends mail. */
   requireVerifiedEmail: boolean;
   /** Whether the most common passwords are refused. */
   passwordDenylist: boolean;
   /** Whether the server refuses to start with a simulator in the place of a vendor. */
   requireLiveVendors: boolean;
+  /** Seconds for which due work (a message to send, a step of a sequence) belongs to the process that took it. */
+  leaseSeconds: number;
+  /** Whether customers' addresses may be http and private: for tests and development. */
+  webhookAllowPrivate: boolean;
   /** What opens the metrics to other machines. */
   metricsToken?: string;
   seedDemo: boolean;
+  /** Whether the pages for people who build with the API are served. */
+  pages: boolean;
+  /** Whether the pages at `/board` are served. */
+  board: boolean;
   logLevel: string;
   limits: RateLimits;
   graphql: GraphQLLimits;
@@ -154,9 +124,8 @@ export interface Config {
 function originsOf(list: string): string[] {
   const origins = list.split(',').map((entry) => entry.trim());
   return origins.filter(Boolean).map((origin) => {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new Error(`Configuration: CORS_ORIGINS: "${origin}" is no origin such as https://app.example.com`);
-    }
     return origin;
   });
 }
@@ -184,6 +153,18 @@ function stripeConfig(e: Environment): StripeConfig | undefined {
   };
 }
 
+function twilioConfig(e: Environment): TwilioConfig | undefined {
+  const { TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_API_BASE: apiBase } = e;
+  if (!accountSid) return undefined;
+  if (!authToken) throw new Error('Configuration: TWILIO_AUTH_TOKEN is required with TWILIO_ACCOUNT_SID');
+  return { accountSid, authToken, apiBase };
+}
+
+function inboundMail({ INBOUND_MAIL_SECRET: secret, INBOUND_MAIL_DOMAIN: domain }: Environment) {
+  if (Boolean(secret) !== Boolean(domain)) throw new Error('Configuration: INBOUND_MAIL_SECRET and INBOUND_MAIL_DOMAIN go together');
+  return secret && domain ? { secret, domain } : undefined;
+}
+
 const rateLimits = (e: Environment): RateLimits => ({
   enabled: e.RATE_LIMIT_ENABLED,
   general: e.RATE_LIMIT_GENERAL,
@@ -194,6 +175,8 @@ const rateLimits = (e: Environment): RateLimits => ({
   security: e.RATE_LIMIT_SECURITY,
   graphql: e.RATE_LIMIT_GRAPHQL,
   form: e.RATE_LIMIT_FORM,
+  import: e.RATE_LIMIT_IMPORT,
+  vendorLine: e.RATE_LIMIT_VENDOR_LINE,
   invite: e.RATE_LIMIT_INVITE,
   recipient: e.RATE_LIMIT_RECIPIENT,
   sockets: e.RATE_LIMIT_SOCKETS,
@@ -210,8 +193,12 @@ function graphqlLimits(e: Environment): GraphQLLimits {
     directives: e.GRAPHQL_MAX_DIRECTIVES,
     overlaps: e.GRAPHQL_MAX_OVERLAPS,
     cost: e.GRAPHQL_MAX_COST,
+    eventCost: e.GRAPHQL_MAX_EVENT_COST,
+    liveCost: e.GRAPHQL_MAX_LIVE_COST,
     records: e.GRAPHQL_MAX_RECORDS,
     bytes: e.GRAPHQL_MAX_BYTES,
+    trustedDocuments: e.GRAPHQL_TRUSTED_DOCUMENTS,
+    trustedOnly: e.GRAPHQL_TRUSTED_ONLY,
   };
 }
 
@@ -219,13 +206,12 @@ function graphqlLimits(e: Environment): GraphQLLimits {
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(set);
-  if (!parsed.success) {
-    throw new Error(`Configuration: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
-  }
+  if (!parsed.success) throw new Error(`Configuration: ${parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; ')}`);
   const e = parsed.data;
-  if (e.DATABASE_URL && !e.SECRET_KEY) {
-    throw new Error('Configuration: SECRET_KEY (at least 32 characters) is required with DATABASE_URL');
-  }
+  if (e.DATABASE_URL && !e.SECRET_KEY) throw new Error('Configuration: SECRET_KEY (at least 32 characters) is required with DATABASE_URL');
+  if (e.GRAPHQL_TRUSTED_ONLY && !e.GRAPHQL_TRUSTED_DOCUMENTS)
+    throw new Error('Configuration: GRAPHQL_TRUSTED_ONLY needs GRAPHQL_TRUSTED_DOCUMENTS');
+  const isDemo = e.SEED_DEMO ?? !e.DATABASE_URL;
   const dataDir = e.DATA_DIR === ':memory:' ? e.DATA_DIR : resolve(e.DATA_DIR);
   return {
     production: e.NODE_ENV === 'production',
@@ -239,16 +225,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     outboxDir: resolve(e.OUTBOX_DIR ?? (dataDir === ':memory:' ? './data/outbox' : `${dataDir}/outbox`)),
     smtpUrl: e.SMTP_URL,
     mailFrom: e.MAIL_FROM,
+    twilio: twilioConfig(e),
+    twilioFrom: e.TWILIO_FROM,
+    inboundMail: inboundMail(e),
+    vendorLineUrl: e.VENDOR_LINE_URL?.replace(/\/+$/, ''),
+    vendorsPort: e.VENDORS_PORT,
     stripe: stripeConfig(e),
     defaultPlan: e.DEFAULT_PLAN,
     secretKey: e.SECRET_KEY,
     publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
     corsOrigins: originsOf(e.CORS_ORIGINS),
+    corsLocalhost: e.CORS_LOCALHOST ?? isDemo,
     requireVerifiedEmail: e.REQUIRE_VERIFIED_EMAIL,
     passwordDenylist: e.PASSWORD_DENYLIST,
     requireLiveVendors: e.REQUIRE_LIVE_VENDORS,
+    leaseSeconds: e.LEASE_SECONDS,
+    webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE,
     metricsToken: e.METRICS_TOKEN,
-    seedDemo: e.SEED_DEMO ?? !e.DATABASE_URL,
+    seedDemo: isDemo,
+    pages: e.PAGES,
+    board: e.BOARD ?? isDemo,
     logLevel: e.LOG_LEVEL,
     limits: rateLimits(e),
     graphql: graphqlLimits(e),

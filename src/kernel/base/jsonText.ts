@@ -1,6 +1,25 @@
 /** JSON as text: it goes to the client, or into the database, as it stands. */
 export class Printed {
   constructor(readonly text: string) {}
+
+  /** Its value, for whoever puts it into other JSON. */
+  toJSON(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+/** A root field of an answer as text; of a connection its members too. */
+export interface PrintedField {
+  key: string;
+  text: string;
+  members?: { key: string; text: string }[];
+}
+
+/** The data of an answer, field by field, as text. */
+export class PrintedData extends Printed {
+  constructor(readonly fields: PrintedField[]) {
+    super(`{${fields.map(({ key, text }) => `"${key}":${text}`).join(',')}}`);
+  }
 }
 
 /** About how many characters a value takes as JSON. Stops counting once it is past `most`. */
@@ -26,6 +45,16 @@ export function jsonSize(value: unknown, most = Number.POSITIVE_INFINITY): numbe
 
 /** The next turn of the event loop: what else has come meanwhile goes first. */
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
+
+/** Lets what comes at one moment go on one after the other, each in a turn of the event loop of its own. */
+export class Turns {
+  #last = Promise.resolve();
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(nextTurn);
+    return this.#last;
+  }
+}
 
 /** What is printed in one turn, in characters: some milliseconds. */
 const inOneTurn = 1_000_000;

@@ -19,7 +19,7 @@ export interface AccountInfo {
 }
 
 /** The kinds of those who change something. */
-export const actorKinds = ['user', 'api_key', 'form', 'sender', 'workflow', 'system'] as const;
+export const actorKinds = ['user', 'api_key', 'form', 'sender', 'workflow', 'automation', 'system'] as const;
 
 /** Who changes something, as the events of the change name them. */
 export interface Actor {
@@ -29,22 +29,33 @@ export interface Actor {
   name: string;
 }
 
+/** A run of a workflow or an automation that led to a change. */
+export interface Cause {
+  kind: 'workflow' | 'automation';
+  /** The workflow's or the automation's. */
+  id: string;
+  runId: string;
+}
+
 /** Who is calling. */
 export interface Principal {
-  kind: 'session' | 'key' | 'job';
-  /** The session's, the key's or the job's id. */
+  kind: 'session' | 'key' | 'job' | 'account';
+  /** The session's, the key's, the job's or the account's id. */
   id: string;
-  userId: string;
+  /** The person; null where nobody is calling: a form, an inbound message and a sequence act for the account. */
+  userId: string | null;
   userName: string;
   role: Role;
   tier: Tier;
+  /** What a member may do besides the role: `settings:edit`. */
+  permissions?: readonly string[];
   /** The domains a key may touch; null means all. */
   scopes: string[] | null;
   /** A session's: its role must have a second factor, and the person has not set one up. */
   owesMfa?: boolean;
   /** A key's requests per minute. */
   rateLimit?: number;
-  /** Who it is that changes something, where it is not the person: an API key, a workflow. */
+  /** Who it is that changes something, where it is not the person: an API key, a form, a workflow. */
   actor?: Actor;
   account: AccountInfo;
 }

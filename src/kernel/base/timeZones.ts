@@ -29,6 +29,17 @@ export const today = (zone: string, now: Date): string =>
 export const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 
+/**
+ * The instant so many days after another at the same local time. A local time that the clocks skip is told by the offset of
+ * before, one that they show twice is the first.
+ */
+export function daysAfter(instant: Date, days: number, zone: string): Date {
+  const local = instant.getTime() + offsetAt(zone, instant.getTime()) + days * dayMs;
+  const [before, after] = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
+  const shows = (at: number) => at + offsetAt(zone, at) === local;
+  return new Date(shows(before) || !shows(after) ? before : after);
+}
+
 /** A day (its beginning) or a date-time as an instant; one without an offset is told by the clocks of the time zone. */
 export function instantOf(moment: string, zone: string): Date {
   if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return new Date(endOfDay(dayAfter(moment, -1), zone).getTime() + 1);
@@ -37,4 +48,51 @@ export function instantOf(moment: string, zone: string): Date {
   const local = Date.parse(`${text}Z`);
   // The offset at the first guess may be that of the other side of a change of clocks.
   return new Date(local - offsetAt(zone, local - offsetAt(zone, local)));
+}
+
+/**
+ * The instant of a date-time; one without an offset is told by the clocks of the time zone: undefined where they skip it, the first of
+ * the two where they show it twice.
+ */
+export function instantAt(moment: string, zone: string): Date | undefined {
+  const text = moment.toUpperCase().replace(' ', 'T');
+  if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
+  const local = Date.parse(`${text}Z`);
+  const candidates = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
+  const shown = candidates.find((instant) => instant + offsetAt(zone, instant) === local);
+  return shown === undefined ? undefined : new Date(shown);
+}
+
+/** Whether it is the IANA name of a time zone that this runtime knows; an offset is none, since it has no summer time. */
+export function isZone(name: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(name) && Boolean(new Intl.DateTimeFormat('en-US', { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
+/** What the clocks of a zone show at an instant, as if they were those of UTC: milliseconds. */
+export const localTime = (instant: Date, zone: string): number => instant.getTime() + offsetAt(zone, instant.getTime());
+
+/**
+ * The instant at which the clocks of a zone show a local time, which is given as `localTime` gives it. What they show twice is the
+ * first time, and what they skip is the end of what is skipped.
+ */
+export function atLocal(local: number, zone: string): Date {
+  const [before, after] = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
+  const shows = (at: number) => at + offsetAt(zone, at) === local;
+  const shown = [Math.min(before, after), Math.max(before, after)].find(shows);
+  return new Date(shown ?? changeBetween(local - 2 * dayMs, local + 2 * dayMs, local, zone));
+}
+
+/** The first instant at which the clocks show the local time or later. */
+function changeBetween(from: number, to: number, local: number, zone: string): number {
+  let [early, late] = [from, to];
+  while (late - early > 1) {
+    const middle = Math.floor((early + late) / 2);
+    if (middle + offsetAt(zone, middle) >= local) late = middle;
+    else early = middle;
+  }
+  return late;
 }

@@ -4,8 +4,11 @@ import type { Budget } from '../base/budget.js';
 import type { Clock } from '../base/clock.js';
 import type { Config } from '../base/config.js';
 import type { AppError } from '../base/errors.js';
+import type { Cause } from '../base/principal.js';
+import { traceOf } from '../base/trace.js';
 import type { TurnQueue } from '../base/turnQueue.js';
 import type { Database } from '../database/index.js';
+import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
 import type { CommitBatcher } from '../writes/commitBatcher.js';
@@ -26,12 +29,16 @@ export interface AppOf<C> {
   registry: Registry<C>;
   limiter: Limiter;
   vendors: Vendors;
+  /** The way to addresses that customers chose. */
+  egress: Egress;
   /** The names of the vendors that are simulated although there is a database of its own: nothing is sent or paid there. */
   simulated: readonly string[];
   channel: Channel;
   jobs: Jobs;
   /** Called after a commit that wrote events: they wait for their places in the feed. */
   eventsWritten(): void;
+  /** How to get into the demo account, where there is one: known once the server has started. */
+  demo?: { email: string; password?: string };
   /** Whether requests are taken: the migrations are done, and no stop has begun. */
   ready: boolean;
   stopping: boolean;
@@ -49,10 +56,21 @@ export interface RequestInfo {
   replayed?: boolean;
   /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
   budget?: Budget;
+  /** Told of the text of every statement by which it reads, and of `any` where it is not known what it reads. */
+  reads?: (statement: string) => void;
   /** What the client calls this mutation, so that it knows the events of its own. */
   clientMutationId?: string;
+  /** Our place in the trace that the caller is in (W3C Trace Context): told with what it changes, and to webhooks. */
+  traceparent?: string;
+  /** The runs behind it, the first one first: what it changes is told with them. */
+  causes?: readonly Cause[];
+  /** What fields that tell of the moment of the document answer, where it is read field by field: read before the rest. */
+  moment?: Readonly<Record<string, string>>;
   /** The batch that its changes belong to: a bulk edit, an import. */
   batchId?: string;
   /** Set by an operation: a session to hand to the browser, or null to end it. */
   session?: { token: string; expiresAt: Date } | null;
 }
+
+/** By what a line of the log is found: the request, and the trace that it is part of. */
+export const inLog = ({ id, traceparent }: RequestInfo) => ({ requestId: id, ...(traceparent && { traceId: traceOf(traceparent) }) });

@@ -1,63 +1,48 @@
-import { found, notFound } from '../base/errors.js';
+import { check, denied, found, taken } from '../base/errors.js';
 import type { Printed } from '../base/jsonText.js';
-import type { AccountInfo, Principal } from '../base/principal.js';
-import { globalModels, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
+import type { AccountInfo, Actor, Cause, Principal } from '../base/principal.js';
+import { globalModels, isCaused, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
 import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
 import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
-import { type Change, entryOf, eventsOfChange, factsOf, printRecord, type Source } from '../events/facts.js';
-import { isUuid } from '../model/checks.js';
+import { type Change, factsOf } from '../events/facts.js';
+import { followFeed } from '../events/readers.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
-import type { FilterableOf, FilterFieldOf } from './filterable.js';
+import { idIsFree } from './freeIds.js';
 import type { JobOptions } from './jobQueue.js';
 import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
 import { Reader } from './reader.js';
-import type { BatchOf, JobHandlerOf, ReactionOf } from './registry.js';
+import type * as registry from './registry.js';
+import { type Given, type Params, type ToChange, validId } from './rows.js';
+import { Teller } from './teller.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
-export type { RequestInfo } from './app.js';
+export { inLog, type RequestInfo } from './app.js';
+export type { ToChange } from './rows.js';
+export { validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;
-export type Reaction = ReactionOf<Context>;
-export type Filterable = FilterableOf<Context>;
-export type FilterField = FilterFieldOf<Context>;
-export type Batch<V = unknown> = BatchOf<Context, V>;
+export type AccountSweep = registry.AccountSweepOf<Context>;
+export type Reaction = registry.ReactionOf<Context>;
+export type DueWork = registry.DueWorkOf<Context>;
+export type FeedReader = registry.FeedReaderOf<Context>;
+export type Batch<V = unknown> = registry.BatchOf<Context, V>;
+export type NodeSource = registry.NodeSourceOf<Context>;
+export type DeclaredEvent = registry.DeclaredEventOf<Context>;
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
-export type JobHandler<Data = any> = JobHandlerOf<Context, Data>;
-
-/** How rows of a table are read by their ids to be changed. */
-export interface ToChange<Row extends object> {
-  table: string;
-  key: string;
-  /** Reads them, with the version that they are of. */
-  look: Statement<Row & { id: string; xmin: string }, { ids: readonly string[] }>;
-  /** Locks them, before they are read: what belongs to them is then not of before. */
-  lock: Statement<{ id: string }, { ids: readonly string[] }>;
-}
-
-/** The members that are given, as they will be kept. */
-type Given<C> = { [N in keyof C as undefined extends C[N] ? never : N]: C[N] };
-
-/** The parameters of a statement, left out where it takes none. */
-type Params<P> = keyof P extends never ? [] : [params: P];
+export type JobHandler<Data = any> = registry.JobHandlerOf<Context, Data>;
 
 /** The first argument of everything: who calls, on which account, in which transaction. */
 export class Context {
   #db?: ScopedModels;
   #global?: Models;
   #load?: Loaders;
-  #emitted = false;
-  /** The records that something was told of, as the last event of each has it, by type and id. */
-  readonly #lastEvents = new Map<string, Printed>();
-  /** Whether the door hands records on as PostgreSQL prints them: a REST row that shows the record and nothing else. */
-  takesPrint = false;
+  readonly #teller = new Teller();
   readonly #reader: Reader;
   readonly #changes = new Map<object, Loader<unknown>>();
-  /** The queues that this unit of work put jobs into. */
-  readonly #queues = new Set<string>();
 
   constructor(
     readonly app: App,
@@ -66,10 +51,21 @@ export class Context {
     /** The operation's unit of work; none where nothing is changed. */
     private readonly unit?: UnitOfWork,
   ) {
-    this.#reader = new Reader(app, unit);
+    this.#reader = new Reader(app, unit, request.reads);
   }
 
-  readonly #connect = () => this.unit?.connection() ?? this.app.database.prisma;
+  readonly #connect = () => this.#reader.connect();
+
+  /** The same unit of work for somebody who becomes a caller by it, as who registers or accepts an invitation does. */
+  as(principal: Principal): Context {
+    return new Context(this.app, this.request, principal, this.unit);
+  }
+
+  /** The same for a run of a workflow or an automation: what it does is the actor's doing, and is told with the run behind it. */
+  within(cause: Cause, actor: Actor): Context {
+    const causes = [...(this.request.causes ?? []), cause];
+    return new Context(this.app, { ...this.request, causes }, { ...this.caller, actor, userName: actor.name }, this.unit);
+  }
 
   get account(): AccountInfo | undefined {
     return this.principal?.account;
@@ -81,13 +77,20 @@ export class Context {
     return this.principal;
   }
 
+  /** The person who calls. Throws 403 where nobody does: a form, an inbound message or a sequence is at work. */
+  get person(): string {
+    const { userId } = this.caller;
+    if (!userId) throw denied('Only a person may do this');
+    return userId;
+  }
+
   /** Prisma, held to the caller's account; inside an operation it is the operation's transaction. */
   get db(): ScopedModels {
     this.#db ??= scopedModels(this.#connect, this.caller.account.id, this.app.clock);
     return this.#db;
   }
 
-  /** Prisma across accounts: only for finding out who is calling (checked by the architecture test). */
+  /** Prisma across accounts: only for finding out who is calling, and where nobody is known to (checked by the architecture test). */
   get global(): Models {
     this.#global ??= globalModels(this.#connect, this.app.clock);
     return this.#global;
@@ -174,6 +177,12 @@ export class Context {
     this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
   }
 
+  /** Has the next write make sure that no record has this id, which a client chose for a new one: else 409 naming `id`. */
+  requireFree(id: string): void {
+    check(this.#changing.choose(id), () => taken('id'));
+    this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id));
+  }
+
   /** The one text that a composed statement answers. */
   text(query: Sql): Promise<string> {
     return this.#reader.text(query);
@@ -194,8 +203,9 @@ export class Context {
    * back. It is in the database before the next read, or at the end.
    */
   insert<M extends ModelName, Row extends Values<M>>(model: M, row: Row & Only<M, Row>): Row & Stamps {
-    const name = model.charAt(0).toLowerCase() + model.slice(1);
-    const whole = newRow(name, row as Record<string, unknown>, this.caller.account.id, this.app.clock);
+    const { id } = row as { id?: string | null };
+    if (id && this.app.registry.nodes.has(model)) this.requireFree(id);
+    const whole = this.#newRow(model, row as Record<string, unknown>);
     this.#changing.insert(tableName(model), whole);
     return whole as Row & Stamps;
   }
@@ -208,7 +218,7 @@ export class Context {
   ): Row & Given<C> {
     const { id } = row;
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-    const values = { ...(isStamped(model.charAt(0).toLowerCase() + model.slice(1)) && { updatedAt: this.now() }), ...given };
+    const values = { ...(isStamped(model) && { updatedAt: this.now() }), ...given };
     this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
     return { ...row, ...values } as Row & Given<C>;
   }
@@ -220,28 +230,25 @@ export class Context {
 
   /** Tells of a change: its events, its entry in the log and the other modules' reactions, in this unit of work. */
   async emit(change: Change): Promise<void> {
-    this.#emitted = true;
-    const { type, data, events } = eventsOfChange(this.#source, change);
-    this.#lastEvents.set(`${type} ${change.record.id}`, data);
-    for (const event of events) this.#insertLast('OutboxEvent', event);
-    if (change.logged !== false) this.#insertLast('Activity', entryOf(this.#source, change));
-    const { reactions } = this.app.registry;
-    for (const fact of factsOf(change)) for (const reaction of reactions.get(fact.name) ?? []) await reaction(this, fact);
+    this.#changing.tells = true;
+    this.#teller.tell(this.#source, change, (model, row) => this.#changing.insertLast(tableName(model), this.#newRow(model, row)));
+    for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
-  /** A record of this unit of work as REST shows it: as its last event has it, else as it is. */
-  print(type: string, record: { id: string }): Printed {
-    return this.#lastEvents.get(`${type} ${record.id}`) ?? printRecord(this.app.registry.schema(), type, record);
+  /** A record as its last event of this unit of work has it, which is as REST shows it; undefined where none was told. */
+  told(type: string, id: string): Printed | undefined {
+    return this.#teller.told(type, id);
   }
 
-  get #source(): Source {
+  get #source() {
     const { registry, clock } = this.app;
     return { schema: registry.schema(), events: registry.events, caller: this.caller, request: this.request, newId: () => clock.id() };
   }
 
-  #insertLast(model: Capitalize<string>, row: Record<string, unknown>): void {
-    const name = model.charAt(0).toLowerCase() + model.slice(1);
-    this.#changing.insertLast(tableName(model), newRow(name, row, this.caller.account.id, this.app.clock));
+  #newRow(model: string, row: Record<string, unknown>): Record<string, unknown> {
+    const { causes } = this.request;
+    const caused = causes && isCaused(model) ? { causes, ...row } : row;
+    return newRow(model, caused, this.caller.account.id, this.app.clock);
   }
 
   /**
@@ -252,14 +259,21 @@ export class Context {
     if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
     await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
-    if (this.unit) this.#queues.add(queue);
+    if (this.unit) this.unit.wakes.add(queue);
     else this.app.jobs.wake(queue);
   }
 
-  /** Wakes those who work on what this unit of work committed. */
-  #committed(): void {
-    if (this.#emitted) this.app.eventsWritten();
-    for (const queue of this.#queues) this.app.jobs.wake(queue);
+  /** Wakes those who work on the rows of this kind once this is committed: some are due. */
+  wake(due: string): void {
+    if (!this.app.registry.due.has(due)) throw new Error(`No module works on due rows of the name ${due}`);
+    if (this.unit) this.unit.wakes.add(due);
+    else this.app.jobs.wake(due);
+  }
+
+  /** From this write on, the account's events are read for a module's reader: within the write that has it want some. */
+  async follow(reader: string): Promise<void> {
+    if (!this.app.registry.readers.has(reader)) throw new Error(`No module reads the feed under the name ${reader}`);
+    await this.rows(followFeed, { name: reader });
   }
 
   /**
@@ -272,7 +286,8 @@ export class Context {
     try {
       const done = await work(inside);
       await unit.commit();
-      inside.#committed();
+      if (unit.tells) this.app.eventsWritten();
+      for (const queue of unit.wakes) this.app.jobs.wake(queue);
       return done;
     } catch (error) {
       await unit.abandon();
@@ -282,9 +297,3 @@ export class Context {
 }
 
 const idOf = (row: object) => (row as { id: string }).id;
-
-/** The id, or 404 when it cannot be one. */
-export function validId(id: string, what: string): string {
-  if (!isUuid(id)) throw notFound(what);
-  return id.toLowerCase();
-}

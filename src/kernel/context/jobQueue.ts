@@ -22,7 +22,8 @@ export interface JobOptions {
 export interface Job {
   queue: string;
   accountId: string;
-  userId: string;
+  /** Who caused it; null where nobody was calling. */
+  userId: string | null;
   data: object;
 }
 

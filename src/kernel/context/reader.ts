@@ -22,7 +22,15 @@ export class Reader {
   constructor(
     private readonly app: Sources,
     private readonly unit?: UnitOfWork,
+    /** Told of the text of every statement that is read. */
+    private readonly noted?: (text: string) => void,
   ) {}
+
+  /** For what is read through Prisma: of it nothing is noted but that something is read. */
+  connect() {
+    this.noted?.('any');
+    return this.unit?.connection() ?? this.app.database.prisma;
+  }
 
   async rows<Row extends object, P>(statement: Statement<Row, P>, account: string, params: P): Promise<Row[]> {
     const rows = await this.#rowsOf(statement, account, params);
@@ -31,6 +39,9 @@ export class Reader {
   }
 
   async #rowsOf<P>(statement: Statement<object, P>, account: string, params: P): Promise<object[]> {
+    if (statement.beside && this.unit && !this.unit.isOpen) {
+      return new Reader(this.app, undefined, this.noted).#rowsOf(statement, account, params);
+    }
     if (statement.changes) {
       const client = (await this.unit?.connection()) ?? this.app.database.prisma;
       return client.$queryRaw<object[]>(statement.bind(account, params) as Sql);
@@ -68,6 +79,7 @@ export class Reader {
   }
 
   async #text(query: Bound, outside: (query: Bound) => Promise<string>): Promise<string> {
+    this.noted?.(query.text);
     const tx = await this.unit?.begun();
     return tx ? textIn(tx, query) : outside(query);
   }

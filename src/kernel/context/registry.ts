@@ -1,8 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
 import type { AccessMark } from '../access/access.js';
+import type { Actor } from '../base/principal.js';
+import type { Shape } from '../database/kinds.js';
+import type { Sql } from '../database/sql.js';
 import type { Fact } from '../events/facts.js';
+import type { FeedEvent } from '../events/feedStore.js';
 import type { RecordEvents } from '../events/recordEvents.js';
-import type { FilterableOf } from './filterable.js';
 import type { JobRun } from './jobQueue.js';
 
 // These types are about the context `C` that is handed to what a module declares; context.ts names them for it.
@@ -29,6 +32,12 @@ export interface Reference {
   live?: string;
 }
 
+/** A table, as its module declares it. */
+export interface Filterable {
+  name: string;
+  sorts: object;
+}
+
 /** What is done over all accounts once its time has come. */
 export interface Sweep {
   /** A statement over at most `$2` rows that answers a row for each; `$1` is the moment. It is run until fewer are left. */
@@ -37,10 +46,88 @@ export interface Sweep {
   before?: (now: Date) => Date;
 }
 
-/** An event that a module declares: what it is about, and who may see it. */
-export interface DeclaredEvent {
+/** Something that needs a record: what it is, and how it is called. */
+export interface Use {
+  type: string;
+  id: string;
+  name: string;
+}
+
+/** Answers what of a module's records needs a record of another. */
+export type UsesOf<C> = (ctx: C, id: string) => Promise<Use[]>;
+
+/** What is done, and told, in each account where something has come due. */
+export interface AccountSweepOf<C> {
+  /** A statement that answers the `id` of each such account; `$1` is the moment. */
+  accounts: string;
+  /** Does some of it as the account, and answers whether there may be more. */
+  work(ctx: C): Promise<boolean>;
+}
+
+/** A row that has come due, as it was taken. */
+export interface DueRow {
+  id: string;
+  /** The number of this attempt: what is settled under another one is not ours any more. */
+  attempt: number;
+  /** What its `taking` answers besides, where it has one. */
+  more?: unknown;
+}
+
+/**
+ * Rows that something is done about once their time has come by the server's clock. Their table has `due_at` (null where nothing
+ * is due), `leased_until` and `attempt`; where it has `causes`, the work is told with them. A row is worked on by one process at a time, outside any transaction, and again when its
+ * process died: so what is done settles the row only while the attempt is the one that it was told.
+ */
+export interface DueWorkOf<C> {
+  table: string;
+  /** Whose doing it is in the log. */
+  actor?: Actor;
+  /** Rows worked on at once in a process, 8 by default. */
+  concurrency?: number;
+  /**
+   * How rows are taken where turns between accounts are not all: a select of `accountId`, `id` and `attempt` from a function that
+   * takes them, and of what the work needs of them as `more`. `$1` is the moment, `$2` how many at most, `$3` the seconds of the lease.
+   */
+  taking?: string;
+  /** Whether what waits may be taken only once something else has ended, such as another call of the same address. */
+  hasTurns?: boolean;
+  /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
+  pause?: number;
+  work(ctx: C, row: DueRow): Promise<void>;
+}
+
+/**
+ * What a module makes of the feed of an account: rows that are worked on later, such as deliveries and runs. Each event is read
+ * once and in its place, since the reader's position moves in the transaction of what was made of it. An account is read for
+ * from `ctx.follow` on.
+ */
+export interface FeedReaderOf<C> {
+  /** Whose doing it is in the log. */
+  actor?: Actor;
+  /** A select of the names of the events that are wanted in the account, '*' for all. The others are passed over unread. */
+  wanted(account: Sql): Sql;
+  /** In a transaction: it changes rows only, and answers soon. It is asked again where it throws, and the account's later events wait. */
+  make(ctx: C, events: readonly FeedEvent[]): Promise<void>;
+}
+
+/** How the records of a type are read by their ids. */
+export interface NodeSourceOf<C> {
+  /** The rows with one of these ids, an array of UUIDs in SQL, as the caller finds them one by one. */
+  rows(ctx: C, ids: Sql): Sql;
+  /** What their columns are. */
+  shape: Shape;
+  /** The record of the account with this id, live or not, as a select of at most one row. */
+  has(account: string, id: Sql): Sql;
+}
+
+/** An event that a module declares: what it is about, who may see it, and how its record is found. */
+export interface DeclaredEventOf<C> {
   of: RecordEvents;
   access: AccessMark;
+  /** Whether who may see a record depends on the person. */
+  byPerson?: boolean;
+  /** The record as it is now; null, or 404, where it is gone. */
+  find(ctx: C, id: string, selection: ReadonlySet<string>): Promise<object | null>;
 }
 
 /** What all modules together offer the kernel. */
@@ -48,10 +135,18 @@ export interface Registry<C> {
   loaders: ReadonlyMap<string, BatchOf<C>>;
   reactions: ReadonlyMap<string, ReactionOf<C>[]>;
   /** Every event of the system, with who may see it. */
-  events: ReadonlyMap<string, DeclaredEvent>;
+  events: ReadonlyMap<string, DeclaredEventOf<C>>;
   jobs: ReadonlyMap<string, JobHandlerOf<C>>;
-  filterable: ReadonlyMap<string, FilterableOf<C>>;
+  due: ReadonlyMap<string, DueWorkOf<C>>;
+  readers: ReadonlyMap<string, FeedReaderOf<C>>;
+  /** By the kind of what is needed. */
+  uses: ReadonlyMap<string, UsesOf<C>[]>;
+  filterable: ReadonlyMap<string, Filterable>;
   references: ReadonlyMap<string, Reference>;
-  sweeps: readonly Sweep[];
+  /** What records are read from, by the names of their types. */
+  tables: ReadonlyMap<string, Filterable>;
+  /** How records are read by their ids alone, by the names of their types. */
+  nodes: ReadonlyMap<string, NodeSourceOf<C>>;
+  sweeps: readonly (Sweep | AccountSweepOf<C>)[];
   schema(): GraphQLSchema;
 }

@@ -12,6 +12,7 @@ export type ScopedModels = Models & { withDeleted: Models };
 interface Shape {
   tenant: boolean;
   softDelete: boolean;
+  caused: boolean;
   stamps: ('id' | 'createdAt' | 'updatedAt')[];
 }
 
@@ -24,7 +25,7 @@ function shapeOf(delegate: string): Shape | undefined {
   const fields = (Prisma as unknown as Record<string, Record<string, string> | undefined>)[`${model}ScalarFieldEnum`];
   if (!fields) return undefined;
   const stamps = (['id', 'createdAt', 'updatedAt'] as const).filter((name) => name in fields);
-  const shape = { tenant: 'accountId' in fields, softDelete: 'deletedAt' in fields, stamps };
+  const shape = { tenant: 'accountId' in fields, softDelete: 'deletedAt' in fields, caused: 'causes' in fields, stamps };
   shapes.set(delegate, shape);
   return shape;
 }
@@ -62,7 +63,8 @@ class Scope {
 
   created(shape: Shape, data: unknown): Record<string, unknown> {
     const row: Record<string, unknown> = {};
-    for (const stamp of shape.stamps) row[stamp] = stamp === 'id' ? undefined : this.clock.now();
+    const now = this.clock.now();
+    for (const stamp of shape.stamps) row[stamp] = stamp === 'id' ? undefined : now;
     Object.assign(row, data);
     if (shape.stamps.includes('id')) row.id ??= this.clock.id();
     if (shape.tenant && this.accountId) row.accountId = this.accountId;
@@ -117,6 +119,9 @@ export function newRow(model: string, row: Record<string, unknown>, accountId: s
   if (!shape) throw new Error(`No model is called ${model}`);
   return new Scope(accountId, clock, false).created(shape, row);
 }
+
+/** Whether the rows of a model keep the runs behind them. */
+export const isCaused = (model: string): boolean => shapeOf(model)?.caused ?? false;
 
 /** Whether a model keeps when its rows were last changed. */
 export const isStamped = (model: string): boolean => shapeOf(model)?.stamps.includes('updatedAt') ?? false;

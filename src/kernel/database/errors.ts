@@ -76,12 +76,18 @@ export function fromDatabase(error: unknown): AppError | undefined {
   return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
+/** Of what two records overlap: an exclusion constraint that says so is called `<table>_<what they share>_overlap`. */
+function sharedBy(message: string): string {
+  const [, shared] = /exclusion constraint \\?"[a-z]+_(\w+)_overlap/.exec(message) ?? [];
+  return shared ? ` of the same ${shared.replaceAll('_', ' ')}` : '';
+}
+
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
   if (isTaken(error)) return taken(fieldAtFault(fault));
   if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'not_found', 'names no record of this account');
   if (code === 'P2025') return notFound('Record');
-  if (state === '23P01') return conflict('It overlaps another record');
+  if (state === '23P01') return conflict(`It overlaps another record${sharedBy(error.message)}`);
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (isRetryable(error)) return unavailable();
   if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();

@@ -10,12 +10,23 @@ export const globalTables = [
   'tokens',
   'phone_numbers',
   'public_forms',
+  // who logs in or registers is in no account yet
+  'public_outcomes',
   'feed_floor',
   '_prisma_migrations',
 ] as const;
 
-/** Plain indexes of tenant tables that do not begin with account_id, because their reader does not know the account yet. */
+/**
+ * Plain indexes of tenant tables that do not begin with account_id, because their reader does not know the account yet. Besides them
+ * only the unique index of `id` does: an id that a client chose is to be taken in no account.
+ */
 export const crossAccountIndexes = [
+  'messages_due',
+  'enrollments_due',
+  'workflow_runs_due',
+  'vendor_connections_due',
+  'automations_due',
+  'automation_runs_due',
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written

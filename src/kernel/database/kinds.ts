@@ -8,6 +8,8 @@ export interface Kind<T> {
   /** Makes the value of its JSON; absent where they are the same. */
   readonly read?: (json: never) => T;
   readonly nullable?: boolean;
+  /** Whether it is text that holds JSON. */
+  readonly isJson?: boolean;
   /** Whether a column of the kind is selected as text, since JSON or JavaScript would lose some of it. */
   readonly asText?: boolean;
   /** Only for the compiler. */
@@ -30,6 +32,8 @@ export const day: Kind<string> = { sql: 'text', asText: true };
 export const bigint: Kind<string> = { sql: 'text', asText: true };
 /** Text that is one of some words. */
 export const word = <T extends string>(): Kind<T> => kind<T>('text');
+/** JSON as its text: for a list as a parameter, which a driver would take for a list of the database's. */
+export const jsonText: Kind<string> = { sql: 'text', isJson: true };
 /** JSON that holds neither instants nor exact decimals. */
 export const json = <T>(): Kind<T> => kind<T>('json');
 

@@ -11,17 +11,42 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import { nextTurn } from '../base/jsonText.js';
 import { withFixes } from './adapter.js';
 import { takeLock } from './lock.js';
 import type { Store } from './store.js';
 
 // as the PostgreSQL driver does
 const bigintAsText = { parsers: { [types.INT8]: (value: string) => value } };
+/** How long statements are run before what else has come gets its turn of the event loop. */
+const turnMs = 10;
+
+/**
+ * It runs in this very thread and answers at once, so that a chain of statements would never let the event loop turn: whoever
+ * sends many would stop the server. So one that comes late in a turn waits for the next.
+ */
+class InTurns extends PGlite {
+  #turnBegan: number | undefined;
+
+  override async execProtocolRaw(...[message, options]: Parameters<PGlite['execProtocolRaw']>): Promise<Uint8Array> {
+    if (this.#turnBegan !== undefined && performance.now() - this.#turnBegan > turnMs) await nextTurn();
+    if (this.#turnBegan === undefined) {
+      this.#turnBegan = performance.now();
+      setImmediate(() => {
+        this.#turnBegan = undefined;
+      });
+    }
+    return super.execProtocolRaw(message, options);
+  }
+}
+
 const extensions = { pg_trgm, btree_gin, btree_gist };
+/** Of a database that is made anew: a log in segments of 4 MB, since each copy and each start writes whole ones. */
+const fresh = { initDbStartParams: ['--wal-segsize=4'] };
 
 /** A database in memory, with the extensions that the schema needs. */
 export async function memoryPGlite(image?: Blob): Promise<PGlite> {
-  return ready(new PGlite({ extensions, ...(image && { loadDataDir: image }) }));
+  return ready(new InTurns({ extensions, ...(image ? { loadDataDir: image } : fresh) }));
 }
 
 async function ready(pg: PGlite): Promise<PGlite> {
@@ -38,7 +63,7 @@ async function initialise(dir: string, image?: Blob): Promise<void> {
     if (name.startsWith('database.init-')) rmSync(join(parent, name), { recursive: true, force: true });
   }
   const temporary = join(parent, `database.init-${process.pid}`);
-  const pg = new PGlite({ dataDir: temporary, extensions, ...(image && { loadDataDir: image }) });
+  const pg = new InTurns({ dataDir: temporary, extensions, ...(image ? { loadDataDir: image } : fresh) });
   await pg.waitReady;
   await pg.close();
   renameSync(temporary, dir);
@@ -53,7 +78,7 @@ async function open(dir: string): Promise<PGlite> {
   // PGlite would initialise over a directory that lost its version file
   if (!existsSync(join(dir, 'PG_VERSION')) || !existsSync(join(dir, 'global', 'pg_control'))) throw damaged();
   try {
-    return await ready(new PGlite({ dataDir: dir, extensions }));
+    return await ready(new InTurns({ dataDir: dir, extensions }));
   } catch (error) {
     throw damaged(error);
   }

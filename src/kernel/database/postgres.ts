@@ -17,6 +17,8 @@ const settings = [
   // both adapters read timestamps as UTC without looking at the offset
   'TimeZone=UTC',
   'jit=off',
+  // Indexes are in memory, or on disks that read any page as fast as the next.
+  'random_page_cost=1.1',
 ];
 
 interface PoolSettings {

@@ -27,6 +27,11 @@ interface Definition<R extends Shape, P extends Shape> {
   planned?: boolean;
   /** Whether those asked for at the same moment, by anybody, may go as one: a look-up by keys. Needs no transaction. */
   shared?: boolean;
+  /**
+   * Whether it is read beside a unit of work that has no transaction yet, from what is committed: for reactions that mostly find
+   * nothing, so that finding nothing costs none.
+   */
+  beside?: boolean;
   /** Whether it changes rows. */
   changes?: boolean;
   /** Whether it takes locks, which are kept to the end of the unit of work. */
@@ -45,18 +50,20 @@ export class Statement<Row extends object, Params> {
   readonly row: Shape;
   readonly planned: boolean;
   readonly shared: boolean;
+  readonly beside: boolean;
   readonly changes: boolean;
   readonly locks: boolean;
   #template?: { sql: Sql; text: string };
   #listed?: { text: string; values: unknown[] };
 
   constructor(private readonly definition: Definition<Shape, Shape>) {
-    const { name, row = {}, planned = false, shared = false, changes = false, locks = false } = definition;
+    const { name, row = {}, planned = false, shared = false, beside = false, changes = false, locks = false } = definition;
     this.name = name;
     this.row = row;
     this.read = readerOf<Row>(row);
     this.planned = planned || shared;
     this.shared = shared;
+    this.beside = beside;
     this.changes = changes;
     this.locks = locks;
   }

@@ -25,12 +25,14 @@ export interface Fact {
 export interface Change extends Fact {
   /** The more specific facts, the most specific last, each with the fields that it is about: all of those that it names. */
   also?: { readonly [Name in EventName]?: readonly string[] };
+  /** The one person who may see it; everybody whose rights cover it by default. The log, which is everybody's, keeps none of it. */
+  onlyFor?: string | null;
   /** False where it is not worth an entry of the log: progress, or an entry itself. */
   logged?: boolean;
 }
 
 const actions: Record<string, string> = {
-  ...{ created: 'created', invited: 'created' },
+  ...{ created: 'created', invited: 'created', submitted: 'created' },
   ...{ deleted: 'deleted', removed: 'deleted', archived: 'deleted' },
 };
 
@@ -46,12 +48,12 @@ export interface Source {
   /** The declared events by name. */
   events: ReadonlyMap<string, { of: RecordEvents }>;
   caller: Pick<Principal, 'userId' | 'userName' | 'actor'>;
-  request: { id: string; clientMutationId?: string; batchId?: string };
+  request: { id: string; clientMutationId?: string; batchId?: string; traceparent?: string };
   newId(): string;
 }
 
 /** The facts of a change, the general one first. */
-export const factsOf = ({ also = {}, logged: _logged, ...general }: Change): Fact[] => [
+export const factsOf = ({ also = {}, logged: _logged, onlyFor: _onlyFor, ...general }: Change): Fact[] => [
   general,
   ...Object.entries(also).map(([name, fields]) => ({ ...general, name: name as EventName, changes: only(general.changes, fields) })),
 ];
@@ -66,13 +68,24 @@ function declared({ events }: Source, name: string): RecordEvents {
   return known.of;
 }
 
+const longestLabel = 200;
+
+/** How a record is called, so that an entry says which one it was when it is gone; null where it has no name. */
+function labelOf(record: object): string | null {
+  const { title, name, label, firstName, lastName, invoiceNumber, subject, email, phone, body } = record as Record<string, unknown>;
+  const person = [firstName, lastName].filter(Boolean).join(' ');
+  const found = [title, name, label, person, invoiceNumber, subject, email, phone, body].find((text) => typeof text === 'string' && text);
+  return found === undefined ? null : [...(found as string)].slice(0, longestLabel).join('');
+}
+
 /** A change as its entry in the log: under the name of its most specific fact. */
 export function entryOf(source: Source, change: Change): Record<string, unknown> {
   const { userId, userName } = source.caller;
   const { contactId, dealId } = change;
   const name = factsOf(change).at(-1)!.name;
   const action = actions[name.split('.')[1]!] ?? actions[change.name.split('.')[1]!] ?? 'updated';
-  return { type: name, title: titleOf(name), ...entityOf(source, change), action, contactId, dealId, userId, userName };
+  const description = labelOf(change.record);
+  return { type: name, title: titleOf(name), description, ...entityOf(source, change), action, contactId, dealId, userId, userName };
 }
 
 /** The type of a record, and the record as it is shown. */
@@ -84,14 +97,15 @@ export interface Shown {
 /** A change as its events, with the record as it is now. The first event's id is the id of the change. */
 export function eventsOfChange(source: Source, change: Change): Shown & { events: Record<string, unknown>[] } {
   const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
-  const { id: requestId, clientMutationId = null, batchId = null } = source.request;
+  const { id: requestId, clientMutationId = null, batchId = null, traceparent = null } = source.request;
   const { type } = declared(source, change.name);
   const data = printRecord(source.schema, type, change.record);
   const facts = factsOf(change);
   const changeId = source.newId();
   const shared = {
     ...{ changeId, names: facts.length > 1 ? facts.map(({ name }) => name) : null, data },
-    ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId },
+    ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId, traceparent },
+    onlyFor: change.onlyFor ?? null,
   };
   const events = facts.map((fact, nth) => ({
     ...{ id: nth === 0 ? changeId : source.newId(), name: fact.name },

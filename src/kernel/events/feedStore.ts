@@ -1,7 +1,7 @@
 import { AppError, check, invalidField } from '../base/errors.js';
-import type { Actor } from '../base/principal.js';
+import type { Actor, Cause } from '../base/principal.js';
 import type { Database } from '../database/index.js';
-import { sql } from '../database/sql.js';
+import { type Sql, sql } from '../database/sql.js';
 import type { Changes } from './facts.js';
 import type { RecordEvents } from './recordEvents.js';
 
@@ -33,8 +33,14 @@ export interface FeedEvent {
   actor: Actor;
   /** What the client called the mutation. */
   clientMutationId: string | null;
+  /** The place in the trace of the request that did it. */
+  traceparent: string | null;
+  /** The runs of workflows and automations behind it, the first one first. */
+  causes: Cause[];
   /** The batch that the change belongs to. */
   batchId: string | null;
+  /** The one person who may see it; null for everybody whose rights cover it. */
+  onlyFor: string | null;
   changes: Changes | null;
   /** The record as it was then. */
   data: Record<string, unknown>;
@@ -80,6 +86,9 @@ export async function extentOf(database: Database, account: string, now: Date): 
   return { head: BigInt(extent!.head), floor: BigInt(extent!.floor) };
 }
 
+/** The position of the last event that has its place, as part of a statement: what else that reads is never of before it. */
+export const headSql = (account: string): Sql => sql`coalesce((select pos from feed_heads where account_id = ${account}::uuid), 0)`;
+
 /** The last positions in the feeds of some accounts. */
 export async function headsOf(database: Database, accounts: string[]): Promise<{ account: string; head: string }[]> {
   const { rows } = await database.execute(
@@ -91,17 +100,22 @@ export async function headsOf(database: Database, accounts: string[]): Promise<{
 
 const position = /^\d{1,18}$/;
 
-/** A position as a caller gave it. Throws 400 when it is none. */
-export function positionOf(after: string): bigint {
-  check(position.test(after), () => invalidField('after', 'invalid_format', 'must be a position of the feed: a decimal number'));
+/** Stands for the position at which the feed ends now. */
+export const latest = 'latest';
+
+/** A position as a caller gave it; undefined for the end of the feed. Throws 400 when it is none. */
+export function positionOf(after: string): bigint | undefined {
+  if (after === latest) return undefined;
+  check(position.test(after), () => invalidField('after', 'invalid_format', 'must be a position of the feed, a decimal number, or latest'));
   return BigInt(after);
 }
 
 /**
- * The position to go on after: "0" is all that is kept. Throws 400 beyond the end of the feed, and 410 for one whose
+ * The position to go on after: "0" is all that is kept, undefined the end. Throws 400 beyond the end of the feed, and 410 for one whose
  * successors are no longer all kept.
  */
-export function startAfter(after: bigint, { floor, head }: Extent): bigint {
+export function startAfter(after: bigint | undefined, { floor, head }: Extent): bigint {
+  if (after === undefined) return head;
   check(after <= head, () => invalidField('after', 'out_of_range', 'is beyond the end of the feed'));
   check(after === 0n || after >= floor, () => new AppError('gone', `after is older than the ${keptDays} days that are kept; start again`));
   return after > floor ? after : floor;
@@ -113,32 +127,57 @@ export interface Stretch {
   upTo: bigint;
   names: string[] | null;
   limit: number;
+  /** For whom it is read: what others alone may see is left out. All of it by default. */
+  viewer?: string | null;
+}
+
+/** An event as a statement over `feed_positions p` and `outbox_events e` answers it, in JSON. */
+export type StoredEvent = Omit<FeedEvent, 'kind' | 'type' | 'createdAt'> & { createdAt: string };
+
+/** What such a statement selects. */
+export const feedColumns = sql`
+  p.pos::text as id, e.id as "eventId", coalesce(e.change_id, e.id) as "changeId", e.name, coalesce(nullif(e.names, '{}'), array[e.name]) as names,
+  e.created_at as "createdAt", e.entity_type as "entityType", e.entity_id as "entityId",
+  json_build_object('kind', coalesce(e.actor_kind, 'user'), 'id', e.actor_id, 'name', coalesce(e.actor_name, '')) as actor,
+  coalesce(e.causes, '[]') as causes, e.client_mutation_id as "clientMutationId", e.traceparent, e.batch_id as "batchId", e.only_for as "onlyFor",
+  e.changes, e.data`;
+
+/** The event as the feed gives it. */
+export function shown(source: Pick<FeedSource, 'registry'>, { createdAt, ...row }: StoredEvent): FeedEvent {
+  const type = source.registry.events.get(row.name)?.of.type ?? row.entityType;
+  return { ...row, kind: row.name, type, createdAt: new Date(createdAt) };
 }
 
 /** The events of a stretch, the oldest first. */
-export async function readFeed(source: FeedSource, account: string, { after, upTo, names, limit }: Stretch): Promise<FeedEvent[]> {
+export async function readFeed(
+  source: FeedSource,
+  account: string,
+  { after, upTo, names, limit, viewer = null }: Stretch,
+): Promise<FeedEvent[]> {
   const events = sql`
-    select p.pos::text as id, e.id as "eventId", coalesce(e.change_id, e.id) as "changeId", e.name, coalesce(nullif(e.names, '{}'), array[e.name]) as names,
-      e.created_at as "createdAt", e.entity_type as "entityType", e.entity_id as "entityId",
-      json_build_object('kind', coalesce(e.actor_kind, 'user'), 'id', e.actor_id, 'name', coalesce(e.actor_name, '')) as actor,
-      e.client_mutation_id as "clientMutationId", e.batch_id as "batchId", e.changes, e.data
-    from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
+    select ${feedColumns} from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
     where p.account_id = ${account}::uuid and p.pos > ${after.toString()}::bigint and p.pos <= ${upTo.toString()}::bigint
       and (${names}::text[] is null or e.name = any(${names}::text[]))
+      and (e.only_for is null or ${viewer}::uuid is null or e.only_for = ${viewer}::uuid)
     order by p.pos limit ${limit}::int`;
   const [text] = await source.database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
-  const rows = JSON.parse(text!) as (FeedEvent & { createdAt: string })[];
-  const typeOf = ({ name, entityType }: FeedEvent) => source.registry.events.get(name)?.of.type ?? entityType;
-  return rows.map((row) => ({ ...row, kind: row.name, type: typeOf(row), createdAt: new Date(row.createdAt) }));
+  return (JSON.parse(text!) as StoredEvent[]).map((row) => shown(source, row));
 }
 
-/** How many events of these names the feed keeps; positions have no gaps, so all of them need no counting. */
-export async function countFeed(database: Database, account: string, { floor, head }: Extent, names: string[] | null): Promise<number> {
-  if (!names) return Number(head - floor);
+/** What is counted of a feed: events of these names, or all; without those that others than the viewer alone may see. */
+interface Counted {
+  names: string[] | null;
+  viewer: string;
+}
+
+/** How many events the feed keeps; positions have no gaps, so all of them need no counting but of what is not for the viewer. */
+export async function countFeed(database: Database, account: string, { floor, head }: Extent, { names, viewer }: Counted): Promise<number> {
+  const condition = names ? 'e.name = any($5::text[]) and (e.only_for is null or e.only_for = $4::uuid)' : 'e.only_for <> $4::uuid';
   const { rows } = await database.execute(
-    `select count(*)::int as n from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
-     where p.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and e.name = any($4::text[])`,
-    [account, floor.toString(), head.toString(), names],
+    `select count(*)::int as n from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+     where e.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and ${condition}`,
+    [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : [])],
   );
-  return (rows as { n: number }[])[0]!.n;
+  const [{ n }] = rows as [{ n: number }];
+  return names ? n : Number(head - floor) - n;
 }

@@ -13,12 +13,13 @@ export interface ToldEvent extends FeedEvent {
   batch?: Together;
 }
 
-/** Events that follow each other and belong to one batch as one: the last of them, with what all of them are. */
+/** Events that follow each other and belong to one batch as one: the last of them, with what all of them are. One that a single person may see joins no others. */
 export function asBatches(events: readonly FeedEvent[]): ToldEvent[] {
   const runs: FeedEvent[][] = [];
   for (const event of events) {
     const last = runs.at(-1);
-    if (last && event.batchId !== null && last[0]!.batchId === event.batchId) last.push(event);
+    const joins = last && event.batchId !== null && last[0]!.batchId === event.batchId && last[0]!.onlyFor === event.onlyFor;
+    if (joins) last.push(event);
     else runs.push([event]);
   }
   return runs.map((run) => ({ ...run.at(-1)!, ...(run[0]!.batchId !== null && { batch: together(run) }) }));

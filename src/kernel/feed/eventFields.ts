@@ -1,5 +1,5 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
-import { type Actor as ActorOf, actorKinds } from '../base/principal.js';
+import { type Actor as ActorOf, actorKinds, type Cause } from '../base/principal.js';
 import { kindOf, type RecordEvents } from '../events/recordEvents.js';
 import { Count, Entity, field, JsonObject, Nested, oneOf, Position, Ref, Refs, Stamp, Text, Texts } from '../model/fields.js';
 
@@ -7,8 +7,12 @@ import { Count, Entity, field, JsonObject, Nested, oneOf, Position, Ref, Refs, S
 export const EventKind: Record<string, string> = {};
 registerEnumType(EventKind, { name: 'EventKind', description: 'What can happen in the workspace: the names of the events' });
 
+/** The name, and the kind, of what a subscription begins with where that is asked for: no event of the feed. */
+export const ready = 'ready';
+
 /** Makes the kinds of what the modules declare; called before the schema is built. */
 export function declareKinds(events: readonly RecordEvents[]): void {
+  EventKind[ready] = ready;
   for (const name of events.flatMap(({ names }) => names)) EventKind[kindOf(name)] = name;
 }
 
@@ -17,7 +21,7 @@ export const ActorKind = oneOf('ActorKind', actorKinds, 'What kind of somebody c
 @Entity('Who did something')
 export class Actor implements ActorOf {
   @field(
-    'A person, an API key, a form, somebody who wrote to us, a workflow, or the system itself',
+    'A person, an API key, a form, somebody who wrote to us, a workflow, an automation, or the system itself',
     { required: true },
     {
       type: () => ActorKind,
@@ -27,6 +31,15 @@ export class Actor implements ActorOf {
   kind: ActorOf['kind'];
   @Ref('Their id, of whatever kind they are; none for the system') id: string | null;
   @Text(200, 'Their name at the time', { required: true }) name: string;
+}
+
+export const CauseKind = oneOf('CauseKind', ['workflow', 'automation'], 'What runs by itself when something happens');
+
+@Entity('A run that led to a change')
+export class EventCause implements Cause {
+  @field('What ran', { required: true }, { type: () => CauseKind, check: () => undefined }) kind: Cause['kind'];
+  @Ref('The id of the workflow or automation', { required: true }) id: string;
+  @Ref('The id of its run', { required: true }) runId: string;
 }
 
 @Entity('Changes of one bulk edit or import that are told together')
@@ -60,6 +73,18 @@ export class EventFields {
   actor: Actor;
   @Text(200, 'What the client called the mutation: the header X-Client-Mutation-Id, or clientMutationId in the extensions of the request')
   clientMutationId: string | null;
+  @Text(
+    55,
+    'Where the request that did it stands in a trace, as the header traceparent of W3C Trace Context has it; null where its caller was in none',
+  )
+  traceparent: string | null;
+  @Nested(
+    () => EventCause,
+    () => EventCause,
+    'The runs of workflows and automations that led to it, the first one first',
+    { required: true, list: 100 },
+  )
+  causes: EventCause[];
   @Ref('The bulk edit or import that it was part of') batchId: string | null;
   @Field(() => EventBatch, { nullable: true, description: 'What is told together here, where batches were asked for' }) batch?: EventBatch;
   @JsonObject(1024, 'The fields that changed, each with its old and new value: {field: {from, to}}') changes: object | null;

@@ -4,7 +4,7 @@ import { check, denied, invalidField } from '../base/errors.js';
 import type { Context, Principal } from '../context/context.js';
 import { countFeed, extentOf, type FeedEvent, keptDays, positionOf, readFeed, startAfter } from '../events/feedStore.js';
 import { Page, pageSize } from '../model/connection.js';
-import { EventKind } from './eventFields.js';
+import { EventKind, ready } from './eventFields.js';
 
 /** Which events of the account are wanted. */
 export interface Wanted {
@@ -12,6 +12,8 @@ export interface Wanted {
   names: string[] | null;
   /** And of those, which. */
   matches?: (event: FeedEvent) => boolean;
+  /** Whether what the record shows depends on who asks: then each person is served alone. */
+  byPerson?: boolean;
   /** How an event is told; as it is by default. */
   shows?: (event: FeedEvent) => FeedEvent;
   /** Whether what belongs to one batch is told as one event, as far as it is read at one moment. */
@@ -32,19 +34,28 @@ export interface FeedArgs extends Choice {
   selection: ReadonlySet<string>;
 }
 
+/** A page of the feed, and where to go on. */
+export interface FeedPage extends Page<FeedEvent> {
+  /** The position to ask after next: that of its last event, and of the end of the feed where nothing more is wanted. */
+  position: string;
+}
+
 /** A page of the caller's feed, the oldest event first; without `after` from the first that is kept. */
-export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<Page<FeedEvent>> {
+export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<FeedPage> {
   const { database } = ctx.app;
+  const viewer = ctx.person;
   const account = ctx.caller.account.id;
   const names = visibleNames(ctx, chosenNames(ctx, args));
   const after = positionOf(args.after ?? '0');
   const extent = await extentOf(database, account, ctx.now());
   const start = startAfter(after, extent);
   const size = pageSize(args);
-  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1 });
-  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, names) : null;
+  const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1, viewer });
+  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, { names, viewer }) : null;
+  const shown = events.slice(0, size);
   const more = { next: events.length > size, previous: start > extent.floor };
-  return new Page(events.slice(0, size), (event) => event.id, more, total);
+  const position = more.next ? shown.at(-1)!.id : extent.head.toString();
+  return Object.assign(new Page(shown, (event) => event.id, more, total), { position });
 }
 
 /** The names that are asked for, by name and by kind; where both are given, those that are in both. Null for all. */
@@ -52,6 +63,7 @@ export function chosenNames({ app }: Context, { names, kinds }: Choice): string[
   for (const [argument, asked] of Object.entries({ names, kinds })) {
     check(!asked || asked.length > 0, () => invalidField(argument, 'too_few', 'must name at least one event'));
   }
+  check(!kinds?.includes(ready), () => invalidField('kinds', 'not_allowed', 'names no event: ask for it with ready: true'));
   for (const name of names ?? []) {
     check(app.registry.events.has(name), () => invalidField('names', 'not_allowed', `names no event: ${name.slice(0, 100)}`));
   }
@@ -78,8 +90,8 @@ function refusal({ app, caller }: Context, name: string) {
 }
 
 /** What decides which events a caller sees, and what a document shows him of them. */
-export function rightsOf({ account, kind, role, tier, scopes }: Principal): string {
-  return JSON.stringify([account.id, kind, role, tier, scopes && [...scopes].sort()]);
+export function rightsOf({ account, kind, role, permissions = [], tier, scopes }: Principal): string {
+  return JSON.stringify([account.id, kind, role, [...permissions].sort(), tier, scopes && [...scopes].sort()]);
 }
 
 type Choose = (ctx: Context, args: Record<string, unknown>) => Wanted;
@@ -123,7 +135,15 @@ export const BatchesArg = () =>
 export const AfterArg = () =>
   Arg('after', () => ID, {
     nullable: true,
-    description: `Goes on after this position, then live; "0" is all of the last ${keptDays} days; absent only what is still to come`,
+    description: `Goes on after this position, then live; "0" is all of the last ${keptDays} days; absent, or "latest", only what is still to come`,
+  });
+
+/** Whether a subscription says where it begins. */
+export const ReadyArg = () =>
+  Arg('ready', () => Boolean, {
+    nullable: true,
+    description:
+      'Whether the first event is of the kind ready: every event after its id is going to come. What is read from then on misses nothing',
   });
 
 /** How a subscription's root field chooses its events. */

@@ -1,13 +1,14 @@
-import { Arg, Ctx, createParameterDecorator, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-graphql';
 import { Access, type AccessMark } from '../access/access.js';
 import { check, invalidField, orNull } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import type { FeedEvent } from '../events/feedStore.js';
 import { fieldOf, type RecordEvents } from '../events/recordEvents.js';
 import { isUuid } from '../model/checks.js';
-import { selectionOf } from '../model/connection.js';
-import { EventFields } from './eventFields.js';
-import { AfterArg, BatchesArg, type Choice, chosenNames, FeedOf, KindsArg, NamesArg, visibleNames, type Wanted } from './feed.js';
+import { Selected } from '../model/connection.js';
+import { asNode, Node } from '../model/node.js';
+import { EventFields, ready } from './eventFields.js';
+import { AfterArg, BatchesArg, type Choice, chosenNames, FeedOf, KindsArg, NamesArg, ReadyArg, visibleNames, type Wanted } from './feed.js';
 
 type Class = abstract new (...args: never[]) => object;
 
@@ -21,6 +22,8 @@ interface Declaration {
   by?: Record<string, string>;
   /** Who may see what happens to the records. */
   access: AccessMark;
+  /** Whether who may see a record depends on the person. */
+  byPerson?: boolean;
 }
 
 const subscriptionOf = (events: RecordEvents) => `${fieldOf(events)}Events`;
@@ -33,13 +36,15 @@ export interface RecordFeed {
   of: RecordEvents;
   resolver: Class;
   access: AccessMark;
+  find: Declaration['find'];
+  byPerson?: boolean;
 }
 
 /**
- * The typed subscription of a record type: `dealEvents(dealId, names, kinds, batches, after)`, one event for each change, with
+ * The typed subscription of a record type: `dealEvents(dealId, names, kinds, batches, after, ready)`, one event for each change, with
  * the record as it is by then.
  */
-export function recordFeed(events: RecordEvents, { record, find, by = {}, access }: Declaration): RecordFeed {
+export function recordFeed(events: RecordEvents, { record, find, by = {}, access, byPerson }: Declaration): RecordFeed {
   const field = fieldOf(events);
   const noun = words(events);
 
@@ -52,7 +57,7 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
     @FeedOf(() => RecordEvent, {
       name: subscriptionOf(events),
       description: `What happens to records of the type ${events.type}, one event for each change, with each record as it is by then`,
-      wanted: wantedOf(events, Object.keys(by)),
+      wanted: wantedOf(events, Object.keys(by), byPerson),
     })
     follow(
       @Root() event: FeedEvent,
@@ -61,29 +66,47 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
       @KindsArg() _kinds?: string[],
       @BatchesArg() _batches?: boolean,
       @AfterArg() _after?: string,
+      @ReadyArg() _ready?: boolean,
     ) {
       return event;
     }
 
     @FieldResolver(() => record(), { name: field, nullable: true, description: `The ${noun} as it is now; null when it is deleted` })
-    record(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selection() selection: ReadonlySet<string>) {
-      return orNull(find(ctx, event.entityId, selection));
+    record(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selected() selection: ReadonlySet<string>) {
+      return event.name === ready ? null : orNull(find(ctx, event.entityId, selection));
+    }
+
+    @RecordField()
+    node(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selected() selection: ReadonlySet<string>) {
+      return recordOfEvent(ctx, event, selection);
     }
   }
 
   for (const [nth, [name, description]] of Object.entries(by).entries()) {
-    Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', 6 + nth);
+    Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', 7 + nth);
   }
-  return { of: events, resolver: Feed, access };
+  return { of: events, resolver: Feed, access, find, byPerson };
 }
 
-const Selection = (): ParameterDecorator => createParameterDecorator(({ info }) => selectionOf(info)) as ParameterDecorator;
+/** The field of every event that leads to its record. */
+export const RecordField = () =>
+  FieldResolver(() => Node, { name: 'record', nullable: true, description: 'The record as it is now; null when it is deleted' });
+
+/** The record that an event is about, as its module finds it. Who sees the event may read it. */
+export async function recordOfEvent(ctx: Context, { name, entityId }: FeedEvent, selection: ReadonlySet<string>): Promise<object | null> {
+  if (name === ready) return null;
+  const { events, nodes } = ctx.app.registry;
+  const { of, find } = events.get(name)!;
+  if (!nodes.has(of.type)) return null;
+  const record = await orNull(find(ctx, entityId, selection));
+  return record && asNode(of.type, record);
+}
 
 /**
  * Chooses the changes of one type of record. What an argument of `by` is compared with is the field of the record as it was
  * then or, where the event changed it, before: who watches a column is told of what leaves it as well.
  */
-function wantedOf(events: RecordEvents, by: readonly string[]) {
+function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false) {
   const own = `${fieldOf(events)}Id`;
   return (ctx: Context, args: Record<string, unknown> & Choice): Wanted => {
     const chosen = chosenNames(ctx, args);
@@ -100,6 +123,7 @@ function wantedOf(events: RecordEvents, by: readonly string[]) {
         given.every(({ name, id }) => idsOf(event, name).includes(id)),
       shows: (event) => ({ ...event, name: event.names.at(-1)!, kind: event.names.at(-1)! }),
       batches: args.batches === true,
+      byPerson,
     };
   };
 }

@@ -1,23 +1,48 @@
+import { createHash } from 'node:crypto';
 import { invalidField } from '../base/errors.js';
 import { rawSql, type Sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
-import type { KeyType, SortKey } from './sortKeys.js';
+import type { KeyType, OrderKey } from './sortKeys.js';
 
-/** A row's place in a list: its sort key as text, what leads it, and its id. */
+/** A row's place in a list: its sort keys as text, and its id. */
 export interface Cursor {
-  lead?: string;
-  key: string | null;
+  keys: readonly (string | null)[];
   id: string;
 }
 
-/** A cursor as the API shows it. */
-export const encodeCursor = (sort: string, order: string, { key, id }: Cursor) =>
-  Buffer.from(JSON.stringify([sort, order, key, id])).toString('base64url');
+/** What a cursor is of, besides its row: the names of the keys and their directions, and what the list was narrowed to. */
+export interface CursorOf {
+  sort: string;
+  order: string;
+  /**
+   * The conditions of the list, in short. A nested list tells none: it goes on in the list of its type, whatever narrows that to
+   * its parent.
+   */
+  conditions?: string;
+}
 
-/** The same as SQL, of a row's key as text and its id. */
-export const cursorSql = (sort: string, order: string, key: string, id: string): Sql =>
-  rawSql(`translate(encode(convert_to('["${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id} || '"]', 'UTF8'),
-    'base64'), E'+/=\\n', '-_')`);
+/** A cursor as the API shows it; `key` is the row's one sort key as text, of several a JSON list. */
+export const encodeCursor = ({ sort, order, conditions }: CursorOf, key: string | null, id: string) =>
+  Buffer.from(JSON.stringify([sort, order, key, id, ...(conditions === undefined ? [] : [conditions])])).toString('base64url');
+
+/** The same as SQL. */
+export const cursorSql = ({ sort, order, conditions }: CursorOf, key: string, id: string): Sql =>
+  rawSql(`translate(encode(convert_to('["${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id} ||
+    '"${conditions === undefined ? '' : `,"${conditions}"`}]', 'UTF8'), 'base64'), E'+/=\\n', '-_')`);
+
+/** The conditions of a list in short: the same for the same ones, however they are written; nothing for none. */
+export function conditionsInShort(filter: object | null | undefined, where: object | null | undefined): string {
+  const given = Object.entries(filter ?? {}).filter(([, value]) => value !== undefined && value !== null);
+  if (given.length === 0 && Object.keys(where ?? {}).length === 0) return '';
+  const text = JSON.stringify([Object.fromEntries(given), where ?? {}], byName);
+  return createHash('sha1').update(text).digest('base64url').slice(0, 10);
+}
+
+/** The members of an object by name. */
+const byName = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 /** How a key of each type is written in a cursor. */
 const keyForms: Record<KeyType, RegExp> = {
@@ -29,21 +54,20 @@ const keyForms: Record<KeyType, RegExp> = {
   boolean: /^(true|false)$/,
 };
 
-const isKey = (key: unknown, type: KeyType) => typeof key === 'string' && keyForms[type].test(key);
+const isKey = (key: unknown, { type, nullable }: OrderKey) =>
+  key === null ? nullable === true : typeof key === 'string' && keyForms[type].test(key);
 
-/** The place that a cursor names. Throws 400 naming the argument for one that is not of this list in this order. */
-export function decodeCursor(argument: 'after' | 'before', text: string, list: { sort: string; order: string; key: SortKey }): Cursor {
-  const { type, lead, nullable } = list.key;
+/** The place that a cursor names. Throws 400 naming the argument for one that is not of this list, in this order and with these conditions. */
+export function decodeCursor(argument: 'after' | 'before', text: string, list: CursorOf & { keys: readonly OrderKey[] }): Cursor {
   try {
-    const [sort, order, whole, id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, string, string | null, string];
-    if (sort === list.sort && order === list.order && isUuid(id)) {
-      if (lead) {
-        const [first, key] = JSON.parse(String(whole)) as [string, string];
-        if (isKey(first, lead.type) && isKey(key, type)) return { lead: first, key, id };
-      } else if (isKey(whole, type) || (whole === null && nullable)) return { key: whole, id };
+    const [sort, order, whole, id, conditions] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const isSame = conditions === undefined || list.conditions === undefined || conditions === list.conditions;
+    if (sort === list.sort && order === list.order && isSame && isUuid(id)) {
+      const keys = (list.keys.length > 1 ? JSON.parse(String(whole)) : [whole]) as (string | null)[];
+      if (keys.length === list.keys.length && list.keys.every((key, i) => isKey(keys[i], key))) return { keys, id };
     }
   } catch {
     // falls through to the one answer for every cursor that is not ours
   }
-  throw invalidField(argument, 'invalid_format', 'is not a cursor of this list in this order');
+  throw invalidField(argument, 'invalid_format', 'is not a cursor of this list in this order and with these conditions');
 }

@@ -1,16 +1,13 @@
 import { GraphQLID, isScalarType } from 'graphql';
 import { Float, ID, Int } from 'type-graphql';
-import type { Filterable, FilterField } from '../context/context.js';
-import type { FilterKind } from '../context/filterable.js';
-import { columnName, rawSql } from '../database/sql.js';
+import type { Context } from '../context/context.js';
+import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Day, Decimal } from '../model/scalars.js';
-import type { Table } from './table.js';
+import type { FilterField, FilterFields, FilterKind } from './filterField.js';
+import type { AnyTable, Computed } from './table.js';
 
-/** What of a table tells what its records are. */
-type Source = Pick<Table, 'name' | 'type' | 'columnOf' | 'computed' | 'sorts'>;
 type Class = abstract new (...args: never[]) => object;
-type Fields = Record<string, FilterField>;
 
 const kinds = new Map<unknown, FilterKind>([
   [DateTime, 'timestamptz'],
@@ -24,55 +21,102 @@ const kinds = new Map<unknown, FilterKind>([
   [String, 'text'],
 ]);
 
-/** What the values of a line are compared as: an enumeration as its words, what is no scalar of its own as JSON. */
-function kindOf(rule: FieldRule): FilterKind {
-  const type = rule.type();
-  if (rule.list) return 'json';
-  return kinds.get(type) ?? (typeof type === 'object' && !isScalarType(type) ? 'text' : 'json');
-}
+/** What the values of a type are compared as: an enumeration as its words, what is no scalar of its own as JSON. */
+export const kindOfType = (type: unknown): FilterKind =>
+  kinds.get(type) ?? (typeof type === 'object' && type !== null && !isScalarType(type) ? 'text' : 'json');
+
+const known = new WeakMap<AnyTable, FilterFields>();
 
 /**
- * The records of a table as filters know them: every field of the record, by the lines of its model, so that a new one needs no
- * second line here. Fields of several values, such as a contact's tags, are told in `several`. Throws for a field of neither kind.
+ * The fields of a table's records as conditions know them: every field of the record that is a column or computed, by the lines of
+ * its model, so that a new one needs no second line. Those of several values that are kept elsewhere the table tells as `several`.
  */
-export function filterableOf(table: Source, several: Fields = {}): Filterable {
-  const fields: Fields = {};
-  for (const rule of rulesOf(table.type)) {
-    const known = several[rule.name] ?? single(table, rule);
-    if (!known) throw new Error(`Filters do not know what ${table.type.name}.${rule.name} is`);
-    fields[rule.name] = known;
-    if (!several[rule.name]) Object.assign(fields, within(table, rule));
-  }
-  return { table: table.name, fields: { ...fields, ...several }, sorts: Object.keys(table.sorts) };
+export function fieldsOf(table: AnyTable): FilterFields {
+  const made = known.get(table) ?? { ...rulesFields(table), ...computedFields(table), ...table.options.several };
+  known.set(table, made);
+  return made;
 }
 
-function single(table: Source, rule: FieldRule): FilterField | undefined {
-  const column = table.columnOf(rule.name);
-  if (column) return { kind: kindOf(rule), value: () => rawSql(column) };
-  const computed = table.computed[rule.name];
-  if (!computed) return undefined;
-  return { kind: kindOf(rule), value: (ctx) => (typeof computed === 'function' ? computed(ctx) : computed) };
-}
-
-/** The members of an object that is kept as JSON: `attribution.utm_source`. */
-function within(table: Source, { name, type, list }: FieldRule): Fields {
-  const inner = type();
-  const column = table.columnOf(name);
-  if (!column || list || typeof inner !== 'function' || kinds.has(inner)) return {};
-  return Object.fromEntries(
-    rulesOf(inner as Class).map((rule): [string, FilterField] => {
-      const kind = kindOf(rule) === 'json' ? 'json' : 'text';
-      const reach = kind === 'json' ? '->' : '->>';
-      return [`${name}.${rule.name}`, { kind, value: () => rawSql(`(${column} ${reach} '${rule.name}')`) }];
+const rulesFields = (table: AnyTable): Record<string, FilterField> =>
+  Object.fromEntries(
+    rulesOf(table.type).flatMap((rule): [string, FilterField][] => {
+      const field = single(table, rule);
+      return field ? [[rule.name, field], ...within(table, rule)] : [];
     }),
   );
+
+function single(table: AnyTable, rule: FieldRule): FilterField | undefined {
+  const kind = kindOfType(rule.type());
+  const value = valueIn(table, rule.name, kind);
+  if (!value) return undefined;
+  if (!rule.list || kind === 'json') return { kind, value };
+  const some: FilterField['some'] = (condition, ctx) => sql`exists (select 1 from unnest(${value(ctx)}) g(value) where ${condition})`;
+  return { kind, value: () => sql`g.value`, some };
+}
+
+/** How a computed value is compared that is of another type in a row: an exact number is text there, and an object json. */
+const casts: Partial<Record<FilterKind, string>> = { numeric: 'numeric', json: 'jsonb' };
+
+/** What a field of a row is, over the alias `t`. */
+function valueIn(table: AnyTable, name: string, kind: FilterKind): FilterField['value'] | undefined {
+  const column = table.columnOf(name);
+  if (column) return () => rawSql(column);
+  if (!table.computed[name]) return undefined;
+  const computed = (ctx: Context) => table.computedOf(ctx, name) as Sql;
+  const cast = casts[kind];
+  return cast ? (ctx) => sql`(${computed(ctx)})::${rawSql(cast)}` : computed;
+}
+
+/** What is computed of a record besides the lines of its model, where it is a scalar. */
+const computedFields = (table: AnyTable): Record<string, FilterField> => {
+  const ruled = new Set(rulesOf(table.type).map(({ name }) => name));
+  const computed = Object.entries(table.computed as Record<string, Computed>).filter(([name, { type }]) => type && !ruled.has(name));
+  return Object.fromEntries(
+    computed.flatMap(([name, { type }]): [string, FilterField][] => {
+      const kind = kinds.get(type!());
+      return kind ? [[name, { kind, value: valueIn(table, name, kind)! }]] : [];
+    }),
+  );
+};
+
+/** The members of an object that is kept or computed as JSON: `attribution.utm_source`. */
+function within(table: AnyTable, { name, type, list }: FieldRule): [string, FilterField][] {
+  const inner = type();
+  const whole = valueIn(table, name, 'json');
+  if (!whole || list || typeof inner !== 'function' || kinds.has(inner)) return [];
+  return rulesOf(inner as Class).map((rule) => {
+    const kind = rule.list ? 'json' : kindOfType(rule.type());
+    const member = (ctx: Context) => sql`(${whole(ctx)} ${rawSql(kind === 'json' ? '->' : '->>')} ${rawSql(`'${rule.name}'`)})`;
+    return [
+      `${name}.${rule.name}`,
+      { kind, value: kind === 'json' || kind === 'text' ? member : (ctx) => sql`${member(ctx)}::${rawSql(kind)}` },
+    ];
+  });
 }
 
 /** The fields of a class's records that hang on a row, over an alias, each under the name of the whole: `products.name`. */
-export function fieldsWithin(name: string, type: Class, alias: string, some: NonNullable<FilterField['some']>): Fields {
+export function fieldsWithin(
+  name: string,
+  type: Class,
+  alias: string,
+  some: NonNullable<FilterField['some']>,
+): Record<string, FilterField> {
   const columns = rulesOf(type).map((rule): [string, FilterField] => [
     `${name}.${rule.name}`,
-    { kind: kindOf(rule), value: () => rawSql(`${alias}.${columnName(rule.name)}`), some },
+    { kind: rule.list ? 'json' : kindOfType(rule.type()), value: () => rawSql(`${alias}.${columnName(rule.name)}`), some },
   ]);
   return Object.fromEntries(columns);
+}
+
+/** What a custom field is compared as: a number with a number, or with numbers. */
+export const customKind = (value: unknown): 'text' | 'numeric' =>
+  (Array.isArray(value) && value.length > 0 ? value : [value]).every((one) => typeof one === 'number') ? 'numeric' : 'text';
+
+/** The custom field of a key, as what it is compared with says. */
+export function customField(key: string, value: unknown): FilterField {
+  const text = sql`(t.custom_fields ->> ${key})`;
+  const holds = (one: unknown) => sql`t.custom_fields @> ${JSON.stringify({ [key]: [one] })}::jsonb`;
+  if (customKind(value) === 'text') return { kind: 'text', value: () => text, holds };
+  const number = sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`;
+  return { kind: 'numeric', value: () => number, holds };
 }

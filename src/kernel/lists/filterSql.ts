@@ -1,101 +1,102 @@
-import { invalidChoice, invalidField } from '../base/errors.js';
-import type { Context, FilterField } from '../context/context.js';
-import { joinSql, type Sql, sql } from '../database/sql.js';
-import { among, customField, equal, inText, ordered } from './filterValues.js';
-
-const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
-const ops = ['eq', 'neq', ...Object.keys(orderings), 'in', 'not_in', 'contains', 'starts_with', 'is_null', 'is_not_null'];
-const most = 200;
-
-type Fields = Readonly<Record<string, FilterField>>;
+import { invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { allOf, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import type { Operator } from './filterField.js';
+import { readFilters } from './filterJson.js';
+import type { At, Condition } from './filterTree.js';
+import { among, between, equal, inText, ordered } from './filterValues.js';
+import { isThere } from './relation.js';
+import type { AnyTable } from './table.js';
+import { readWhere } from './whereInput.js';
 
 /**
- * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`. Only the given
- * fields can be named, `customFields.<key>` besides, which compares as a number with a number. Throws 400 naming the place that is wrong.
+ * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`, as saved lists, bulk
+ * edits and the parameter `filters` have it. Throws 400 naming the place that is wrong, 403 for what the caller may not see.
  */
-export function filterSql(ctx: Context, fields: Fields, tree: unknown): Sql {
-  let seen = 0;
-  const walk = (node: unknown, at: string, depth: number): Sql => {
-    if (++seen > most || depth > 16) throw invalidField(at, 'too_large', `is too large; at most ${most} conditions, 16 levels`);
-    if (typeof node !== 'object' || node === null || Array.isArray(node))
-      throw invalidField(at, 'invalid_type', 'must be a condition object');
-    checkMembers(node, at);
-    const { and, or, not, field, op = 'eq', value } = node as Record<string, unknown>;
-    if (and !== undefined) return group(and, ' and ', `${at}.and`, depth);
-    if (or !== undefined) return group(or, ' or ', `${at}.or`, depth);
-    if (not !== undefined) return isNot(walk(not, `${at}.not`, depth + 1));
-    return leaf(ctx, fields, { field, op, value }, at);
-  };
-  const group = (nodes: unknown, word: string, at: string, depth: number): Sql => {
-    if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(at, 'invalid_type', 'must be a list of conditions');
-    const parts = nodes.map((n, i) => walk(n, `${at}.${i}`, depth + 1));
-    return sql`(${joinSql(parts, word)})`;
-  };
-  return walk(tree, 'filters', 0);
-}
+export const filterSql = (ctx: Context, table: AnyTable, tree: unknown): Sql => sqlOf(ctx, readFilters(ctx, table, tree));
 
-/** What is not understood must not be passed over: less would be asked than was meant, and more would be found. */
-function checkMembers(node: object, at: string): void {
-  const given = Object.keys(node);
-  const unknown = given.find((name) => !['and', 'or', 'not', 'field', 'op', 'value'].includes(name));
-  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is no part of a condition');
-  const group = given.find((name) => ['and', 'or', 'not'].includes(name));
-  if (group && given.length > 1) throw invalidField(at, 'conflicting', `must be one condition: ${group}, or another`);
-}
+/** The typed `where` of a list as SQL over the alias `t`. Throws as `filterSql` does. */
+export const whereSql = (ctx: Context, table: AnyTable, where: object): Sql => sqlOf(ctx, readWhere(ctx, table, where));
 
-type Leaf = Record<'field' | 'op' | 'value', unknown>;
+/** The table of the records that filters can be kept for under a name; undefined where there are none. */
+export const filterableTable = (ctx: Context, entity: string): AnyTable | undefined =>
+  ctx.app.registry.filterable.get(entity) as AnyTable | undefined;
+
+function sqlOf(ctx: Context, condition: Condition): Sql {
+  switch (condition.kind) {
+    case 'and':
+      return sql`(${allOf(condition.of.map((one) => sqlOf(ctx, one)))})`;
+    case 'or':
+      return sql`(${joinSql(
+        condition.of.map((one) => sqlOf(ctx, one)),
+        ' or ',
+      )})`;
+    case 'not':
+      return isNot(sqlOf(ctx, condition.of));
+    case 'compared':
+      return compared(ctx, condition);
+    case 'reached':
+      return reached(ctx, condition);
+  }
+}
 
 /** The opposite, which holds too where a row has no value: it is not equal, and none of a list. */
 const isNot = (condition: Sql): Sql => sql`not coalesce(${condition}, false)`;
 
-function leaf(ctx: Context, fields: Fields, node: Leaf, at: string): Sql {
-  const { op, value } = node;
-  if (typeof op !== 'string' || !ops.includes(op)) throw invalidChoice(`${at}.op`, ops);
-  const field = fieldOf(fields, node, at);
-  const compared = { ...field, value: field.value(ctx) };
-  const place = { ctx, at: `${at}.value` };
+const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function compared(ctx: Context, { field, operator, value, place: at }: Extract<Condition, { kind: 'compared' }>): Sql {
+  const its = { ...field, value: field.value(ctx) };
+  const place = { ctx, at: at.name };
   const one = (condition: Sql): Sql => field.some?.(condition, ctx) ?? condition;
-  const isThere = one(field.some ? sql`true` : sql`${compared.value} is not null`);
-  const isEqual = () => (value === null ? isNot(isThere) : one(equal(compared, value, place)));
+  const isPresent = one(sql`${its.value} is not null`);
+  const isEqual = () => (value === null ? isNot(isPresent) : one(equal(its, value, place)));
   const isAmong = () => {
-    const values = listOf(value, place.at);
-    const found = one(among(compared, values, place));
-    return values.includes(null) ? sql`(${found} or ${isNot(isThere)})` : found;
+    const values = checkedList(value, at);
+    const found = one(among(its, values, { ctx, at }));
+    return values.includes(null) ? sql`(${found} or ${isNot(isPresent)})` : found;
   };
-  const answers: Record<string, () => Sql> = {
-    is_null: () => isNot(isThere),
-    is_not_null: () => isThere,
+  const answers: Partial<Record<Operator, () => Sql>> = {
+    is_empty: () => (checkedFlag(value, at) ? isNot(isPresent) : isPresent),
     eq: isEqual,
     neq: () => isNot(isEqual()),
     in: isAmong,
     not_in: () => isNot(isAmong()),
+    between: () => one(between(its, value, { ctx, at })),
   };
-  if (answers[op]) return answers[op]();
-  if (op === 'contains' || op === 'starts_with') return one(inText(compared, op, value, place));
-  return one(ordered(compared, orderings[op as keyof typeof orderings], value, place));
+  const answer = answers[operator];
+  if (answer) return answer();
+  if (operator === 'contains' || operator === 'starts_with' || operator === 'ends_with') return one(inText(its, operator, value, place));
+  return one(ordered(its, orderings[operator as keyof typeof orderings], value, place));
 }
 
-function listOf(value: unknown, at: string): readonly unknown[] {
+const most = 200;
+
+/** The values that one of is asked for. Throws 400 where it is no list, or a long one. */
+export function checkedList(value: unknown, { name }: At): readonly unknown[] {
   if (Array.isArray(value) && value.length <= most) return value;
-  throw invalidField(at, Array.isArray(value) ? 'too_many' : 'invalid_type', `must be a list of at most ${most} values`);
+  throw invalidField(name, Array.isArray(value) ? 'too_many' : 'invalid_type', `must be a list of at most ${most} values`);
 }
 
-const custom = 'customFields.';
-
-function fieldOf(fields: Fields, { field, value }: Leaf, at: string): FilterField {
-  if (typeof field !== 'string') throw invalidField(`${at}.field`, 'invalid_type', 'must name a field');
-  if (field.startsWith(custom) && field.length > custom.length) return customField(field.slice(custom.length), value);
-  if (Object.hasOwn(fields, field)) return fields[field]!;
-  const names = Object.keys(fields);
-  throw invalidField(`${at}.field`, 'not_allowed', `must be one of ${names.join(', ')} or customFields.<key>`, names);
+/** What a condition that asks for a value at all says: true by default. Throws 400. */
+export function checkedFlag(value: unknown, { name }: At): boolean {
+  if (value !== undefined && typeof value !== 'boolean') throw invalidField(name, 'invalid_type', 'must be true or false');
+  return value ?? true;
 }
 
-/** For each field of a filter, what it asks of a row over the alias `t`. */
-export type Conditions<F> = { [K in keyof F]-?: (value: NonNullable<F[K]>, ctx: Context) => Sql };
-
-/** The conditions of the fields that a filter gives. */
-export const conditionsOf = <F extends object>(all: Conditions<F>, ctx: Context, filter: F | null | undefined): Sql[] =>
-  Object.entries(filter ?? {}).flatMap(([name, value]) => {
-    const build = all[name as keyof F] as ((value: unknown, ctx: Context) => Sql) | undefined;
-    return build && value !== null && value !== undefined ? [build(value, ctx)] : [];
-  });
+/**
+ * Whether a relation leads from a row to a record that is there, that the caller may see, and that meets a condition: as a semi-join,
+ * or an anti-join where none may. The records stand in a select of their own, so that its alias `t` is theirs.
+ */
+function reached(ctx: Context, { relation, how, of }: Extract<Condition, { kind: 'reached' }>): Sql {
+  const { to, column } = relation;
+  const there = isThere(to, ctx.caller.account.id, to.options.visible?.(ctx));
+  const held = relation.kind === 'one' ? { key: `t.${to.key}`, join: undefined } : relation.held;
+  const rows = (key: string, join = '') =>
+    sql`select ${rawSql(key)} as key from ${rawSql(to.name)} t ${rawSql(join)} where ${there} and ${sqlOf(ctx, of)}`;
+  const its = rawSql(`t.${column}`);
+  const found = held
+    ? sql`exists (select 1 from (${rows(held.key, held.join)}) x where x.key = ${its})`
+    : sql`(${its} && array(${rows(`t.${to.key}`)}))`;
+  return how === 'none' ? sql`not ${found}` : found;
+}

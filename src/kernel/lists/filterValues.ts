@@ -1,14 +1,21 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
-import type { Context, FilterField } from '../context/context.js';
-import type { FilterKind } from '../context/filterable.js';
+import type { Context } from '../context/context.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
 import { dayOf, since, until } from './dateRanges.js';
+import type { FilterField, FilterKind } from './filterField.js';
+import type { At } from './filterTree.js';
 
 /** Where in a filter a value stands, and who filters. */
 export interface Place {
   ctx: Context;
   at: string;
+}
+
+/** The same of a list of values. */
+export interface Places {
+  ctx: Context;
+  at: At;
 }
 
 /** What is compared with: a field's value as SQL, and as what. */
@@ -32,9 +39,9 @@ function equalTo({ kind, value: its }: Compared, value: unknown, place: Place): 
 }
 
 /** Whether a field has one of these values; a null among them is passed over. */
-export function among(field: Compared, values: readonly unknown[], { ctx, at }: Place): Sql {
+export function among(field: Compared, values: readonly unknown[], { ctx, at }: Places): Sql {
   const { kind, value: its } = field;
-  const placed = values.flatMap((value, i) => (value === null ? [] : [{ value, place: { ctx, at: `${at}.${i}` } }]));
+  const placed = values.flatMap((value, i) => (value === null ? [] : [{ value, place: { ctx, at: at.item(i) } }]));
   if (placed.length === 0) return sql`false`;
   const isPlain = !field.holds && !['timestamptz', 'date', 'name', 'json'].includes(kind);
   if (!isPlain) {
@@ -53,11 +60,19 @@ export function ordered({ kind, value: its }: Compared, ordering: Ordering, valu
   return sql`${its} ${rawSql(ordering)} ${literal(value, kind, place)} ${collation}`;
 }
 
-/** Whether a text is in a field's value, or begins it, whatever its case. */
-export function inText({ value: its }: Compared, op: 'contains' | 'starts_with', value: unknown, place: Place): Sql {
+/** Whether a field's value stands between two values, or is one of them. */
+export function between(field: Compared, values: unknown, { ctx, at }: Places): Sql {
+  if (!Array.isArray(values) || values.length !== 2) throw invalidField(at.name, 'invalid_type', 'must be a list of two values');
+  const [from, to] = values.map((value, i) => ({ value: value as unknown, place: { ctx, at: at.item(i) } }));
+  return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
+}
+
+/** Whether a text is in a field's value, begins or ends it, whatever its case. */
+export function inText({ value: its }: Compared, operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: Place): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
-  const found = sql`strpos(lower(${its}::text ${icu}), lower(${value} ${icu}))`;
-  return op === 'contains' ? sql`${found} > 0` : sql`${found} = 1`;
+  const [text, part] = [sql`lower(${its}::text ${icu})`, sql`lower(${plain(value, 'text', place)}::text ${icu})`];
+  if (operator === 'ends_with') return sql`right(${text}, length(${part})) = ${part}`;
+  return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
 }
 
 const onDates: Record<Ordering, (its: Sql, value: unknown, place: Place) => Sql> = {
@@ -77,7 +92,7 @@ function literal(value: unknown, kind: FilterKind, place: Place): Sql {
   return sql`${text}::${rawSql(kind === 'name' ? 'text' : kind)}`;
 }
 
-function jsonText(value: unknown, place: Place): string {
+export function jsonText(value: unknown, place: Place): string {
   if (value === undefined) throw refused(place, 'required', 'is required');
   const fault = jsonFault(value);
   if (fault) throw refused(place, fault.code, fault.message);
@@ -96,11 +111,13 @@ const dated: Form = (text) => {
   return faults.length > 0 || cleaned === null ? undefined : String(cleaned);
 };
 
+const storable: Form = (text) => (jsonFault(text) ? undefined : text);
+
 const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = {
-  text: [(text) => text, 'a text'],
-  name: [(text) => text, 'a text'],
+  text: [storable, 'a text that can be kept'],
+  name: [storable, 'a text that can be kept'],
   uuid: [(text) => (isUuid(text) ? text : undefined), 'a UUID'],
-  integer: [matching(/^-?\d{1,9}$/), 'an integer'],
+  integer: [(text) => (/^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? text : undefined), 'an integer'],
   numeric: [matching(/^-?\d{1,18}(\.\d{1,15})?$/), 'a number'],
   boolean: [matching(/^(true|false)$/), 'true or false'],
   timestamptz: [dated, 'a day (YYYY-MM-DD) or an ISO 8601 date-time'],
@@ -108,18 +125,9 @@ const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = 
 };
 
 /** A scalar as text that PostgreSQL can read as the kind. Throws 400 where it is none. */
-function plain(value: unknown, kind: FilterKind, place: Place): string {
+export function plain(value: unknown, kind: FilterKind, place: Place): string {
   const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
   const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(value)) : undefined;
   if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);
   return text;
-}
-
-/** The custom field of a key, which compares as a number with a number. */
-export function customField(key: string, value: unknown): FilterField {
-  const text = sql`(t.custom_fields ->> ${key})`;
-  const holds = (one: unknown) => sql`t.custom_fields @> ${JSON.stringify({ [key]: [one] })}::jsonb`;
-  if (typeof value !== 'number') return { kind: 'text', value: () => text, holds };
-  const number = sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`;
-  return { kind: 'numeric', value: () => number, holds };
 }

@@ -1,14 +1,14 @@
-import { Printed } from '../base/jsonText.js';
 import { type Context, validId } from '../context/context.js';
 import { readerOf, type Shape } from '../database/kinds.js';
-import { emptySql, rawSql, type Sql, sql } from '../database/sql.js';
+import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { listedSql } from '../database/statement.js';
 import { Page, selectsOfNodes } from '../model/connection.js';
 import { encodeCursor } from './cursor.js';
-import { pageSql, type Window } from './pageSql.js';
-import { PrintedPage } from './recordSql.js';
+import { isByIndex, pageSql, type Window } from './pageSql.js';
 import { type AnyListArgs, type AnyTable, windowOf } from './window.js';
 
 export { modelRow } from './modelRow.js';
+export * from './relation.js';
 export * from './sortKeys.js';
 export { type Asked, type Table, table } from './table.js';
 
@@ -30,8 +30,7 @@ interface ListOptions {
 
 /**
  * One page of a table in one statement: the rows in the order of the sort's index, and the exact total where it is asked for.
- * Every sort ends in the id; nulls are last both ways; a
- * cursor goes on exactly after its row, or stops before it.
+ * Every sort ends in the id; nulls are last both ways; a cursor goes on exactly after its row, or stops before it.
  */
 export async function listRows<Row extends { id: string }>(
   ctx: Context,
@@ -40,74 +39,61 @@ export async function listRows<Row extends { id: string }>(
   { more, columns, row = table.shape as Shape }: ListOptions = {},
 ): Promise<Page<Row>> {
   const window = await windowOf(ctx, table, args, { withTotal: args.selection.has('totalCount'), more });
-  const page = pageSql(table, window);
   const computed = Object.keys(table.computed).filter((name) => selectsOfNodes(args.selection, name));
-  const rows = sql`select ${columns ?? table.columnsWith(ctx, computed)}, t._key, t._nth from (${page.rows}) t`;
-  const total = window.total === 'none' ? sql`null` : sql`(${page.total})`;
-  const json = sql`json_build_object('total', ${total}, 'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]'))`;
-  const text = await ask(ctx, window, sql`${tablesOf(page.tables)} select ${json}::text`);
-  const found = JSON.parse(text) as { rows: (Row & Listed)[]; total: number | null };
-  found.rows.forEach(readerOf(row));
-  const read = pageOf(window, found.rows, found.total);
+  const figures = Object.keys(table.options.figures ?? {}).filter((name) => args.selection.has(name));
+  const page = pageRows(ctx, table, window, { columns: columns ?? table.columnsWith(ctx, computed), figures });
+  const query = sql`select (${page})::text`;
+  const isPlanned = !window.isFiltered && window.offset === 0 && isByIndex(window);
+  const text = await (isPlanned ? ctx.planned(query) : ctx.text(query));
+  const read = pageOf(row, window, JSON.parse(text) as Read<Row>);
   ctx.request.budget?.read(read.nodes, text.length);
   return read;
 }
 
-const tablesOf = (tables: Sql | undefined) => (tables ? sql`with ${tables}` : emptySql);
+interface Read<Row> {
+  rows: (Row & Listed)[];
+  total: number | null;
+  figures?: object;
+}
+
+/** A page as a select of one JSON object, with what is told of the whole list besides. */
+export function pageRows(
+  ctx: Context,
+  table: AnyTable,
+  window: Window,
+  { columns, figures = [] }: { columns: Sql; figures?: readonly string[] },
+): Sql {
+  const page = pageSql(table, window);
+  const rows = sql`select ${columns}, t._key, t._nth from (${page.rows}) t`;
+  const members = [
+    sql`'total', ${window.total === 'none' ? sql`null` : sql`(${page.total})`}`,
+    sql`'rows', coalesce((select json_agg(r order by r._nth) from (${rows}) r), '[]')`,
+  ];
+  if (figures.length > 0) {
+    const each = figures.map((name) => sql`${name}::text, (${table.options.figures![name]!(window.where, ctx)})`);
+    members.push(sql`'figures', json_build_object(${joinSql(each, ', ')})`);
+  }
+  return sql`${page.tables ? sql`with ${page.tables}` : emptySql} select json_build_object(${joinSql(members, ', ')})`;
+}
 
 /** A page of rows as they were read, one more than it has where there are more. */
-function pageOf<Row extends { id: string }>(window: Window, read: (Row & Listed)[], total: number | null): Page<Row> {
-  const rows = read.slice(0, window.size);
+export function pageOf<Row extends { id: string }>(shape: Shape, window: Window, read: Read<Row>): Page<Row> {
+  const rows = read.rows.slice(0, window.size);
+  rows.forEach(readerOf(shape));
   if (window.isBackward) rows.reverse();
-  const hasMore = read.length > window.size;
+  const hasMore = read.rows.length > window.size;
   const isLater = window.offset > 0 || window.cursor !== undefined;
   const more = window.isBackward ? { next: window.cursor !== undefined, previous: hasMore } : { next: hasMore, previous: isLater };
-  const cursorOf = (row: Row) => encodeCursor(window.sort, window.order, { key: (row as Row & Listed)._key, id: row.id });
-  return new Page<Row>(rows, cursorOf, more, total);
+  const cursorOf = (row: Row) => encodeCursor(window.of, (row as Row & Listed)._key, row.id);
+  return Object.assign(new Page<Row>(rows, cursorOf, more, read.total), read.figures);
 }
 
-/** One that reads few rows from an index whatever its values are is planned once. */
-function ask(ctx: Context, { isFiltered, offset, cursor, key }: Window, query: Sql): Promise<string> {
-  return isFiltered || offset > 0 || cursor || key.board ? ctx.text(query) : ctx.planned(query);
-}
-
-/** The same for a page that goes out as it is: where the door takes print, PostgreSQL writes the records. */
-export async function showRows<Row extends { id: string }>(
-  ctx: Context,
-  table: AnyTable,
-  args: Listing,
-  { record, ...options }: ListOptions & { record: Sql },
-): Promise<Page<Row> | PrintedPage> {
-  if (!ctx.takesPrint) return listRows<Row>(ctx, table, args, options);
-  const window = await windowOf(ctx, table, args, { withTotal: args.selection.has('totalCount'), more: options.more });
-  const page = pageSql(table, window);
-  const { sort, order, size } = window;
-  const last = sql`select json_build_array(_key, id) from p where _nth = ${size}::int and exists (select 1 from p where _nth > ${size}::int)`;
-  const rows = sql`select json_agg(r order by t._nth) from p t cross join lateral (select ${record}) r where t._nth <= ${size}::int`;
-  const total = window.total === 'none' ? sql`null` : sql`(${page.total})`;
-  const head = sql`json_build_object('total', ${total}, 'last', (${last}))`;
-  const tables = page.tables ? sql`${page.tables}, ` : emptySql;
-  const text = await ask(
-    ctx,
-    window,
-    sql`with ${tables} p as materialized (${page.rows}) select ${head}::text || E'\n' || coalesce((${rows})::text, '[]')`,
-  );
-  const end = text.indexOf('\n');
-  const { total: sum, last: place } = JSON.parse(text.slice(0, end)) as { total: number; last: [string | null, string] | null };
-  const endCursor = place && encodeCursor(sort, order, { key: place[0], id: place[1] });
-  return new PrintedPage(new Printed(text.slice(end + 1)), sum, endCursor);
-}
-
-/** One live row by its id, as it is shown: printed where the door takes print, else read; null when there is none. */
-export async function showRow<Row extends { id: string }>(
-  ctx: Context,
-  table: AnyTable,
-  id: string,
-  { record, columns, row: shape }: { record: Sql; columns: Sql; row: Shape },
-): Promise<Row | Printed | null> {
-  const row = sql`select ${ctx.takesPrint ? record : columns} from ${rawSql(table.name)} t
-    where t.account_id = ${ctx.caller.account.id}::uuid and ${table.id} = ${validId(id, table.what)}::uuid and ${table.found}`;
-  const text = await ctx.lookup(sql`select coalesce((select row_to_json(r)::text from (${row}) r), '')`);
-  if (text === '') return null;
-  return ctx.takesPrint ? new Printed(text) : readerOf<Row>(shape)(JSON.parse(text) as object);
+/** One row by its id, as a read by id finds it; null when there is none. Throws 404 for what is no id. */
+export async function findRow<Row extends { id: string }>(ctx: Context, table: AnyTable, id: string): Promise<Row | null> {
+  const visible = table.options.visible?.(ctx);
+  const row = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t
+    where t.account_id = ${ctx.caller.account.id}::uuid and ${table.id} = ${validId(id, table.what)}::uuid and ${table.found}
+    ${visible ? sql`and ${visible}` : emptySql}`;
+  const [found] = JSON.parse(await ctx.lookup(listedSql(row))) as object[];
+  return found ? readerOf<Row>(table.shape as Shape)(found) : null;
 }

@@ -64,7 +64,8 @@ export const selectList = (shape: Shape, alias: string): Sql =>
 /** The kind of the values that a line of a model describes. */
 export function kindOf(rule: FieldRule): Kind<unknown> {
   const single = singleKind(rule.type());
-  const kind = rule.list ? listOf(single) : single;
+  // A list of objects is one JSON value, as an object is.
+  const kind = rule.list && single.sql !== 'json' ? listOf(single) : single;
   return rule.required ? kind : nullable(kind);
 }
 

@@ -1,13 +1,16 @@
-import { accountSql, emptySql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
-import { maxPageSize, type SortOrder } from '../model/connection.js';
-import type { Cursor } from './cursor.js';
-import { type Board, columnBase, type SortKey } from './sortKeys.js';
+import { accountSql, allOf, emptySql, joinSql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
+import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
+import type { Cursor, CursorOf } from './cursor.js';
+import { type Board, columnBase, type OrderKey } from './sortKeys.js';
 
 /** Which rows of a list, in which order, and which of them. */
 export interface Window {
-  sort: string;
-  order: SortOrder;
-  key: SortKey;
+  /** What its cursors are of. */
+  of: CursorOf;
+  /** What it is sorted by; ties are broken by id, in the direction of the last key. */
+  keys: readonly OrderKey[];
+  /** Of a sort that goes column by column. */
+  board?: Board;
   size: number;
   offset: number;
   /** The place that the page comes after, or before where it is read backward. */
@@ -18,8 +21,8 @@ export interface Window {
   account: string;
   /** Whether the caller's filter narrows it: then what matches is looked for once, and counted and paged. */
   isFiltered: boolean;
-  /** How its total is found; none where it is not asked for. */
-  total: 'kept' | 'counted' | 'none';
+  /** How its total is found: `bounded` counts no further than is worth it; none where it is not asked for. */
+  total: 'kept' | 'counted' | 'bounded' | 'none';
 }
 
 /** What a page is read from. */
@@ -28,27 +31,36 @@ export interface Source {
   key: string;
 }
 
+/** Whether the rows of a list stand in an index in its order: a key and what leads it do. */
+export const isByIndex = ({ of, board }: Window): boolean => !board && !of.sort.includes(',');
+
 const flipped = { asc: 'desc', desc: 'asc' } as const;
 
-/** The direction in which the index is read: a page from the end is read backward. */
-const directionOf = ({ order, isBackward }: Window): SortOrder => (isBackward ? flipped[order] : order);
+/** The direction in which a key is read: a page from the end is read backward. */
+const directionOf = ({ isBackward }: Window, { order }: Pick<OrderKey, 'order'>): SortOrder => (isBackward ? flipped[order] : order);
 
-const nulls = ({ key, isBackward }: Window) => (key.nullable ? `nulls ${isBackward ? 'first' : 'last'}` : '');
+/** The direction in which ids are read. */
+const idDirection = (window: Window): SortOrder => directionOf(window, window.keys.at(-1)!);
 
-/** The order of page rows as they are read. */
-function readingOrder(window: Window): Sql {
-  const direction = directionOf(window);
-  return rawSql(`${window.key.lead ? `_lead ${direction}, ` : ''}_sort ${direction} ${nulls(window)}, id ${direction}`);
+/** The order of rows, as they are read, by expressions of their keys and their id. */
+function orderSql(window: Window, by: (key: OrderKey, i: number) => string, id: string): Sql {
+  const nulls = `nulls ${window.isBackward ? 'first' : 'last'}`;
+  const keys = window.keys.map((key, i) => `${by(key, i)} ${directionOf(window, key)} ${key.nullable ? nulls : ''}`);
+  return rawSql(`${keys.join(', ')}, ${id} ${idDirection(window)}`);
 }
 
-/** The sort key of a page row as text, for the cursor: of two parts a JSON list. */
-const keyText = ({ lead }: SortKey) => (lead ? `json_build_array(_lead::text, _sort::text)::text` : '_sort::text');
+/** The order of page rows as they are read. */
+const readingOrder = (window: Window): Sql => orderSql(window, (_key, i) => `_k${i}`, 'id');
+
+/** The sort key of a page row as text, for the cursor: of several a JSON list. */
+const keyText = ({ keys }: Window) =>
+  keys.length > 1 ? `json_build_array(${keys.map((_key, i) => `_k${i}::text`).join(', ')})::text` : '_k0::text';
 
 /** The rows of a table, or their ids alone, with what they are sorted by. */
-const keyed = (source: Source, { by, lead }: SortKey, isWhole: boolean): Sql => {
+const keyed = (source: Source, { keys }: Window, isWhole: boolean): Sql => {
   const id = source.key === 'id' ? 't.id' : `t.${source.key} as id`;
   const columns = isWhole ? (source.key === 'id' ? 't.*' : `t.*, ${id}`) : id;
-  return rawSql(`select ${columns}, ${lead ? `${lead.by} as _lead, ` : ''}${by} as _sort from ${source.name} t`);
+  return rawSql(`select ${columns}, ${keys.map(({ by }, i) => `${by} as _k${i}`).join(', ')} from ${source.name} t`);
 };
 
 /** A page as the tables of a WITH, a select of its rows, and an expression of its exact total. */
@@ -61,72 +73,109 @@ export interface PageSql {
 
 /** The SQL of a page. Unfiltered totals of whole tables are kept by triggers and cost nothing. */
 export function pageSql(source: Source, window: Window): PageSql {
-  const { where, account, size, offset, total, cursor, key, isFiltered } = window;
+  const { where, account, size, offset, total, cursor, board, isFiltered } = window;
   const order = readingOrder(window);
   const placed = (from: Sql) =>
-    sql`select f.*, ${rawSql(keyText(key))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
-  if (total === 'counted' && isFiltered && !cursor && !key.board) {
+    sql`select f.*, ${rawSql(keyText(window))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
+  if (total === 'counted' && isFiltered && !cursor && !board) {
     const page = sql`select * from matching order by ${order} limit ${size + 1}::int offset ${offset}::bigint`;
-    const tables = sql`matching as materialized (${keyed(source, key, false)} where ${where})`;
+    const tables = sql`matching as materialized (${keyed(source, window, false)} where ${where})`;
     return { tables, rows: joined(source, account, placed(page)), total: sql`select count(*) from matching` };
   }
   const isWhole = offset === 0;
-  const page = key.board ? pageOfBoard(source, window, key.board, isWhole) : pageOf(source, window, isWhole);
-  return {
-    rows: isWhole ? placed(page) : joined(source, account, placed(page)),
-    total:
-      total === 'kept' ? keptTotal(accountSql(account), source.name) : sql`select count(*) from ${rawSql(source.name)} t where ${where}`,
-  };
+  const page = board ? pageOfBoard(source, window, board, isWhole) : pageOf(source, window, isWhole);
+  return { rows: isWhole ? placed(page) : joined(source, account, placed(page)), total: totalOf(source, window) };
+}
+
+function totalOf({ name }: Source, { total, account, where }: Window): Sql {
+  if (total === 'kept') return keptTotal(accountSql(account), name);
+  const matching = sql`from ${rawSql(name)} t where ${where}`;
+  return total === 'bounded'
+    ? sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`
+    : sql`select count(*) ${matching}`;
 }
 
 /** The rows to ids that were found in an index alone. */
 const joined = ({ name, key }: Source, account: string, ids: Sql): Sql =>
-  sql`select t.*, i._key, i._nth from (${ids}) i join ${rawSql(name)} t on t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id`;
+  sql`select t.*${rawSql(key === 'id' ? '' : ', i.id')}, i._key, i._nth from (${ids}) i join ${rawSql(name)} t on t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id`;
 
 /** Tells the planner of a page how small it is, when it does not look at the values. */
 const mostOfPage = rawSql(`limit ${maxPageSize + 1}`);
 
-/** The rows of a page and one more, read from the sort's index. */
+/** The rows of a page and one more, read from the sort's index where it has one. */
 function pageOf(source: Source, window: Window, isWhole: boolean): Sql {
-  const { key, where, cursor, offset, isBackward } = window;
+  const { where, cursor, offset } = window;
   const limit = window.size + 1;
-  const direction = directionOf(window);
   const id = `t.${source.key}`;
-  const by = rawSql(`${key.lead ? `${key.lead.by} ${direction}, ` : ''}${key.by} ${direction} ${nulls(window)}, ${id} ${direction}`);
-  const from = (condition: Sql, order: Sql = by) => sql`${keyed(source, key, isWhole)} where ${where} ${condition} order by ${order}`;
+  const by = orderSql(window, (key) => key.by, id);
+  const from = (condition: Sql, order: Sql = by) => sql`${keyed(source, window, isWhole)} where ${where} ${condition} order by ${order}`;
   if (!cursor) {
     if (offset > 0) return sql`${from(emptySql)} limit ${limit}::int offset ${offset}::bigint`;
     return sql`select * from (${from(emptySql)} ${mostOfPage}) s limit ${limit}::int`;
   }
-  const beyond = rawSql(direction === 'asc' ? '>' : '<');
-  const column = rawSql(key.by);
-  const itsId = rawSql(id);
-  const parts: Sql[] = [];
-  if (cursor.key === null) {
-    parts.push(from(sql`and ${column} is null and ${itsId} ${beyond} ${cursor.id}::uuid`, rawSql(`${id} ${direction}`)));
-    if (isBackward) parts.push(from(sql`and ${column} is not null`));
-  } else {
-    const lead = key.lead ? [rawSql(`${key.lead.by}, `), sql`${cursor.lead}::${rawSql(key.lead.type)}, `] : [emptySql, emptySql];
-    parts.push(
-      from(sql`and (${lead[0]!}${column}, ${itsId}) ${beyond} (${lead[1]!}${cursor.key}::${rawSql(key.type)}, ${cursor.id}::uuid)`),
-    );
-    if (key.nullable && !isBackward) parts.push(from(sql`and ${column} is null`, rawSql(`${id} ${direction}`)));
+  const parts = beyond(window, cursor, id).map(({ condition, order }) => sql`${from(sql`and ${condition}`, order)} limit ${limit}::int`);
+  if (parts.length === 1) return parts[0]!;
+  return sql`select * from ((${parts[0]!}) union all (${parts[1]!})) u order by ${readingOrder(window)} limit ${limit}::int`;
+}
+
+/** What asks for the rows beyond a cursor, in one part or two that indexes find each; with another order where it is a simpler one. */
+interface Beyond {
+  condition: Sql;
+  order?: Sql;
+}
+
+function beyond(window: Window, cursor: Cursor, id: string): Beyond[] {
+  const { keys, isBackward } = window;
+  const direction = idDirection(window);
+  const further = rawSql(direction === 'asc' ? '>' : '<');
+  const isOneWay = keys.every(({ order }) => order === keys[0]!.order);
+  const [first] = keys;
+  if (keys.length > 1 && !(isOneWay && keys.every(({ nullable }) => !nullable))) return [{ condition: beyondKeys(window, cursor, id) }];
+  const byId = rawSql(`${id} ${direction}`);
+  const column = rawSql(first!.by);
+  if (cursor.keys[0] === null) {
+    const same = { condition: sql`${column} is null and ${rawSql(id)} ${further} ${cursor.id}::uuid`, order: byId };
+    return isBackward ? [same, { condition: sql`${column} is not null` }] : [same];
   }
-  const limited = parts.map((part) => sql`${part} limit ${limit}::int`);
-  if (limited.length === 1) return limited[0]!;
-  return sql`select * from ((${limited[0]!}) union all (${limited[1]!})) u order by ${readingOrder(window)} limit ${limit}::int`;
+  const row = joinSql([...keys.map(({ by }) => rawSql(by)), rawSql(id)], ', ');
+  const place = joinSql([...keys.map(({ type }, i) => sql`${cursor.keys[i]}::${rawSql(type)}`), sql`${cursor.id}::uuid`], ', ');
+  const after = { condition: sql`(${row}) ${further} (${place})` };
+  return first!.nullable && !isBackward ? [after, { condition: sql`${column} is null`, order: byId }] : [after];
+}
+
+/** The same of several keys, each in a direction of its own: beyond by the first in which a row differs. */
+function beyondKeys(window: Window, { keys: values, id }: Cursor, idColumn: string): Sql {
+  const sames: Sql[] = [];
+  const ways = window.keys.map((key, i) => {
+    const [column, value] = [rawSql(key.by), sql`${values[i]}::${rawSql(key.type)}`];
+    const further = rawSql(directionOf(window, key) === 'asc' ? '>' : '<');
+    const isNull = values[i] === null;
+    // Nulls come last, or first where the list is read backward.
+    const isBeyond = isNull
+      ? window.isBackward
+        ? sql`${column} is not null`
+        : sql`false`
+      : key.nullable && !window.isBackward
+        ? sql`(${column} ${further} ${value} or ${column} is null)`
+        : sql`${column} ${further} ${value}`;
+    const way = sql`(${allOf([...sames, isBeyond])})`;
+    sames.push(isNull ? sql`${column} is null` : sql`${column} = ${value}`);
+    return way;
+  });
+  const byId = sql`${rawSql(idColumn)} ${rawSql(idDirection(window) === 'asc' ? '>' : '<')} ${id}::uuid`;
+  return sql`(${joinSql([...ways, sql`(${allOf([...sames, byId])})`], ' or ')})`;
 }
 
 /** The same over the columns of a board. A cursor is turned into a place in each column, so that the index finds it. */
 function pageOfBoard(source: Source, window: Window, board: Board, isWhole: boolean): Sql {
-  const { size, offset, cursor, where, key } = window;
-  const direction = directionOf(window);
+  const { size, offset, cursor, where } = window;
+  const direction = idDirection(window);
   const [place, id] = [rawSql(board.place), rawSql(`t.${source.key}`)];
-  const beyond = rawSql(direction === 'asc' ? '>' : '<');
+  const further = rawSql(direction === 'asc' ? '>' : '<');
   const from = cursor
-    ? sql`and (${place}, ${id}) ${beyond} (${cursor.key}::numeric - ${rawSql(columnBase)}, ${cursor.id}::uuid)`
+    ? sql`and (${place}, ${id}) ${further} (${cursor.keys[0]}::numeric - ${rawSql(columnBase)}, ${cursor.id}::uuid)`
     : emptySql;
-  const rows = sql`${keyed(source, key, isWhole)} where ${where} and ${rawSql(board.column)} = g.id ${from}
+  const rows = sql`${keyed(source, window, isWhole)} where ${where} and ${rawSql(board.column)} = g.id ${from}
     order by ${place} ${rawSql(direction)}, ${id} ${rawSql(direction)} limit ${offset + size + 1}::bigint`;
   return sql`select o.* from (${board.columns(window.account)}) g cross join lateral (${rows}) o
     order by ${readingOrder(window)} limit ${size + 1}::int offset ${offset}::bigint`;

@@ -1,6 +1,6 @@
 import type { Context } from '../context/context.js';
 import { instant, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
-import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
+import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { Changes } from '../events/facts.js';
 
@@ -16,13 +16,16 @@ interface Linked<S extends Shape> {
 /** Has the records that name one record by `field` name another instead, or none, and tells it of each that lives. */
 export function relinks<S extends Shape>({ table, row, columns, tell }: Linked<S>, field: string) {
   const column = rawSql(columnName(field));
+  const ends = { from: uuid, to: nullable(uuid) };
+  const stamped = { ...ends, now: instant };
+  const isStamped = 'updatedAt' in row;
   const relink = statement({
     name: `relink ${table} ${field}`,
-    takes: { from: uuid, to: nullable(uuid), now: instant },
+    takes: isStamped ? stamped : (ends as typeof stamped),
     row,
     changes: true,
     text: ({ account, from, to, now }) => sql`
-      update ${rawSql(table)} t set ${column} = ${to}, updated_at = ${now}
+      update ${rawSql(table)} t set ${column} = ${to}${isStamped ? sql`, updated_at = ${now}` : emptySql}
       where t.account_id = ${account} and t.${column} = ${from} returning ${columns}`,
   });
   return async (ctx: Context, from: string, to: string | null = null): Promise<void> => {

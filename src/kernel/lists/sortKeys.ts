@@ -1,4 +1,5 @@
 import type { Sql } from '../database/sql.js';
+import type { SortOrder } from '../model/connection.js';
 
 /** A sort key: the expression that its index holds, over the alias `t`. */
 export interface SortKey {
@@ -10,6 +11,20 @@ export interface SortKey {
   /** A sort that goes column by column, as over a board. */
   board?: Board;
 }
+
+/** A part of a list's order: an expression and its direction. */
+export interface OrderKey {
+  by: string;
+  type: KeyType;
+  nullable?: boolean;
+  order: SortOrder;
+}
+
+/** A sort key as the parts of an order. */
+export const orderKeys = ({ by, type, nullable, lead }: SortKey, order: SortOrder): OrderKey[] => [
+  ...(lead ? [{ ...lead, order }] : []),
+  { by, type, nullable, order },
+];
 
 /** The columns of a board: their rows are read in order from an index on the column, one column after the other. */
 export interface Board {
@@ -26,10 +41,17 @@ export const columnBase = '(g.rank * 1e16)';
 /** Column by column, in each by place. */
 export const byBoard = (board: Board): SortKey => ({ by: `${columnBase} + ${board.place}`, type: 'numeric', board });
 
+/** What texts are sorted by, in an index and in a list that a record carries. */
+export const textOrder = (column: string): string => `lower(${column} collate "und-x-icu")`;
+
 export type KeyType = 'text' | 'timestamptz' | 'date' | 'integer' | 'numeric' | 'boolean';
 
+/**
+ * Text as ICU's root collation sorts it, ä beside a, without regard to case. lower() hands the collation on to whatever it is
+ * compared with, so that the key in a cursor is compared as the index sorts.
+ */
 export const byText = (column: string, nullable = true): SortKey => ({
-  by: `lower(t.${column} collate "und-x-icu") collate "C"`,
+  by: textOrder(`t.${column}`),
   type: 'text',
   nullable,
 });

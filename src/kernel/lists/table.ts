@@ -6,14 +6,28 @@ import { columnName, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from 
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
-import { type Conditions, conditionsOf } from './filterSql.js';
+import { type Conditions, conditionsOf } from './filterConditions.js';
+import type { FilterField } from './filterField.js';
 import { kindOf, type ModelRow } from './modelRow.js';
 import type { SortKey } from './sortKeys.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
 
-/** A field of a record that is no column of its own, over the alias `t`: decimals as text, in the form of a row. */
-export type Computed = Sql | ((ctx: Context) => Sql);
+/** The SQL of a field that is no column of its own, over the alias `t`: decimals as text, in the form of a row. */
+export type ComputedSql = Sql | ((ctx: Context) => Sql);
+
+/** A field of a record that is no column of its own. */
+export interface Computed {
+  sql: ComputedSql;
+  /** How it follows from a row, where that needs no statement. */
+  of?: (row: never, ctx: Context) => unknown;
+  /** Its type and description, where the record's class has no line for it. */
+  type?: () => unknown;
+  isNullable?: boolean;
+  description?: string;
+  /** The fields of it that are part of the REST record, where the class has no line for it. */
+  record?: readonly string[];
+}
 
 /** What the arguments of a list come to: which rows, and how they are sorted where the caller does not say. */
 export interface Asked<S extends string = string> {
@@ -39,21 +53,29 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   /** Fields of the record that are kept in a column of another name: `{ timestamp: 'created_at' }`. */
   renamed?: Record<string, string>;
   /** Fields of the record that are no columns. */
-  computed?: Record<string, Computed>;
+  computed?: Record<string, ComputedSql | Computed>;
   /** Those of them that every row carries; the others only rows that are asked for them. */
   carried?: readonly string[];
   /** Which rows there are: those that relations lead to. "Not deleted" by default, where rows are deleted softly. */
   live?: Sql;
   /** Which of them a read by id finds; all by default. */
   found?: Sql;
+  /** The one that a read without an id finds. */
+  unnamed?: Sql;
   /** Which of them a list shows; all by default. */
   listed?: Sql;
   /** What of them the caller may see. */
   visible?: (ctx: Context) => Sql | undefined;
   /** Whether triggers keep the total of the live rows; true by default. */
   counted?: boolean;
+  /** What a connection tells of all records that its list finds, as a select of one JSON value: `where` is over the alias `t`. */
+  figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
+  /** Fields that change with events of other records, or with none: a contact's score, when a webhook was last called. */
+  quiet?: readonly string[];
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
+  /** Fields of several values that are kept elsewhere, as conditions know them: a contact's tags by their names. */
+  several?: Readonly<Record<string, FilterField>>;
   /** What each field of the filter asks of a row, over the alias `t`. */
   conditions?: Partial<Conditions<F>>;
   /** What a filter asks for besides: instead of the conditions alone. */
@@ -94,7 +116,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     this.found = options.found ?? this.live;
     this.listed = options.listed ?? this.live;
     this.isCounted = options.counted ?? true;
-    this.computed = computed;
+    this.computed = Object.fromEntries(Object.entries(computed).map(([name, given]) => [name, isSql(given) ? { sql: given } : given]));
     this.#rules = new Map(rulesOf(row.type).map((rule) => [rule.name, rule]));
     const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
     this.#columns = new Map([...own.map((name) => [name, columnName(name)] as const), ...Object.entries(renamed)]);
@@ -117,15 +139,17 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   /** A field that is computed, in the form of a row. */
   computedOf(ctx: Context, name: string): Sql | undefined {
-    const how = this.computed[name];
+    const how = this.computed[name]?.sql;
     return typeof how === 'function' ? how(ctx) : how;
   }
 
   /** The columns of a row, with these computed fields besides those that every row carries, as a select list. */
   columnsWith(ctx: Context, names: Iterable<string> = []): Sql {
     const { carried = [] } = this.options;
-    const changing = carried.filter((name) => typeof this.computed[name] === 'function');
-    const wanted = [...changing, ...names].filter((name) => this.computed[name] && (changing.includes(name) || !carried.includes(name)));
+    const changing = carried.filter((name) => typeof this.computed[name]?.sql === 'function');
+    const wanted = [...new Set([...changing, ...names])].filter(
+      (name) => this.computed[name] && (changing.includes(name) || !carried.includes(name)),
+    );
     if (wanted.length === 0) return this.columns;
     return joinSql([this.columns, ...wanted.map((name) => named(this.computedOf(ctx, name)!, name))], ', ');
   }
@@ -161,10 +185,14 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a table of any filter and any sort
+export type AnyTable = Table<any, any, any>;
+
 export const table = <R extends Shape, F extends object, S extends string>(options: TableOptions<R, F, S>): Table<R, F, S> =>
   new Table(options);
 
 const named = (value: Sql, name: string): Sql => sql`${value} as ${rawSql(`"${name}"`)}`;
+const isSql = (given: ComputedSql | Computed): given is ComputedSql => typeof given === 'function' || 'strings' in given;
 
 const plain = new Set<unknown>([String, Number, Boolean]);
 

@@ -2,13 +2,13 @@ import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { allOf, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
-import { decodeCursor } from './cursor.js';
+import { conditionsInShort, decodeCursor } from './cursor.js';
+import { whereSql } from './filterSql.js';
 import type { Window } from './pageSql.js';
-import { type Board, byBoard, type SortKey } from './sortKeys.js';
-import type { Asked, Table } from './table.js';
+import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
+import type { AnyTable, Asked } from './table.js';
 
-// biome-ignore lint/suspicious/noExplicitAny: a table of any filter and any sort
-export type AnyTable = Table<any, any, any>;
+export type { AnyTable } from './table.js';
 export type AnyListArgs = Omit<ListArgs<object, string>, 'selection'>;
 
 /** What narrows a list to the records of a parent, and how they are sorted by default. */
@@ -28,32 +28,48 @@ export async function windowOf(
   { withTotal, within, more = [] }: { withTotal: boolean; within?: Within; more?: readonly Sql[] },
 ): Promise<Window> {
   const asked = await table.asked(ctx, args as never);
-  const { sort, order, key } = sortOf(table, args, asked, within);
+  const order = orderOf(table, args, asked, within);
+  const of = { ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };
   const size = pageSize(args);
   const isBackward = Boolean(args.last || args.before);
   const [name, text] = args.before ? (['before', args.before] as const) : (['after', args.after] as const);
-  const cursor = text ? decodeCursor(name, text, { sort, order, key }) : undefined;
+  const cursor = text ? decodeCursor(name, text, { ...of, keys: order.keys }) : undefined;
   const offset = ((args.page ?? 1) - 1) * size;
   if (offset > 1e9) throw invalidField('page', 'out_of_range', 'is too far');
   const account = ctx.caller.account.id;
-  const conditions = [...asked.conditions, ...more];
+  const conditions = [...asked.conditions, ...more, ...(args.where ? [whereSql(ctx, table, args.where)] : [])];
   const own = within ? [within.condition] : [];
   const where = allOf([sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own, ...conditions]);
   const isFiltered = conditions.length > 0;
-  const isCounted = isFiltered || within !== undefined || !table.isCounted;
-  const total = withTotal ? (isCounted ? 'counted' : 'kept') : 'none';
-  return { sort, order, key, size, offset, cursor, isBackward, where, account, isFiltered, total };
+  // The kept totals are of what the table lists by itself.
+  const isCounted = isFiltered || asked.live !== undefined || within !== undefined || !table.isCounted;
+  const counted = args.count === 'estimated' ? 'bounded' : 'counted';
+  const total = withTotal ? (isCounted ? counted : 'kept') : 'none';
+  return { of, keys: order.keys, board: order.board, size, offset, cursor, isBackward, where, account, isFiltered, total };
 }
 
-/** The caller's sort, else what the filter says, else the parent's, else the table's own. */
-function sortOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Within | undefined) {
+/** The order of a list: what cursors call it, and what its rows are sorted by. */
+type Order = Pick<Window, 'of' | 'keys' | 'board'>;
+
+/** The caller's order, else what the filter says, else the parent's, else the table's own. */
+function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Within | undefined): Order {
   const [sort, order] = table.options.byDefault as [string, SortOrder];
   const keyOf = (name: string): SortKey => (table.sorts as Record<string, SortKey>)[name]!;
+  const one = (name: string, direction: SortOrder, key = keyOf(name)): Order => ({
+    of: { sort: name, order: direction },
+    keys: orderKeys(key, direction),
+    board: key.board,
+  });
+  if (args.orderBy?.length) {
+    const keys = args.orderBy.map((entry) => Object.entries(entry)[0]!);
+    const of = { sort: keys.map(([name]) => name).join(), order: keys.map(([, direction]) => direction).join() };
+    return { of, keys: keys.flatMap(([name, direction]) => orderKeys(keyOf(name), direction)) };
+  }
   if (args.sort || args.order) {
     const own = args.sort ?? sort;
-    return { sort: own, order: args.order ?? order, key: keyOf(own) };
+    return one(own, args.order ?? (args.sort && keyOf(own).type === 'text' ? 'asc' : order));
   }
-  if (asked.sort) return { sort: asked.sort, order: asked.order ?? 'asc', key: asked.board ?? keyOf(asked.sort) };
-  if (!within?.sort) return { sort, order, key: keyOf(sort) };
-  return { sort: within.sort, order: within.order ?? 'asc', key: within.board ? byBoard(within.board) : keyOf(within.sort) };
+  if (asked.sort) return one(asked.sort, asked.order ?? 'asc', asked.board);
+  if (!within?.sort) return one(sort, order);
+  return one(within.sort, within.order ?? 'asc', within.board && byBoard(within.board));
 }

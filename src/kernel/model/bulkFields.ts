@@ -1,6 +1,6 @@
 import { ID } from 'type-graphql';
 import { unprocessable } from '../base/errors.js';
-import { type Check, jsonObject, list } from './checks.js';
+import { any, type Check, list } from './checks.js';
 import { field } from './fields.js';
 import { JsonObject } from './scalars.js';
 
@@ -30,7 +30,7 @@ export const Targets = (max: number, description: string, options: { required?: 
 /** The record that a row is about: an id that names none is that row's own fault. */
 export const Target = (description: string) => field(description, { required: true }, { type: () => ID, check: (value) => value });
 
-/** At most `max` JSON objects of at most 64 KB each. */
+/** At most `max` JSON objects. What is wrong with one of them, and how large it may be, is for whoever reads them to say. */
 export const JsonObjects = (max: number, description: string) =>
   field(
     description,
@@ -38,7 +38,7 @@ export const JsonObjects = (max: number, description: string) =>
     {
       type: () => JsonObject,
       list: true,
-      check: list(max, jsonObject(64 * 1024)),
+      check: list(max, any),
       schema: { maxItems: max, items: { type: 'object' } },
     },
   );

@@ -19,11 +19,14 @@ export const any: Check = (value) => value;
 const unstorable = /\p{Surrogate}|\0/u;
 const storableText = 'must be valid Unicode text without NUL';
 
+/** Whether a text has more than `max` code points, each of which is one or two characters. */
+const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
+
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = String(value).trim();
   if (text === '') return null;
   if (unstorable.test(text)) report(at, 'invalid_format', storableText);
-  else if (text.length > max && [...text].length > max) report(at, 'too_long', `must be at most ${max} characters`);
+  else if (isLonger(text, max)) report(at, 'too_long', `must be at most ${max} characters`);
   return text;
 }
 
@@ -86,7 +89,8 @@ export const url =
   (value, at, report) => {
     const cleaned = cleanText(value, max, at, report);
     if (cleaned === null) return null;
-    const parsed = URL.canParse(cleaned) ? new URL(cleaned) : undefined;
+    // What parses an address leaves line breaks out; a header that it is put into would not.
+    const parsed = URL.canParse(cleaned) && !/[\s\p{Cc}]/u.test(cleaned) ? new URL(cleaned) : undefined;
     if (!parsed || !/^https?:$/.test(parsed.protocol)) report(at, 'invalid_format', 'must be an http(s) URL');
     return cleaned;
   };
@@ -110,6 +114,15 @@ export const isUuid = (value: unknown): value is string => typeof value === 'str
 export const uuid: Check = (value, at, report) => {
   if (value === '') return null;
   if (!isUuid(value)) report(at, 'invalid_format', 'must be a UUID');
+  return String(value).toLowerCase();
+};
+
+const chosen = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** An id that a client chose: a random UUID, or one of its time. */
+export const newId: Check = (value, at, report) => {
+  if (value === '') return null;
+  if (!chosen.test(String(value))) report(at, 'invalid_format', 'must be a UUID of version 4 or 7');
   return String(value).toLowerCase();
 };
 

@@ -1,4 +1,12 @@
-import { type GraphQLInputType, type GraphQLSchema, getNullableType, isEnumType, isInputObjectType, isListType } from 'graphql';
+import {
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
 import { type Detail, detailOf, type Fault, notOneOf } from '../base/errors.js';
 
 const wrongType = (message: string): Fault => ({ code: 'invalid_type', message });
@@ -31,12 +39,20 @@ interface Told {
  * `name` is the variable's, for a fault of the whole.
  */
 export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: Told): Detail {
-  if (wantsList(type, path)) return detailOf(path.join('.') || name, notList);
+  const at = (...more: string[]) => placeOf(type, name, [...path, ...more]);
+  if (wantsList(type, path)) return detailOf(at(), notList);
   const [, missing] = /^Field "([^"]+)" of required type/.exec(message) ?? [];
-  if (missing) return detailOf([...path, missing].join('.'), { code: 'required', message: 'is required' });
+  if (missing) return detailOf(at(missing), { code: 'required', message: 'is required' });
   const [, unknown] = /^Field "([^"]+)" is not defined/.exec(message) ?? [];
-  if (unknown) return detailOf([...path, unknown].join('.'), { code: 'unknown_field', message: 'is not a field' });
-  return detailOf(path.join('.') || name, valueFault(schema, message, value));
+  if (unknown) return detailOf(at(unknown), { code: 'unknown_field', message: 'is not a field' });
+  return detailOf(at(), valueFault(schema, message, value));
+}
+
+/** A place within a variable. In the conditions of a list, which nest, it is told as they tell it themselves: `where.and[3].value`. */
+function placeOf(type: GraphQLInputType, name: string, path: readonly (string | number)[]): string {
+  const named = getNamedType(type);
+  if (!isInputObjectType(named) || !named.getFields().and) return path.join('.') || name;
+  return name + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
 }
 
 /** What is wrong with a value of the wrong type, in words that follow the field's name. */

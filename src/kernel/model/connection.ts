@@ -1,9 +1,12 @@
 import {
   type FieldNode,
   GraphQLIncludeDirective,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
   type GraphQLResolveInfo,
   GraphQLSkipDirective,
   getDirectiveValues,
+  isObjectType,
   Kind,
   type SelectionNode,
 } from 'graphql';
@@ -13,6 +16,7 @@ import type { CheckScope } from './checks.js';
 import { clean } from './cleaning.js';
 import { Entity, Flag, oneOf, Ref } from './fields.js';
 import { RestName } from './recordMarks.js';
+import { JsonObject } from './scalars.js';
 
 export const maxPageSize = 200;
 export const defaultPageSize = 50;
@@ -20,20 +24,33 @@ export const defaultPageSize = 50;
 export const SortOrder = oneOf('SortOrder', ['asc', 'desc'], 'The direction of a sort; nulls come last either way');
 export type SortOrder = keyof typeof SortOrder;
 
+/** Beyond so many an estimated total is not counted on. */
+export const mostCounted = 10_000;
+
+export const TotalCount = oneOf(
+  'TotalCount',
+  ['exact', 'estimated'],
+  `How the total of a list is found: exactly, or counted to ${mostCounted.toLocaleString('en')} at most where it would have to be counted`,
+);
+export type TotalCount = keyof typeof TotalCount;
+
 // biome-ignore lint/suspicious/noExplicitAny: a class with any constructor
 type Class<T = object> = new (...args: any[]) => T;
 
 /** What every list takes. `selection` tells which parts of the answer are asked for. */
 export interface ListArgs<F, S extends string> {
   filter?: F | null;
+  where?: object | null;
   sort?: S | null;
   order?: SortOrder | null;
+  orderBy?: readonly Readonly<Record<string, SortOrder>>[] | null;
   first?: number | null;
   after?: string | null;
   last?: number | null;
   before?: string | null;
   page?: number | null;
   perPage?: number | null;
+  count?: TotalCount | null;
   selection: ReadonlySet<string>;
 }
 
@@ -55,14 +72,19 @@ export function ListArgsOf<F extends object, S extends string>(
     static readonly filterType = filter;
     static readonly fixedOrder = fixedOrder;
     @Field(() => filter, { nullable: true, description: 'Which records' }) filter?: F;
+    // Of its type knows the schema more, which is made of the record's table.
+    @Field(() => JsonObject, { nullable: true, description: 'Which records, by conditions on their fields' }) where?: object;
     @Field(() => sorts as object, { nullable: true, description: 'The sort key; ties are broken by id', deprecationReason }) sort?: S;
     @Field(() => SortOrder, { nullable: true, description: 'The direction of the sort', deprecationReason }) order?: SortOrder;
+    @Field(() => [JsonObject], { nullable: true, description: `Up to ${mostKeys} sort keys, the first one first; ties are broken by id` })
+    orderBy?: Record<string, SortOrder>[];
     @PageSize('How many from the beginning, or after a cursor; 50 by default') first?: number;
     @Cursor('The cursor of the record to go on after') after?: string;
     @PageSize('How many from the end, or before a cursor; they come in the order of the list') last?: number;
     @Cursor('The cursor of the record to stop before') before?: string;
     @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with a cursor or last' }) page?: number;
     @PageSize('The page size; 50 by default') perPage?: number;
+    @Field(() => TotalCount, { nullable: true, description: 'How the total is found; exactly by default' }) count?: TotalCount;
     selection: ReadonlySet<string>;
   }
   return PageArgs;
@@ -82,12 +104,32 @@ export const Listing = (): ParameterDecorator =>
 export function checkListArgs(type: unknown, args: Omit<ListArgs<object, string>, 'selection'>, scope: CheckScope): void {
   const { filterType, fixedOrder } = type as { filterType: Class; fixedOrder?: string };
   clean(filterType, args.filter, scope);
+  checkOrder(args);
   if (fixedOrder) Object.assign(args, { sort: undefined, order: undefined });
   checkPaging(args);
 }
 
+/** The most sort keys of a list. */
+const mostKeys = 4;
+
+/** Sort keys are one way to say an order, the other is a sort and its direction. */
+function checkOrder({ orderBy, sort, order }: Pick<ListArgs<object, string>, 'orderBy' | 'sort' | 'order'>): void {
+  if (!orderBy) return;
+  const other = isGiven(sort) ? 'sort' : isGiven(order) ? 'order' : undefined;
+  if (other && orderBy.length > 0) throw invalidField('orderBy', 'conflicting', `and ${other} exclude each other`);
+  if (orderBy.length > mostKeys) throw invalidField('orderBy', 'too_many', `must have at most ${mostKeys} keys`);
+  const seen = new Set<string>();
+  for (const [i, entry] of orderBy.entries()) {
+    const keys = Object.keys(entry);
+    const [name] = keys;
+    if (keys.length !== 1 || !entry[name!]) throw invalidField(`orderBy[${i}]`, 'invalid_type', 'must be one key and its direction');
+    if (seen.has(name!)) throw invalidField(`orderBy[${i}].${name}`, 'conflicting', 'is a key already');
+    seen.add(name!);
+  }
+}
+
 /** An `id` argument. What it is the id of the schema says: the record of the field, or the one that the argument names (`tagId`). */
-export const IdArg = (name = 'id') => Arg(name, () => ID);
+export const IdArg = (name = 'id', options: { nullable?: boolean } = {}) => Arg(name, () => ID, options);
 
 type Paging = Pick<ListArgs<object, string>, 'first' | 'after' | 'last' | 'before' | 'page' | 'perPage'>;
 
@@ -186,6 +228,10 @@ export class Page<T> {
   }
 }
 
+/** Whether a type is a page of a list. */
+export const isConnection = (type: GraphQLNamedType): type is GraphQLObjectType =>
+  isObjectType(type) && 'pageInfo' in type.getFields() && 'nodes' in type.getFields();
+
 /** The Relay connection of a record type, which also pages by number. */
 export function ConnectionOf<T extends object>(node: Class<T>) {
   @ObjectType(`${node.name}Edge`, { description: `A ${node.name} and its place in the list` })
@@ -198,7 +244,8 @@ export function ConnectionOf<T extends object>(node: Class<T>) {
     @Field(() => [node], { description: 'The records of the page' }) nodes: T[];
     @Field(() => [Edge], { description: 'The records with their cursors' }) edges: Edge[];
     @Field(() => PageInfo, { description: 'Where the page stands' }) pageInfo: PageInfo;
-    @Field(() => Int, { description: 'How many records there are in all, exactly; counted only when selected' }) totalCount: number;
+    @Field(() => Int, { description: 'How many records there are in all, exactly unless count says otherwise; counted only when selected' })
+    totalCount: number;
   }
   return Connection as Class<Page<T>>;
 }

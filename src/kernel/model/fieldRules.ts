@@ -1,4 +1,5 @@
 import type { GraphQLScalarType } from 'graphql';
+import { ID } from 'type-graphql';
 import type { Check } from './checks.js';
 
 // biome-ignore lint/complexity/noBannedTypes: TypeGraphQL names types by their constructor
@@ -18,10 +19,16 @@ export interface FieldRule {
   optional: boolean;
   /** Null is the same as to leave it out, so that a default holds: in a create input. */
   nullIsAbsent?: boolean;
+  /** The id of the record itself, by which its type is a node. */
+  isIdentity?: boolean;
+  /** The id that a client chooses for a new record; GraphQL's alone, REST knows no such member. */
+  isOwnId?: boolean;
   /** An amount, which GraphQL shows exactly as well: `valueExact` beside `value`. */
   exact?: boolean;
   /** Other words that REST takes for a member of an enumeration. */
   spellings?: Record<string, string>;
+  /** A list that REST takes as one text too, its items with commas between them. */
+  orOne?: boolean;
   check: Check;
   /** JSON Schema members for the OpenAPI document. */
   schema: Record<string, unknown>;
@@ -44,3 +51,9 @@ export function rulesOf(target: object): FieldRule[] {
 
 /** The names of the fields that a class has a line for. */
 export const namesOf = (target: object): string[] => rulesOf(target).map(({ name }) => name);
+
+/** Whether a line is of one text, or of one id. */
+export const isText = ({ list, type }: FieldRule): boolean => !list && (type() === String || type() === ID);
+
+/** Whether a line is of one yes or no. */
+export const isFlag = ({ list, type }: FieldRule): boolean => !list && type() === Boolean;

@@ -3,11 +3,13 @@ import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType, re
 import { AppError, asUnprocessable } from '../base/errors.js';
 import * as values from './checks.js';
 import { clean, cleanObject } from './cleaning.js';
-import { type NameOf, nameOf } from './enums.js';
+import { type NameOf, nameOf, schemaOf } from './enums.js';
 import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
-import { DateOrDateTime, DateTime, Day, Decimal, JsonObject as JsonObjectScalar } from './scalars.js';
+import { isNode, Node } from './node.js';
+import { DateOrDateTime, DateTime, Day as DayScalar, Decimal, Json, JsonObject as JsonObjectScalar } from './scalars.js';
+import { declareScope } from './scopes.js';
 
-type Class<T = object> = abstract new (...args: never[]) => T;
+export type Class<T = object> = abstract new (...args: never[]) => T;
 type Options = { required?: boolean; optional?: boolean };
 
 function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
@@ -82,10 +84,11 @@ export const Refs = (max: number, description: string, options: Options = {}) =>
   });
 
 /** At most `maxItems` texts of at most `max` characters each. */
-export const Texts = (maxItems: number, max: number, description: string, options: Options = {}) =>
+export const Texts = (maxItems: number, max: number, description: string, { orOne, ...options }: Options & { orOne?: boolean } = {}) =>
   field(description, options, {
     type: () => String,
     list: true,
+    orOne,
     check: values.list(maxItems, values.text(max)),
     schema: { maxItems, items: { type: 'string', maxLength: max } },
   });
@@ -113,25 +116,20 @@ export const SomeOf = (members: Record<string, string>, description: string, opt
   field(description, options, {
     type: () => members,
     list: true,
-    check: values.list(Object.keys(members).length, values.any),
-    schema: { items: { type: 'string', enum: Object.values(members) } },
+    check: (...given) => values.list(Object.keys(members).length, values.any)(...given),
+    schema: { items: schemaOf(members) },
   });
 
 export const Flag = (description: string, options: Options = {}) => field(description, options, { type: () => Boolean, check: values.any });
 
-export const Count = (description: string, options: Options & { min?: number; max?: number } = {}) =>
-  field(description, options, {
-    type: () => Int,
-    check: values.between(options.min, options.max),
-    schema: { minimum: options.min, maximum: options.max },
-  });
+type Bounds = { min?: number; max?: number };
+const within = ({ min, max }: Bounds) => ({ check: values.between(min, max), schema: { minimum: min, maximum: max } });
 
-export const Fraction = (description: string, options: Options & { min?: number; max?: number } = {}) =>
-  field(description, options, {
-    type: () => Float,
-    check: values.between(options.min, options.max),
-    schema: { minimum: options.min, maximum: options.max },
-  });
+export const Count = (description: string, options: Options & Bounds = {}) =>
+  field(description, options, { type: () => Int, ...within(options) });
+
+export const Fraction = (description: string, options: Options & Bounds = {}) =>
+  field(description, options, { type: () => Float, ...within(options) });
 
 /** An exact decimal with at most `scale` places; more are refused, or `rounded`. One of two places is an amount. */
 export const Money = (description: string, options: Options & { scale?: number; rounded?: boolean; min?: number; max?: number } = {}) => {
@@ -153,8 +151,8 @@ export const Deadline = (description: string, options: Options = {}) =>
   field(description, options, { type: () => DateTime, input: () => DateOrDateTime, check: values.deadline });
 
 /** A calendar day, YYYY-MM-DD. */
-export const Date_ = (description: string, options: Options = {}) =>
-  field(description, options, { type: () => Day, check: values.calendarDay });
+export const Day = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => DayScalar, check: values.calendarDay });
 
 /** One end of a date range: a day or an instant. */
 export const Moment = (description: string) =>
@@ -163,6 +161,10 @@ export const Moment = (description: string) =>
 /** A JSON object of at most `kilobytes`, else 413. */
 export const JsonObject = (kilobytes: number, description: string, options: Options = {}) =>
   field(description, options, { type: () => JsonObjectScalar, check: values.jsonObject(kilobytes * 1024), schema: { type: 'object' } });
+
+/** Any JSON value of at most `kilobytes`, else 413. */
+export const JsonValue = (kilobytes: number, description: string, options: Options = {}) =>
+  field(description, options, { type: () => Json, check: values.jsonObject(kilobytes * 1024) });
 
 /** An object type inside a record, and its input type. */
 export const Nested = (type: () => Class, input: () => Class, description: string, options: Options & { list?: number } = {}) =>
@@ -180,7 +182,7 @@ function nestedCheck(input: () => Class, max?: number): values.Check {
 }
 
 /** Read-only: the record's id; the schema says whose. */
-export const Id = () => field('', { required: true }, { type: () => ID, check: values.any, schema: { format: 'uuid' } });
+export const Id = () => field('', { required: true }, { type: () => ID, isIdentity: true, check: values.any, schema: { format: 'uuid' } });
 /** Read-only: a position in the account's feed. */
 export const Position = (description: string) =>
   field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });
@@ -211,9 +213,11 @@ function declareExact(prototype: object, { name, required, description }: FieldR
 /** A record type of both APIs. */
 export function Entity(description: string, { scope, alongside }: EntityOptions = {}): ClassDecorator {
   return (target) => {
-    ObjectType({ description })(target);
+    ObjectType({ description, implements: isNode(target) ? Node : undefined })(target);
     for (const rule of rulesOf(target)) if (rule.exact) declareExact(target.prototype as object, rule);
-    if (scope) Extensions({ scope, alongside })(target as never);
+    if (!scope) return;
+    declareScope(scope);
+    Extensions({ scope, alongside })(target as never);
   };
 }
 
@@ -221,7 +225,7 @@ export function Entity(description: string, { scope, alongside }: EntityOptions 
 export const Input = (description?: string): ClassDecorator => InputType({ description });
 
 type Nullable<T> = { [K in keyof T]: null extends T[K] ? K : never }[keyof T];
-type DraftOf<T> = Omit<T, Nullable<T>> & Partial<Pick<T, Nullable<T>>>;
+export type DraftOf<T> = Omit<T, Nullable<T>> & Partial<Pick<T, Nullable<T>>>;
 
 /**
  * The fields of a record as its create input: what is required stays required, the rest may be left out, and null is the same as
@@ -233,8 +237,8 @@ export function Draft<T extends object>(base: Class<T>): new () => DraftOf<T> {
 }
 
 /** The fields of a create input as its update input: everything may be left out, only what was nullable may be null. */
-export function Edit<T extends object>(base: Class<T>): new () => Partial<T> {
-  return inputFrom(changing(base), () => true) as new () => Partial<T>;
+export function Edit<T extends object>(base: Class<T>): new () => Partial<Omit<T, 'id'>> {
+  return inputFrom(changing(base), () => true) as new () => Partial<Omit<T, 'id'>>;
 }
 
 /** The same of some fields alone. */
@@ -244,7 +248,10 @@ export function EditOf<T extends object, K extends keyof T & string>(base: Class
 }
 
 /** The rules of a class for a change, in which null is a value of its own. */
-const changing = (base: object) => rulesOf(base).map((rule) => ({ ...rule, nullIsAbsent: false }));
+const changing = (base: object) =>
+  rulesOf(base)
+    .filter(({ isOwnId }) => !isOwnId)
+    .map((rule) => ({ ...rule, nullIsAbsent: false }));
 
 function inputFrom(rules: FieldRule[], nullable: (rule: FieldRule) => boolean) {
   class Fields {}

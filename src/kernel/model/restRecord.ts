@@ -38,22 +38,26 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
 }
 
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
-function fieldsOf(type: GraphQLObjectType, only?: string[]): RecordField[] {
+export function shownFields(type: GraphQLObjectType, only?: string[]): RecordField[] {
   const own = new Map(recordFields(type).map((field) => [field.name, field]));
   if (!only) return [...own.values()];
   if (only.every((name) => own.has(name))) return [...own.values()].filter(({ name }) => only.includes(name));
   return only.map((name) => own.get(name) ?? { name, shown: name, field: type.getFields()[name]! });
 }
 
-/** The selection set of a type's REST record. */
-export function recordSelection(type: GraphQLObjectType, only?: string[]): string {
-  const fields = fieldsOf(type, only).map(({ name, shown, field, selection }) => {
+/** The selection set of a type's REST record; `directive` says what goes behind a field of it. */
+export function recordSelection(type: GraphQLObjectType, only?: string[], directive = (_shown: string) => ''): string {
+  const fields = shownFields(type, only).map(({ name, shown, field, selection }) => {
     const inner = getNamedType(field.type);
-    const selected = shown === name ? name : `${shown}: ${name}`;
+    const selected = `${shown === name ? name : `${shown}: ${name}`}${directive(shown)}`;
     return isObjectType(inner) ? `${selected} ${recordSelection(inner, selection)}` : selected;
   });
   return `{ ${fields.join(' ')} }`;
 }
+
+/** Whether a row carries all that its type's REST record shows, relations included. */
+export const isWhole = (schema: GraphQLSchema, typeName: string, row: object): boolean =>
+  recordFields(schema.getType(typeName) as GraphQLObjectType).every(({ name }) => (row as Record<string, unknown>)[name] !== undefined);
 
 /** The REST record of a row, made without a query: what webhooks, the feed and the export carry. */
 export function recordOf(schema: GraphQLSchema, typeName: string, row: object): Record<string, unknown> {
@@ -62,7 +66,7 @@ export function recordOf(schema: GraphQLSchema, typeName: string, row: object): 
 
 function project(type: GraphQLObjectType, row: Record<string, unknown>, only?: string[]): Record<string, unknown> {
   const record: Record<string, unknown> = {};
-  for (const { name, shown, field, selection } of fieldsOf(type, only)) record[shown] = shape(field.type, row[name], selection);
+  for (const { name, shown, field, selection } of shownFields(type, only)) record[shown] = shape(field.type, row[name], selection);
   return record;
 }
 

@@ -23,6 +23,8 @@ function isoOf(text: string): string {
   return parts ? `${parts[1]}.${(parts[2] ?? '').padEnd(3, '0')}Z` : new Date(text).toISOString();
 }
 
+export { Int } from 'type-graphql';
+
 /** Any JSON value. */
 export const Json = GraphQLJSON;
 /** A JSON object. */

@@ -1,8 +1,24 @@
 import type { GraphQLSchema } from 'graphql';
-import type { App, Batch, Context, Filterable, JobHandler, Reaction } from '../context/context.js';
-import type { DeclaredEvent, Reference, Sweep } from '../context/registry.js';
+import type { Bucket } from '../access/rateLimits.js';
+import type {
+  AccountSweep,
+  App,
+  Batch,
+  Context,
+  DeclaredEvent,
+  DueWork,
+  FeedReader,
+  JobHandler,
+  NodeSource,
+  Reaction,
+} from '../context/context.js';
+import type { Reference, Sweep, UsesOf } from '../context/registry.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
+import { nodeOf } from '../lists/nodes.js';
+import type { Relation } from '../lists/relation.js';
+import type { AnyTable } from '../lists/window.js';
+import { isNode } from '../model/node.js';
 import type { Method, RawReply, Row } from './routes.js';
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
@@ -20,14 +36,26 @@ export interface CallbackRequest {
 export interface Callback {
   method: Method;
   path: `/${string}`;
+  /** The named buckets that a request spends; none by default. */
+  buckets?: readonly Bucket[];
+  /** Whether a person looks at what it answers: errors are pages, too. */
+  page?: boolean;
+  /** Bytes that the body may have; 1 MiB by default. */
+  bodyCap?: number;
   handler(ctx: Context, request: CallbackRequest): Promise<RawReply>;
 }
 
 /** What the world sees of a module: one default export of `<noun>s.module.ts`. */
 export interface Module {
   name: string;
+  /** What it is about, in a line: for the documents, wherever it has rows. */
+  about?: string;
   /** Resolver classes. */
   resolvers: NonNullable<unknown>[];
+  /** Its tables: what its records are read from. */
+  tables?: readonly AnyTable[];
+  /** How its records lead to others, and these to them: the module that holds the key declares both directions. */
+  relations?: readonly Relation[];
   /** REST rows, one line per row of the contract. */
   routes: Row[];
   callbacks?: readonly Callback[];
@@ -37,12 +65,20 @@ export interface Module {
   on?: Reactions;
   /** What is done later, outside any request, by the queue that `ctx.enqueue` names. */
   jobs?: Record<string, JobHandler>;
+  /** What is done about rows whose time has come, by a name that no queue has. */
+  due?: Record<string, DueWork>;
+  /** What is made of the feed of each account, by a name that is kept with the position. */
+  readers?: Record<string, FeedReader>;
   /** The records of this module that a saved filter can be about, by their name: `contact`. */
-  filterable?: Record<string, Filterable>;
+  filterable?: Record<string, AnyTable>;
   /** The records of this module that fields of other records may name, by their kind: `contact`. */
   references?: Record<string, Reference>;
+  /** What of this module's records needs a record of another kind, by that kind: `template`. It keeps the other from being deleted. */
+  uses?: Record<string, UsesOf<Context>>;
   /** What is swept over all accounts every five minutes. */
-  sweeps?: readonly Sweep[];
+  sweeps?: readonly (Sweep | AccountSweep)[];
+  /** Records that none of its tables holds, by their type. */
+  nodes?: Record<string, NodeSource>;
   /** Loaders by the name under which `ctx.load` offers them. */
   loaders?: Record<string, Batch<never> | Batch>;
 }
@@ -56,9 +92,11 @@ export const defineModule = (module: Module): Module => module;
 export function registryOf(modules: readonly Module[], schema: () => GraphQLSchema): App['registry'] {
   const reactions = new Map<string, Reaction[]>();
   const events = new Map<string, DeclaredEvent>();
+  const uses = new Map<string, UsesOf<Context>[]>();
   for (const module of modules) {
+    for (const [kind, ask] of Object.entries(module.uses ?? {})) uses.set(kind, [...(uses.get(kind) ?? []), ask]);
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
-    for (const { of, access } of module.events ?? []) for (const name of of.names) addEvent(events, name, { of, access });
+    for (const { resolver: _, ...event } of module.events ?? []) for (const name of event.of.names) addEvent(events, name, event);
   }
   for (const name of reactions.keys()) if (!events.has(name)) throw new Error(`Something is done about ${name}, which no module declares`);
   return {
@@ -66,8 +104,13 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     reactions,
     events,
     jobs: named(modules, 'jobs'),
+    due: named(modules, 'due'),
+    readers: named(modules, 'readers'),
+    uses,
     filterable: named(modules, 'filterable'),
     references: named(modules, 'references'),
+    tables: new Map(modules.flatMap(({ tables = [] }) => tables).map((table) => [table.type.name, table])),
+    nodes: nodesOf(modules),
     sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
     schema,
   };
@@ -78,7 +121,13 @@ function addEvent(events: Map<string, DeclaredEvent>, name: string, event: Decla
   events.set(name, event);
 }
 
-type Declared = 'loaders' | 'jobs' | 'filterable' | 'references';
+/** How the records of every type are read by their ids. */
+export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSource> {
+  const tables = modules.flatMap(({ tables: own = [] }) => own).filter(({ type }) => isNode(type));
+  return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
+}
+
+type Declared = 'loaders' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes';
 
 /** What all modules declare under a member, by its names; no two of one name. */
 function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {

@@ -27,6 +27,8 @@ export interface RowOptions {
   query?: Record<string, string>;
   /** The arguments of path parameters that are called otherwise: `{ id: 'pipelineId' }`. */
   pathArgs?: Record<string, string>;
+  /** Arguments that the row gives by itself, and takes from nobody: `{ 'filter.channel': 'email' }`. */
+  fixed?: Record<string, unknown>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */
   body?: Record<string, string>;
   /** Whether the members of the input may come by the query string too; those of the body win. */
@@ -35,18 +37,20 @@ export interface RowOptions {
   with?: string;
   /** Relations of a list's records that `include=` asks for by name, each as the field that it gets: `'stage { id name }'`. */
   include?: Record<string, string>;
+  /** The members of a list's records that `minimal=true` asks for alone. */
+  minimal?: readonly string[];
   /** More of a list's answer, as a field, that a query parameter of the name asks for when it is true, shown in its meta. */
   extras?: Record<string, string>;
-  /** Replaces the record's own fields altogether. */
+  /** Plain fields of a list's answer that its meta always shows. */
+  beside?: readonly string[];
+  /** The fields of the record, where they are others than its own. */
   select?: string;
-  /**
-   * Whether records are shown as they are printed, past the executor: nothing is selected but the record, and a query's
-   * resolver answers `showRows` or `showRow`. `alone`: only as long as nothing is included, which its statement does not
-   * bring along.
-   */
-  printed?: boolean | 'alone';
+  /** Whether it is called so often that it goes the short way. */
+  hot?: boolean;
   /** Whether it succeeds whatever the body is: what cannot be read counts as nothing. */
   forgiving?: boolean;
+  /** Whether pages of any origin may call it: without credentials, which it never looks at. Only for public operations. */
+  open?: boolean;
   /** Bytes that the body may have; 1 MiB by default. */
   bodyCap?: number;
   /** Statuses that the document names besides those which follow from the row's kind. */
@@ -65,7 +69,7 @@ export interface RowOptions {
   answerSchema?: Record<string, unknown>;
 }
 
-/** One row of the contract's endpoint tables: pure data, read by the mount, the document, the catalog and the every-route test. */
+/** One row of the contract's endpoint tables: pure data, read by the mount, the document, the catalog and the everyRoute test. */
 export interface Row extends RowOptions {
   method: Method;
   path: string;

@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import type { ExecutionResult } from 'graphql';
-import { seal, unseal } from '../base/crypto.js';
+import { seal, sign, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { flag, text } from '../database/kinds.js';
 import { sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 
-const kept = 24 * 60 * 60 * 1000;
+/** How long an outcome is kept. */
+export const kept = 24 * 60 * 60 * 1000;
 /** A claim whose process died may be taken over after this; no operation runs so long. */
-const abandoned = 2 * 60 * 1000;
+export const abandoned = 2 * 60 * 1000;
 
 /** One use of an `Idempotency-Key`: whose, and for which request. */
 export interface Claim {
@@ -18,20 +18,28 @@ export interface Claim {
   requestHash: string;
 }
 
-/** The claim of a request, if it carries a key and somebody is calling. */
-export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
-  const key = ctx.request.idempotencyKey;
-  if (key === undefined || !ctx.principal) return undefined;
-  check(key.length >= 8 && key.length <= 200, () =>
-    invalidField('Idempotency-Key', key.length < 8 ? 'too_short' : 'too_long', 'must have 8 to 200 characters'),
+/** The key that a request carries. Throws 400 unless it has 8 to 200 characters. */
+export function keyOf({ request: { idempotencyKey: key } }: Context): string | undefined {
+  check(key === undefined || (key.length >= 8 && key.length <= 200), () =>
+    invalidField('Idempotency-Key', key!.length < 8 ? 'too_short' : 'too_long', 'must have 8 to 200 characters'),
   );
-  const { kind, id, userId } = ctx.principal;
-  const requestHash = createHash('sha256').update(operationId).update(JSON.stringify(variables)).digest('hex');
-  return { principal: kind === 'key' ? `key:${id}` : `user:${userId}`, key, requestHash };
+  return key;
 }
 
-const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
-const otherRequest = () => new AppError('operation_key_conflict', 'This Idempotency-Key was used for another request');
+/** What tells one request under a key from another. It is kept, and a body may hold a password: nobody can try them without our key. */
+export const requestHash = ({ app }: Context, operationId: string, variables: object): string =>
+  sign(app, 'idempotency', `${operationId} ${JSON.stringify(variables)}`);
+
+/** The claim of a request, if it carries a key and somebody is calling. */
+export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
+  const key = keyOf(ctx);
+  if (key === undefined || !ctx.principal) return undefined;
+  const { kind, id, userId } = ctx.principal;
+  return { principal: kind === 'key' ? `key:${id}` : `user:${userId}`, key, requestHash: requestHash(ctx, operationId, variables) };
+}
+
+export const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
+export const otherRequest = () => new AppError('operation_key_conflict', 'This Idempotency-Key was used for another request');
 
 // A unique key alone cannot answer "in progress": the second insert would wait for the first.
 const tryLock = statement({

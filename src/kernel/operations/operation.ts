@@ -3,34 +3,40 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type GraphQLError,
-  type GraphQLField,
   type GraphQLInputType,
   type GraphQLSchema,
-  getNamedType,
   getOperationAST,
-  isEnumType,
   Kind,
-  type OperationDefinitionNode,
   OperationTypeNode,
   print,
   type SelectionSetNode,
   typeFromAST,
   valueFromASTUntyped,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
 import { badRequest, check, type Detail, invalid, invalidField } from '../base/errors.js';
+import type { PrintedData } from '../base/jsonText.js';
 import type { Context, RequestInfo } from '../context/context.js';
-import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
+import { momentReader } from '../context/moment.js';
+import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
-import { isRenamed } from '../model/enums.js';
+import { type Executor, executorOf } from './executor.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
+import { onceForAddress, publicClaimOf } from './idempotency.public.js';
+import { recordMutation } from './recordMutation.js';
+import { retried } from './transacted.js';
 
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
 export const Detached = () => Extensions({ detached: true });
 
+/** Marks a mutation that keeps what is done under a client's key by itself, since a retry may have to go on with it. */
+export const KeepsKeys = () => Extensions({ keepsKeys: true });
+
 type Variables = Record<string, unknown>;
+
+/** Answers a query as text; undefined where it must be run field by field. */
+export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedData | undefined>;
 
 /** A document made ready to run: what it needs, and its compiled form. */
 export interface Operation {
@@ -39,23 +45,29 @@ export interface Operation {
   kind: OperationTypeNode;
   needs: Needs;
   detached: boolean;
+  /** Whether it keeps what is done under a client's key by itself. */
+  keepsKeys: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
-  /** The name of the type that its first root field answers. */
-  type: string;
   /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
   coerce(variables: Variables): Variables;
   /** `root` is what a subscription's root field answers from: its event. */
   execute(ctx: Context, variables: Variables, root?: unknown): Promise<ExecutionResult> | ExecutionResult;
-  /** What the resolver of its first root field answers, for variables that are that field's arguments. */
-  resolve(ctx: Context, variables: Variables): unknown;
+  /** Reads what its root fields tell of the moment, before a query is run field by field. */
+  readMoment?: (ctx: Context) => Promise<void>;
+  /** Answers a query as one statement prints it; undefined where it is run field by field. */
+  print?: Printer;
 }
 
 /**
  * One operation of a validated document, ready to run. Throws 400 where the document does not say which. Its executor is compiled
  * when it first runs: it takes several times the memory of the rest, and what a door prints never needs one.
  */
-export function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null, id = print(document)): Operation {
+export function compile(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { operationName, id = print(document), printer }: { operationName?: string | null; id?: string; printer?: Printer } = {},
+): Operation {
   const definition = getOperationAST(document, operationName);
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const root = schema.getRootType(definition.operation)!.getFields();
@@ -68,50 +80,23 @@ export function compile(schema: GraphQLSchema, document: DocumentNode, operation
     required: v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue,
     fallback: v.defaultValue && valueFromASTUntyped(v.defaultValue),
   }));
-  let compiled: CompiledQuery | undefined;
+  let compiled: Executor | undefined;
+  const record = recordMutation(schema, document, executorOf);
   return {
     id,
     kind: definition.operation,
     needs: needsOf(schema, document),
     detached,
+    keepsKeys: fields.some((name) => root[name]?.extensions.keepsKeys),
     fields,
-    type: fields[0] && root[fields[0]] ? getNamedType(root[fields[0]]!.type).name : '',
+    readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, root) => {
+      if (record) return record(ctx, variables);
       compiled ??= executorOf(schema, document, operationName);
       return compiled.query(root, ctx, variables);
     },
-    resolve: resolverOf(root[fields[0]!], definition),
-  };
-}
-
-const inWords = new WeakSet<DocumentNode>();
-
-/** Has a document answer the words of enumerations where GraphQL names them otherwise (read-write, read_write). */
-export function answerInWords(document: DocumentNode): DocumentNode {
-  inWords.add(document);
-  return document;
-}
-
-const wordSerializers = (schema: GraphQLSchema) => {
-  const renamed = Object.values(schema.getTypeMap()).filter((type) => isEnumType(type) && isRenamed(type));
-  return Object.fromEntries(renamed.map(({ name }) => [name, (word: unknown) => word]));
-};
-
-function executorOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): CompiledQuery {
-  const options = inWords.has(document) ? { customSerializers: wordSerializers(schema) } : {};
-  const compiled = compileQuery(schema, document, operationName ?? undefined, options);
-  if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
-  return compiled as CompiledQuery;
-}
-
-/** A root field's resolver, called as the executor calls it. */
-function resolverOf(field: GraphQLField<unknown, unknown> | undefined, { selectionSet }: OperationDefinitionNode): Operation['resolve'] {
-  const names = field?.args.map(({ name }) => name) ?? [];
-  return (ctx, variableValues) => {
-    const info = { fieldNodes: selectionSet.selections, fragments: {}, variableValues };
-    const given = names.filter((name) => variableValues[name] !== undefined);
-    return field?.resolve?.(undefined, Object.fromEntries(given.map((name) => [name, variableValues[name]])), ctx, info as never);
+    print: printer,
   };
 }
 
@@ -153,23 +138,16 @@ function coerce(
 }
 
 /**
- * Runs an operation of one root field past the executor, for a door that takes print: a query's resolver prints, and what a
- * mutation's answers is printed as its record. What a resolver throws is thrown.
+ * A query as text; undefined where it is run field by field, so also where the database refuses the statement: resolvers tell of
+ * it by field. A database that is not there is not asked twice.
  */
-export async function show(operation: Operation, ctx: Context, variables: Variables): Promise<unknown> {
-  allow(ctx, operation.needs);
-  const given = operation.coerce(variables);
-  if (operation.kind !== OperationTypeNode.MUTATION) {
-    ctx.takesPrint = true;
-    return operation.resolve(ctx, given);
+async function printed(operation: Operation, ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
+  try {
+    return await operation.print?.(ctx, variables);
+  } catch (error) {
+    if (wasRefused(error)) return undefined;
+    throw fromDatabase(error) ?? error;
   }
-  checkMutationId(ctx.request);
-  return retried((isOptimistic) =>
-    ctx.transaction(
-      async (inside) => inside.print(operation.type, (await operation.resolve(inside, given)) as { id: string }),
-      isOptimistic,
-    ),
-  );
 }
 
 class Rollback extends Error {
@@ -184,14 +162,26 @@ class Rollback extends Error {
  */
 export async function run(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
   allow(ctx, operation.needs);
-  operation.coerce(variables);
+  const coerced = operation.coerce(variables);
   if (operation.kind === OperationTypeNode.SUBSCRIPTION)
     throw badRequest('Subscribe over WebSocket at /graphql, or over SSE at /graphql/stream');
-  if (operation.kind !== OperationTypeNode.MUTATION) return operation.execute(ctx, variables);
+  if (operation.kind !== OperationTypeNode.MUTATION) {
+    const data = await printed(operation, ctx, coerced);
+    if (data) return { data: data as unknown as Variables };
+    await operation.readMoment?.(ctx);
+    return operation.execute(ctx, variables);
+  }
   checkMutationId(ctx.request);
+  if (operation.needs.public) {
+    const claim = publicClaimOf(ctx, operation, variables);
+    const work = async () => (operation.detached ? operation.execute(ctx, variables) : mutate(operation, ctx, variables));
+    return claim ? onceForAddress(ctx, claim, work) : work();
+  }
   const claim = claimOf(ctx, operation.id, variables);
   if (operation.detached)
-    return claim ? once(ctx, claim, async () => operation.execute(ctx, variables)) : operation.execute(ctx, variables);
+    return claim && !operation.keepsKeys
+      ? once(ctx, claim, async () => operation.execute(ctx, variables))
+      : operation.execute(ctx, variables);
   return mutate(operation, ctx, variables, claim);
 }
 
@@ -204,25 +194,11 @@ function checkMutationId({ clientMutationId }: RequestInfo): void {
   );
 }
 
-/**
- * Does it again while the database says that the failure is transient; its faults are thrown as what they mean to the caller.
- * Only the first attempt is optimistic: the others hold what they are to change.
- */
-async function retried<T>(work: (isOptimistic: boolean) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work(attempt === 1);
-    } catch (error) {
-      const faults = error instanceof Rollback ? error.result.errors?.map((e) => e.originalError) : [error];
-      if (await mayRetry(faults?.find(isRetryable), attempt)) continue;
-      throw fromDatabase(error) ?? error;
-    }
-  }
-}
+const faultsOf = (error: unknown) => (error instanceof Rollback ? (error.result.errors?.map((e) => e.originalError) ?? []) : [error]);
 
 async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
   try {
-    return await retried((isOptimistic) => inTransaction(operation, ctx, { variables, claim, isOptimistic }));
+    return await retried((isOptimistic) => inTransaction(operation, ctx, { variables, claim, isOptimistic }), faultsOf);
   } catch (error) {
     if (error instanceof Rollback) return error.result;
     throw error;

@@ -51,6 +51,15 @@ function existing(ctx: Context): Loader<boolean> {
   return loader;
 }
 
+const seen = new WeakMap<Context, Set<string>>();
+
+/** Notes that a live record was read in this unit of work, so that it is not asked for again where something refers to it. */
+export function sawReference(ctx: Context, kind: string, id: string): void {
+  seen.set(ctx, (seen.get(ctx) ?? new Set()).add(`${kind}/${id}`));
+}
+
+const isKnown = (ctx: Context, key: string) => seen.get(ctx)?.has(key) || existing(ctx).fresh(key);
+
 /** What is wrong with a field that names nobody. */
 export const nobody: Fault = { code: 'not_found', message: 'names no record of this account' };
 
@@ -62,7 +71,7 @@ type Body<F extends string> = Partial<Record<F, string | null>>;
  */
 export async function missingReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<string[]> {
   const given = (Object.keys(of) as F[]).filter((field) => body[field]);
-  const known = await Promise.all(given.map((field) => existing(ctx).fresh(`${of[field]}/${body[field]}`)));
+  const known = await Promise.all(given.map((field) => isKnown(ctx, `${of[field]}/${body[field]}`)));
   return given.filter((_field, i) => !known[i]);
 }
 

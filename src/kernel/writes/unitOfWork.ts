@@ -12,8 +12,14 @@ class Abandoned extends Error {}
  * its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
  */
 export class UnitOfWork {
+  /** Whether it writes events, which wait for their places once it is committed. */
+  tells = false;
+  /** The queues in which something is due by then. */
+  readonly wakes = new Set<string>();
   #batches: Batch[] = [];
   #facts: Batch[] = [];
+  /** The ids that clients chose for new records. */
+  readonly #chosen = new Set<string>();
   /** What the next write takes besides: locks by their names. */
   readonly #locks = new Map<string, Sql | null>();
   #transaction?: Promise<Transaction>;
@@ -48,9 +54,21 @@ export class UnitOfWork {
     if (!this.#locks.has(name)) this.#locks.set(name, taking);
   }
 
+  /** Notes an id that a client chose; false where it was chosen before. */
+  choose(id: string): boolean {
+    const isNew = !this.#chosen.has(id);
+    this.#chosen.add(id);
+    return isNew;
+  }
+
   /** Whether there is anything in the transaction, or waits for it. */
   get hasBegun(): boolean {
     return this.#transaction !== undefined || this.#batches.length > 0;
+  }
+
+  /** Whether its transaction has begun: what only waits to be written needs none yet. */
+  get isOpen(): boolean {
+    return this.#transaction !== undefined;
   }
 
   /** The transaction if there is anything in it or waits for it, for what needs none of its own. */

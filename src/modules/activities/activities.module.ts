@@ -1,21 +1,15 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { list, make } from '../../kernel/module/routes.js';
 import { Activity, activityEvents } from './activity.model.js';
-import { ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver } from './activity.resolver.js';
-import { activitiesOfCompanies, activitiesOfContacts, activitiesOfDeals, findActivity } from './activity.service.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    activitiesOfCompany: Loader<Activity[]>;
-    activitiesOfContact: Loader<Activity[]>;
-    activitiesOfDeal: Loader<Activity[]>;
-  }
-}
+import { activityRelations } from './activity.relations.js';
+import { ActivityResolver } from './activity.resolver.js';
+import { findActivity } from './activity.service.js';
+import { activityTable } from './activity.table.js';
 
 export default defineModule({
   name: 'activities',
+  about: 'The log of the workspace: what happened to which record, and notes of calls and meetings',
   events: [
     recordFeed(activityEvents, {
       record: () => Activity,
@@ -24,7 +18,8 @@ export default defineModule({
       access: { scope: 'activities' },
     }),
   ],
-  resolvers: [ActivityResolver, CompanyActivitiesResolver, ContactActivitiesResolver, DealActivitiesResolver],
-  loaders: { activitiesOfCompany: activitiesOfCompanies, activitiesOfContact: activitiesOfContacts, activitiesOfDeal: activitiesOfDeals },
+  tables: [activityTable],
+  relations: activityRelations,
+  resolvers: [ActivityResolver],
   routes: [list('GET /activities', 'activities', { as: 'page' }), make('POST /activities', 'createActivity', { also: [402] })],
 });

@@ -1,14 +1,15 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Draft, Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 /** Contract "Activity (log entry)": what is written by hand, one line a field. */
 @ObjectType()
 export class ActivityFields {
   @Text(100, 'What kind of thing happened: call, meeting … or the name of an event', { required: true }) type: string;
   @Text(500, 'What happened, in a line', { required: true }) title: string;
-  @Text(5000, 'More about it') description: string | null;
+  @Text(5000, 'More about it; of a change how the record is called, and what it led to before and since') description: string | null;
   @Ref('The contact that it happened with') contactId: string | null;
   @Ref('The deal that it belongs to') dealId: string | null;
   @JsonObject(64, 'Anything else') metadata: object | null;
@@ -21,13 +22,15 @@ export class Activity extends ActivityFields {
   @Ref('The record that changed') entityId: string | null;
   @Text(20, 'created, updated or deleted') action: string | null;
   @JsonObject(64, 'The changed fields, each with its values {from, to}') changes: object | null;
+  @JsonObject(64, 'What the changed fields lead to (stages, people, companies …), as it was called at the time, by its id')
+  names: object | null;
   @Ref('Who did it') userId: string | null;
   @Text(200, 'Their name at the time') userName: string | null;
   @Stamp('When it happened') timestamp: Date;
 }
 
 @Input('A log entry')
-export class CreateActivityInput extends Draft(ActivityFields) {}
+export class CreateActivityInput extends New(ActivityFields) {}
 
 /** Contract GET /activities. */
 @Input('Which log entries')

@@ -1,7 +1,6 @@
 import { type Context, validId } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { touchContact } from '../contacts/contact.score.js';
 import { touchDeal } from '../deals/deal.reactions.js';
@@ -25,29 +24,16 @@ export async function findActivity(ctx: Context, id: string): Promise<Activity |
   return (entry as Activity | undefined) ?? null;
 }
 
-const ofParent = (parent: string) =>
-  relatedRows<Activity>({
-    ...{ table: 'activities', columns: activityTable.columns, row: activityTable.shape, parent },
-    live: (ctx) => readable(ctx) ?? sql`true`,
-  });
-
-/** What happened with contacts, newest first. */
-export const activitiesOfContacts = ofParent('contact_id');
-/** What happened with deals, newest first. */
-export const activitiesOfDeals = ofParent('deal_id');
-/** The changes of companies, newest first. */
-export const activitiesOfCompanies = ofParent('entity_id');
-
 /** What only a change of a record leaves. */
-const byHand = { entityType: null, entityId: null, action: null, changes: null };
+const byHand = { entityType: null, entityId: null, action: null, changes: null, names: null };
 
 /** Contract POST /activities: an entry written by hand, in the caller's name. */
 export async function createActivity(ctx: Context, input: CreateActivityInput): Promise<Activity> {
-  const { type, title, description = null, contactId = null, dealId = null, metadata = null } = input;
+  const { id, type, title, description = null, contactId = null, dealId = null, metadata = null } = input;
   await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
   checkTrial(ctx);
   const { userId, userName } = ctx.caller;
-  const row = ctx.insert('Activity', { type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
+  const row = ctx.insert('Activity', { id, type, title, description, contactId, dealId, metadata, ...byHand, userId, userName });
   await touchContact(ctx, { contactId });
   await touchDeal(ctx, { dealId });
   const entry = { ...row, timestamp: row.createdAt };

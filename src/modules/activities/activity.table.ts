@@ -1,6 +1,6 @@
-import { readableTypes } from '../../kernel/access/access.js';
+import { mayUse, readableTypes } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
@@ -8,8 +8,14 @@ import { Activity, ActivityConnection, ActivityList } from './activity.model.js'
 
 /** What a change says of a record is for those who may read such records; a key's scopes hold here as for events. */
 export function readable(ctx: Context): Sql | undefined {
-  const types = readableTypes(ctx.app.registry.schema(), ctx.caller.scopes);
-  return types ? sql`(t.entity_type is null or t.entity_type = any(${types}))` : undefined;
+  const { schema, events } = ctx.app.registry;
+  const types = readableTypes(schema(), ctx.caller.scopes);
+  const hidden = [...events.values()].filter(({ access }) => !mayUse(ctx.caller, access)).map(({ of }) => of.type.toLowerCase());
+  const conditions = [
+    ...(types ? [sql`t.entity_type = any(${types})`] : []),
+    ...(hidden.length > 0 ? [sql`t.entity_type <> all(${[...new Set(hidden)]})`] : []),
+  ];
+  return conditions.length > 0 ? sql`(t.entity_type is null or (${allOf(conditions)}))` : undefined;
 }
 
 export const activityTable = table({

@@ -4,7 +4,6 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Deadline,
-  Draft,
   Edit,
   Entity,
   Id,
@@ -19,25 +18,19 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 import { OfCaller, RestName } from '../../kernel/model/recordMarks.js';
+import { Scope } from '../../kernel/model/scopes.js';
 import { Workspace } from '../auth/auth.member.model.js';
 
-/** The domains that a key may be held to. */
-export const scopes = [
-  ...['contacts', 'companies', 'deals', 'tasks', 'notes', 'tags', 'activities', 'messages', 'emails', 'automations', 'workflows'],
-  ...['settings', 'calls', 'calendars', 'custom-fields', 'webhooks', 'users', 'forms', 'products', 'invoices', 'dashboard'],
-] as const;
-
-export const Scope = oneOf('ApiKeyScope', scopes, 'The domains that a key may be held to');
 export const Permission = oneOf('ApiKeyPermission', ['read', 'read-write', 'admin'], 'What a key may do, each including those before it');
 
-type Scopes = (typeof Scope)[keyof typeof Scope][];
 type PermissionWord = (typeof Permission)[keyof typeof Permission];
 
 @ObjectType()
 export class ApiKeyFields {
   @Text(100, 'What the key is for', { required: true }) name: string;
-  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: Scopes | null;
+  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: string[] | null;
   @Texts(50, 50, 'Addresses and ranges (CIDR) that the key may call from; null means all') ipAllowlist: string[] | null;
   @Count('Requests per minute, at most 10,000', { min: 1, max: 10_000 }) rateLimit: number | null;
   @Deadline('When the key ends; a day is its last one, in the time zone of the workspace') expiresAt: Date | null;
@@ -69,7 +62,7 @@ export class ApiKeyCheck {
   @Ref('The calling key', { required: true }) @RestName('id') apiKeyId: string;
   @Text(100, 'What the key is for', { required: true }) name: string;
   @OneOf(Permission, 'What the key may do', { required: true }) permission: PermissionWord;
-  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: Scopes | null;
+  @SomeOf(Scope, 'The domains that the key may touch; null means all') scopes: string[] | null;
   @Texts(50, 50, 'Address ranges that the key may call from; null means all') ipAllowlist: string[] | null;
   @Count('Requests per minute', { required: true }) rateLimit: number;
   @Instant('When the key ends') expiresAt: Date | null;
@@ -84,7 +77,7 @@ export class ApiKeyCheck {
 }
 
 @Input('A new API key')
-export class CreateApiKeyInput extends Draft(ApiKeyFields) {
+export class CreateApiKeyInput extends New(ApiKeyFields) {
   @OneOf(Permission, 'What the key may do; REST takes write for read-write too', { required: true, spellings: { write: 'read-write' } })
   permission: PermissionWord;
 }

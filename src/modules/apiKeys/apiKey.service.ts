@@ -67,6 +67,7 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
 /** POST /api-keys: the secret is in this reply and nowhere else. */
 export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise<NewApiKey> {
   const data = checked(ctx, input);
+  if (input.id) ctx.requireFree(input.id);
   const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({
     data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.caller.userId } as never,

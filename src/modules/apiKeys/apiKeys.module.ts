@@ -4,10 +4,13 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { ApiKey, apiKeyEvents } from './apiKey.model.js';
 import { ApiKeyResolver } from './apiKey.resolver.js';
 import { getKey, onUserRemoved } from './apiKey.service.js';
+import { apiKeyTable } from './apiKey.table.js';
 
 export default defineModule({
   name: 'apiKeys',
+  about: 'Keys of programs: what they may do, and when they end',
   events: [recordFeed(apiKeyEvents, { record: () => ApiKey, find: getKey, access: { session: true, role: 'admin' } })],
+  tables: [apiKeyTable],
   resolvers: [ApiKeyResolver],
   on: { 'user.removed': onUserRemoved },
   routes: [

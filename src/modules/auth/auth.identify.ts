@@ -159,6 +159,10 @@ async function findKey(app: App, hash: string): Promise<Known> {
 
 type Member = Awaited<ReturnType<typeof memberOf>>;
 
+/** The names that are true in a member's permissions. */
+const permissionsOf = (permissions: unknown): string[] =>
+  Object.entries((permissions ?? {}) as object).flatMap(([name, isGranted]) => (isGranted === true ? [name] : []));
+
 export const principalOf = (
   kind: Principal['kind'],
   id: string,
@@ -170,6 +174,7 @@ export const principalOf = (
   userId: member.userId,
   userName: member.name,
   role: member.role as Principal['role'],
+  permissions: permissionsOf(member.permissions),
   ...rights,
   account: accountInfo(member.account),
 });

@@ -1,5 +1,5 @@
 import type { Spent } from '../../kernel/access/rateLimits.js';
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, inLog } from '../../kernel/context/context.js';
 import type { Email } from '../../vendors/email/email.js';
 
 const pending = new Set<Promise<unknown>>();
@@ -11,7 +11,7 @@ const pending = new Set<Promise<unknown>>();
 export function mailInBackground(ctx: Context, write: () => Promise<Email | undefined>): void {
   const sending = write()
     .then((email) => email && ctx.app.vendors.email.send(email))
-    .catch((error: unknown) => ctx.app.log.error({ err: error, requestId: ctx.request.id }, 'a mail could not be sent'))
+    .catch((error: unknown) => ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'a mail could not be sent'))
     .finally(() => pending.delete(sending));
   pending.add(sending);
 }
@@ -20,7 +20,7 @@ export function mailInBackground(ctx: Context, write: () => Promise<Email | unde
 export const mailsSent = () => Promise.all(pending);
 
 /** Counts a mail to an address that anybody may have named: of each kind a few an hour. A +tag is the same mailbox. */
-export const countMail = (ctx: Context, kind: 'invite' | 'reset' | 'verify', to: string): Promise<Spent> =>
+export const countMail = (ctx: Context, kind: 'invite' | 'reset' | 'verify' | 'test', to: string): Promise<Spent> =>
   ctx.app.limiter.spend('recipient', `${kind}:${to.toLowerCase().replace(/\+[^@]*@/, '@')}`);
 
 const longestName = 60;

@@ -1,13 +1,16 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
+import { ownWorkspace } from './auth.session.js';
 import { sweeps } from './auth.sweeps.js';
 import { confirmVerification, showVerification } from './auth.verification.js';
 
 export default defineModule({
   name: 'auth',
+  about: 'Sessions of people: registration, login, second factor, passwords, accounts',
   sweeps,
   resolvers: [AuthResolver, WorkspaceResolver],
+  nodes: { Workspace: ownWorkspace },
   routes: [
     act('POST /auth/register', 'register'),
     act('POST /auth/login', 'login', { also: [401] }),

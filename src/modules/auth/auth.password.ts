@@ -15,6 +15,8 @@ import {
 import { hashChosen } from './auth.newPassword.js';
 import { callingUser, displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
+import { tellJoined } from './auth.told.js';
+import { keepVerified } from './auth.verification.js';
 
 /** Keeps a new password; whatever the old one opened ends: links and tokens, and the sessions, all or all but one. */
 async function keepPassword(inside: Context, userId: string, passwordHash: string, sessions: { except?: string } = {}): Promise<void> {
@@ -25,11 +27,11 @@ async function keepPassword(inside: Context, userId: string, passwordHash: strin
 
 /** Contract POST /auth/change-password: 400 naming currentPassword when it is wrong; the other sessions end. */
 export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
-  const { userId, id } = ctx.caller;
+  const { id } = ctx.caller;
   const user = await callingUser(ctx);
   check(await isPasswordOf(ctx, user.email, user, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
   const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
-  await ctx.transaction((inside) => keepPassword(inside, userId, passwordHash, { except: id }));
+  await ctx.transaction((inside) => keepPassword(inside, user.id, passwordHash, { except: id }));
   forgetCallers(ctx.app);
   return done;
 }
@@ -58,7 +60,7 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
-    await inside.global.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: ctx.now() } });
+    await keepVerified(inside, userId);
   });
   forgetCallers(ctx.app);
   return done;
@@ -81,8 +83,9 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
     await useToken(inside, 'invite', input.token);
     check(await holdPassword(inside, user), notTheirs);
     if (isNew) await endPasswordTokens(inside, user.id);
-    const data = { ...chosen, emailVerifiedAt: user.emailVerifiedAt ?? ctx.now() };
-    const saved = await inside.global.user.update({ where: { id: user.id }, data });
+    await keepVerified(inside, user.id);
+    const saved = await inside.global.user.update({ where: { id: user.id }, data: chosen });
+    const before = found(await inside.global.membership.findUnique({ where: { key } }), 'User');
     const place = await inside.global.membership.updateMany({
       where: { ...key, status: 'invited' },
       data: { status: 'active', name: displayName(saved), invitedEmail: null },
@@ -93,6 +96,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
       places.find(({ account }) => account.id === key.accountId),
       'Account',
     );
+    await tellJoined(inside, { name: before.name, email: before.invitedEmail ?? user.email }, saved, joined);
     return enter(inside, saved, joined, places);
   });
 }

@@ -26,7 +26,7 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
     const user = await claim(inside, input, person, passwordHash);
     const account = await newAccount(inside, input.accountName);
     const data = { accountId: account.id, userId: user.id, role: 'owner', name: displayName(user) };
-    const place = { ...(await inside.global.membership.create({ data })), account };
+    const place = { ...(await inside.global.membership.create({ data })), account, user };
     const mail = user.emailVerifiedAt ? undefined : await verificationMail(inside, user);
     return { mail, entered: await enter(inside, user, place, [place]) };
   });

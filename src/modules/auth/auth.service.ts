@@ -49,8 +49,8 @@ export async function logout(ctx: Context) {
 
 /** Contract GET /auth/me. */
 export async function me(ctx: Context): Promise<Viewer> {
-  const { userId, account } = ctx.caller;
-  const member = found(await ctx.db.membership.findFirst({ where: { userId }, include: { user: true } }), 'User');
+  const { account } = ctx.caller;
+  const member = found(await ctx.db.membership.findFirst({ where: { userId: ctx.person }, include: { user: true } }), 'User');
   return { user: userOf(member.user, member), workspace: workspaceOf(account) };
 }
 

@@ -1,5 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
-import type { AccountInfo, Context } from '../../kernel/context/context.js';
+import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
+import { sql } from '../../kernel/database/sql.js';
 import type { User, Workspace } from './auth.member.model.js';
 import type { AuthResult } from './auth.model.js';
 import { digest, randomSecret } from './auth.secrets.js';
@@ -29,6 +30,14 @@ export function userOf(person: Person, member: Omit<Member, 'account'> & { lastA
 
 /** An account as the workspace of its members. */
 export const workspaceOf = ({ id, name, plan }: Member['account']): Workspace => ({ id, name, plan: plan as Workspace['plan'] });
+
+/** The caller's workspace, as the only one that they find by its id. */
+export const ownWorkspace: NodeSource = {
+  rows: ({ caller: { account } }, ids) => sql`select a.id, a.name, a.plan
+    from (select ${account.id}::uuid as id, ${account.name}::text as name, ${account.plan}::text as plan) a where a.id = any(${ids})`,
+  shape: {},
+  has: (account, id) => sql`select 1 where ${account}::uuid = ${id}`,
+};
 
 /** Whether the account asks a second factor of the member's role. */
 export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);
@@ -72,7 +81,7 @@ export async function openSession(ctx: Context, user: Entering, member: Place, a
 }
 
 /** The account as every request knows it. */
-export const accountInfo = (account: Omit<AccountInfo, 'defaultTaxRate'> & { defaultTaxRate: object }): AccountInfo => {
+export const accountInfo = (account: Omit<AccountInfo, 'defaultTaxRate'> & { defaultTaxRate: object | string }): AccountInfo => {
   const { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate, trialEndsAt } = account;
   return { id, name, plan, billingStatus, timezone, defaultCountry, currency, defaultTaxRate: String(defaultTaxRate), trialEndsAt };
 };
@@ -84,7 +93,7 @@ export const displayName = (person: { email: string; firstName?: string | null; 
 export const findUser = (ctx: Context, email: string) => ctx.global.user.findUnique({ where: { emailLower: email.toLowerCase() } });
 
 /** The person who calls: the session's, or who made the key. */
-export const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.caller.userId } }), 'User');
+export const callingUser = async (ctx: Context) => found(await ctx.global.user.findUnique({ where: { id: ctx.person } }), 'User');
 
 /** The person with an address; made where nobody has it yet, without a password until they register, accept or reset. */
 export async function personWith(inside: Context, email: string) {
@@ -105,7 +114,7 @@ export async function holdPassword(inside: Context, { id, passwordHash }: { id: 
 export const placesOf = (ctx: Context, userId: string) =>
   ctx.global.membership.findMany({
     where: { userId, status: 'active', account: { suspendedAt: null } },
-    include: { account: true },
+    include: { account: true, user: true },
     orderBy: [{ createdAt: 'asc' }],
   });
 

@@ -9,6 +9,7 @@ import { countMail, mailInBackground } from './auth.mail.js';
 import { done, type VerifyEmailInput } from './auth.model.js';
 import { callingUser } from './auth.session.js';
 import { issueToken, useToken } from './auth.tokens.js';
+import { tellVerified } from './auth.told.js';
 
 /** The mail with the link that verifies a person's address; an older link ends. */
 export async function verificationMail(ctx: Context, { id, email }: { id: string; email: string }): Promise<Email> {
@@ -31,8 +32,15 @@ export async function resendVerification(ctx: Context) {
 /** POST /auth/verify-email: the token of the link, once. 400 when it is wrong, used or expired. It is no login. */
 export async function verifyEmail(ctx: Context, { token }: VerifyEmailInput) {
   const { userId } = await useToken(ctx, 'verify', token);
-  await ctx.global.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data: { emailVerifiedAt: ctx.now() } });
+  await keepVerified(ctx, userId);
   return done;
+}
+
+/** Keeps that a mail to a person's address has reached them, and tells where they are a member. */
+export async function keepVerified(inside: Context, userId: string): Promise<void> {
+  const data = { emailVerifiedAt: inside.now() };
+  const { count } = await inside.global.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data });
+  if (count > 0) await tellVerified(inside, userId);
 }
 
 /** GET /verify-email, where the link leads. It only asks: what looks into mails opens links too. */
@@ -55,7 +63,8 @@ export async function confirmVerification(ctx: Context, { query }: CallbackReque
  * REQUIRE_VERIFIED_EMAIL says so. A key is as good as the person who made it.
  */
 export async function checkMayMail(ctx: Context): Promise<void> {
-  if (!ctx.app.config.requireVerifiedEmail) return;
+  // Where the account itself is at work, whoever set it to work was asked.
+  if (!ctx.app.config.requireVerifiedEmail || ctx.caller.kind === 'account') return;
   const { emailVerifiedAt } = await callingUser(ctx);
   check(emailVerifiedAt, () => denied('Verify your e-mail address first: POST /auth/resend-verification sends the link again'));
 }

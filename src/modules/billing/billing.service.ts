@@ -1,8 +1,8 @@
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, inLog } from '../../kernel/context/context.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
-import { plans, usageOf } from '../plans/plan.limits.js';
+import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
 import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, subscriptionOf } from './billing.account.js';
 import { healthOf } from './billing.health.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
@@ -10,11 +10,12 @@ import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from '.
 const dayMs = 24 * 60 * 60 * 1000;
 const returnUrl = (ctx: Context) => `${ctx.app.config.publicUrl}/billing`;
 
-const limitsOf = (plan: string): PlanLimits => {
-  const finite = (limit: number | undefined) => (limit !== undefined && Number.isFinite(limit) ? limit : null);
-  const { contacts, pipelines, users } = plans[plan] ?? {};
+/** What a plan allows; null is without end. */
+function finiteLimitsOf(plan: string): PlanLimits {
+  const finite = (most: number) => (Number.isFinite(most) ? most : null);
+  const { contacts, pipelines, users } = limitsOf(plan);
   return { contacts: finite(contacts), pipelines: finite(pipelines), users: finite(users) };
-};
+}
 
 export type StatusRow = BillingStatus & { account: BillingAccount };
 
@@ -26,7 +27,7 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
   // A plan that was given without a subscription is nobody's trial.
   const billingStatus: BillingStatus['billingStatus'] = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
-  const stand = { plan, billingStatus, trialDaysRemaining: left, usage, limits: limitsOf(plan) };
+  const stand = { plan, billingStatus, trialDaysRemaining: left, usage, limits: finiteLimitsOf(plan) };
   return {
     ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },
     health: healthOf(stand),
@@ -41,7 +42,7 @@ export async function invoiceHistory(ctx: Context, { account }: StatusRow): Prom
     return await ctx.app.vendors.payments.bills(account.customerId, subscriptionOf(account));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    ctx.app.log.warn({ err: error.cause ?? error, requestId: ctx.request.id }, 'the payment service told no bills');
+    ctx.app.log.warn({ err: error.cause ?? error, ...inLog(ctx.request) }, 'the payment service told no bills');
     return [];
   }
 }

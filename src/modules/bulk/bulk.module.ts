@@ -7,6 +7,7 @@ const also = [422];
 
 export default defineModule({
   name: 'bulk',
+  about: 'One change of many records',
   resolvers: [BulkContactsResolver, BulkDealsResolver],
   routes: [
     act('POST /bulk/contacts/update', 'bulkUpdateContacts', { also }),

@@ -2,7 +2,7 @@ import { badRequest, check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { filterSql } from '../../kernel/lists/filterSql.js';
+import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
 /** An id that is given twice is one record. */
@@ -19,8 +19,8 @@ const matching = (account: string, table: string, condition: Sql) => sql`
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
   check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
   if (ids) return distinct(ids);
-  const { table, fields } = ctx.app.registry.filterable.get(entity)!;
-  const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table, filterSql(ctx, fields, filters)));
+  const table = filterableTable(ctx, entity)!;
+  const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table.name, filterSql(ctx, table, filters)));
   check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));
   return rows.map((row) => row.id);
 }

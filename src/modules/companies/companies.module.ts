@@ -2,36 +2,24 @@ import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { ContactRow } from '../contacts/contact.service.js';
 import { Company, companyEvents } from './company.model.js';
-import { CompanyResolver, ContactCompanyResolver, UserCompanyResolver } from './company.resolver.js';
-import {
-  type CompanyFigures,
-  type CompanyRow,
-  companiesById,
-  companiesOfUsers,
-  companyFigures,
-  contactsOfCompanies,
-  getCompany,
-  onUserRemoved,
-  subsidiariesOfCompanies,
-} from './company.service.js';
+import { companyRelations } from './company.relations.js';
+import { CompanyResolver } from './company.resolver.js';
+import { type CompanyRow, companiesById, getCompany, onUserRemoved } from './company.service.js';
+import { companyTable } from './company.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     company: Loader<CompanyRow | null>;
-    companyFigures: Loader<CompanyFigures>;
-    contactsOfCompany: Loader<ContactRow[]>;
-    subsidiariesOf: Loader<CompanyRow[]>;
-    companiesOfUser: Loader<CompanyRow[]>;
   }
 }
 
 const linked = `dealCount openDealCount totalDealValue
-  contacts(first: 100) { id firstName lastName email phone jobTitle assignedTo createdAt }`;
+  contacts(first: 100) { nodes { id firstName lastName email phone jobTitle assignedTo createdAt } }`;
 
 export default defineModule({
   name: 'companies',
+  about: 'Companies, and the contacts and deals that belong to them',
   references: { company: { table: 'companies' } },
   events: [
     recordFeed(companyEvents, {
@@ -44,13 +32,11 @@ export default defineModule({
       access: { scope: 'companies' },
     }),
   ],
-  resolvers: [CompanyResolver, ContactCompanyResolver, UserCompanyResolver],
+  tables: [companyTable],
+  relations: companyRelations,
+  resolvers: [CompanyResolver],
   loaders: {
     company: companiesById,
-    companyFigures,
-    contactsOfCompany: contactsOfCompanies,
-    subsidiariesOf: subsidiariesOfCompanies,
-    companiesOfUser: companiesOfUsers,
   },
   on: { 'user.removed': onUserRemoved },
   routes: [

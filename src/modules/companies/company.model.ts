@@ -3,7 +3,6 @@ import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
-  Draft,
   Edit,
   Entity,
   Flag,
@@ -18,6 +17,7 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 export const companySizes = ['1-10', '11-50', '51-200', '201-500', '501-1000', '1001+'] as const;
 type CompanySize = (typeof companySizes)[number];
@@ -53,7 +53,7 @@ export class Company extends CompanyFields {
 }
 
 @Input('A new company')
-export class CreateCompanyInput extends Draft(CompanyFields) {}
+export class CreateCompanyInput extends New(CompanyFields) {}
 
 @Input('Changes to a company: absent keeps, null clears')
 export class UpdateCompanyInput extends Edit(CreateCompanyInput) {}

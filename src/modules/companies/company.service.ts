@@ -2,18 +2,17 @@ import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { decimal, emptyRow, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { contactsBy, leaveCompany } from '../contacts/contact.links.js';
+import { leaveCompany } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -55,44 +54,6 @@ const byIds = statement({
 
 /** Companies by id, for many keys in one statement; null for one that is gone. */
 export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
-
-/** A company's contacts, the newest first. */
-export const contactsOfCompanies = contactsBy('company_id');
-
-const byName = 'lower(t.name collate "und-x-icu") collate "C", t.id';
-const live = sql`t.deleted_at is null`;
-
-/** The companies that belong to a company, by name. */
-export const subsidiariesOfCompanies = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyTable.columns, row: companyRow.shape, parent: 'parent_company_id', order: byName, live },
-});
-
-/** The companies that a user looks after, by name. */
-export const companiesOfUsers = relatedRows<CompanyRow>({
-  ...{ table: 'companies', columns: companyTable.columns, row: companyRow.shape, parent: 'owner_id', order: byName, live },
-});
-
-/** What is linked to a company, in numbers; the value is the sum over its live deals, whatever their currency. */
-const figures = { id: uuid, contactCount: integer, dealCount: integer, openDealCount: integer, totalDealValue: decimal };
-export type CompanyFigures = RowOf<typeof figures>;
-
-const figuresOf = statement({
-  name: 'companyFigures',
-  takes: { ids: listOf(uuid) },
-  row: figures,
-  text: ({ account, ids }) => sql`
-    select p.id, coalesce(c.n, 0)::int as "contactCount", coalesce(d.n, 0)::int as "dealCount", coalesce(d.open, 0)::int as "openDealCount",
-      coalesce(d.value, 0)::text as "totalDealValue"
-    from unnest(${ids}) p(id)
-    left join (select company_id, count(*) as n from contacts
-      where account_id = ${account} and company_id = any(${ids}) and deleted_at is null group by 1) c on c.company_id = p.id
-    left join (select company_id, count(*) as n, count(*) filter (where status = 'open') as open, sum(value) as value from deals
-      where account_id = ${account} and company_id = any(${ids}) and deleted_at is null group by 1) d on d.company_id = p.id`,
-});
-
-/** The figures of many companies in one statement. */
-export const companyFigures: Batch<CompanyFigures> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(figuresOf, { ids }), (row) => row.id) as CompanyFigures[];
 
 const fieldNames = namesOf(CompanyFields);
 

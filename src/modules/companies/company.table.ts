@@ -2,6 +2,7 @@ import { instant, integer, nullable } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { Decimal, Int } from '../../kernel/model/scalars.js';
 import { Company, CompanyConnection, CompanyList } from './company.model.js';
 
 const openDeals = sql`exists (select 1 from deals d
@@ -22,9 +23,17 @@ export const companyTable = table({
   page: CompanyConnection,
   computed: {
     contactCount,
-    dealCount: ofLinked('count(*)::int', 'deals'),
-    openDealCount: ofLinked(`count(*) filter (where l.status = 'open')::int`, 'deals'),
-    totalDealValue: ofLinked('coalesce(sum(l.value), 0)::text', 'deals'),
+    dealCount: { sql: ofLinked('count(*)::int', 'deals'), type: () => Int, description: 'Live deals with the company' },
+    openDealCount: {
+      sql: ofLinked(`(count(*) filter (where l.status = 'open'))::int`, 'deals'),
+      type: () => Int,
+      description: 'Open deals with the company',
+    },
+    totalDealValue: {
+      sql: ofLinked('coalesce(sum(l.value), 0)::text', 'deals'),
+      type: () => Decimal,
+      description: 'The sum over the live deals with the company, whatever their currency',
+    },
   },
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],

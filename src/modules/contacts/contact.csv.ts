@@ -3,20 +3,24 @@ import { stringify } from 'csv-stringify/sync';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
 import type { Page } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
 import type { RawReply, RawRequest } from '../../kernel/module/routes.js';
-import { ContactFilter, type ContactList, type ContactSort } from './contact.model.js';
+import { ContactFields, ContactFilter, type ContactList, type ContactSort } from './contact.model.js';
 import { type ContactRow, listContacts } from './contact.service.js';
 
+/** What of a contact is no column of files: ids of other records, and what this system or an older one keeps for itself. */
+const left: ReadonlySet<string> = new Set([
+  ...['companyId', 'assignedTo', 'legacyStatus', 'externalBackend', 'doNotContactReason', 'attribution'],
+  'customFields',
+]);
+
 /** The columns of the export and of the import template. */
-const columns = [
-  ...['firstName', 'lastName', 'email', 'phone', 'company', 'jobTitle', 'source', 'addressLine1', 'addressLine2', 'city', 'state'],
-  ...['zip', 'country', 'timezone', 'masterStatus', 'language', 'doNotContact', 'tags', 'customFields'],
-] as const;
+const columns = [...namesOf(ContactFields).filter((name) => !left.has(name)), 'tags', 'customFields'];
 
 const cells = (contact: ContactRow) =>
   columns.map((column) => {
     if (column === 'tags') return contact.tags?.map((tag) => tag.name).join(', ') ?? '';
-    const value = (contact as unknown as Record<string, unknown>)[column];
+    const value = (contact as Record<string, unknown>)[column];
     if (column === 'customFields') return Object.keys(contact.customFields).length > 0 ? JSON.stringify(value) : '';
     return value === null || value === undefined ? '' : String(value);
   });
@@ -27,7 +31,7 @@ const toCsv = (rows: (string | undefined)[][]) => stringify(rows, { escape_formu
 type PageAfter = (after: string | null) => Promise<Page<ContactRow>>;
 
 async function* linesOf(first: Page<ContactRow>, pageAfter: PageAfter): AsyncGenerator<string> {
-  yield toCsv([[...columns]]);
+  yield toCsv([columns]);
   for (let page = first; ; page = await pageAfter(page.pageInfo.endCursor)) {
     if (page.nodes.length > 0) yield toCsv(page.nodes.map(cells));
     if (!page.pageInfo.hasNextPage) return;
@@ -52,9 +56,19 @@ export async function exportCsv(ctx: Context, { args }: RawRequest): Promise<Raw
   return file('contacts.csv', Readable.from(linesOf(await pageAfter(null), pageAfter)));
 }
 
+const example: Record<string, string> = {
+  ...{ firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', phone: '+15551234567', company: 'Analytical Engines' },
+  ...{ jobTitle: 'Mathematician', source: 'referral', addressLine1: '12 St James Square', city: 'London', zip: 'SW1Y 4JH', country: 'GB' },
+  ...{
+    timezone: 'Europe/London',
+    masterStatus: 'lead',
+    language: 'en',
+    doNotContact: 'false',
+    tags: 'VIP, newsletter',
+    customFields: '{}',
+  },
+};
+
 /** Contract GET /contacts/import/template: the columns, and one example. */
-export async function importTemplate(): Promise<RawReply> {
-  const example = ['Ada', 'Lovelace', 'ada@example.com', '+15551234567', 'Analytical Engines', 'Mathematician', 'referral'];
-  const place = ['12 St James Square', '', 'London', '', 'SW1Y 4JH', 'GB', 'Europe/London', 'lead', 'en', 'false', 'VIP, newsletter', '{}'];
-  return file('contacts-template.csv', toCsv([[...columns], [...example, ...place]]));
-}
+export const importTemplate = async (): Promise<RawReply> =>
+  file('contacts-template.csv', toCsv([columns, columns.map((column) => example[column] ?? '')]));

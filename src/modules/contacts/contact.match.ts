@@ -3,32 +3,13 @@ import { listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
-// One upsert of an address at a time: two of them must not both find nobody. In one order, so that none waits for ever.
-const oneAtATime = statement({
-  name: 'lockAddresses',
-  takes: { addresses: listOf(text) },
-  row: { locked: text },
-  locks: true,
-  text: ({ account, addresses }) => sql`
-    select pg_advisory_xact_lock(hashtextextended(${account}::text || address, 0))::text as locked from unnest(${addresses}) address`,
-});
-
-/** Keeps other upserts of these addresses waiting until this unit of work ends. */
-export const lockAddresses = (ctx: Context, addresses: readonly string[]) =>
-  ctx.rows(oneAtATime, { addresses: [...new Set(addresses)].sort() });
-
+// One upsert of an address at a time: two of them must not both find nobody.
 const atAddresses = statement({
   name: 'contactsAtAddresses',
   takes: { emails: listOf(text), phones: listOf(text) },
   row: { key: text, id: uuid },
-  text: ({ account, emails, phones }) => sql`
-    select distinct on (key) key, id from (
-      select 'email/' || email_lower as key, id, created_at from contacts
-      where account_id = ${account} and deleted_at is null and email_lower = any(${emails})
-      union all
-      select 'phone/' || phone, id, created_at from contacts
-      where account_id = ${account} and deleted_at is null and phone = any(${phones})) found
-    order by key, created_at, id`,
+  locks: true,
+  text: ({ account, emails, phones }) => sql`select key, id from contacts_at(${account}, ${emails}, ${phones})`,
 });
 
 /**
@@ -38,7 +19,16 @@ const atAddresses = statement({
 export const contactsAtAddresses: Batch<string | null> = async (ctx, keys) => {
   const addresses = (kind: string) => keys.filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length));
   const [emails, phones] = [addresses('email/'), addresses('phone/')];
-  await lockAddresses(ctx, [...emails, ...phones]);
   const found = new Map((await ctx.rows(atAddresses, { emails, phones })).map(({ key, id }) => [key, id]));
   return keys.map((key) => found.get(key) ?? null);
 };
+
+/** The contact of an e-mail address, else of a phone number; undefined for none. No other upsert of the two goes on meanwhile. */
+export async function contactMatching(
+  ctx: Context,
+  { email, phone }: { email?: string | null; phone?: string | null },
+): Promise<string | undefined> {
+  const at = (kind: string, address: string | null | undefined) => address && ctx.load.contactAtAddress.fresh(`${kind}/${address}`);
+  const [byEmail, byPhone] = await Promise.all([at('email', email?.toLowerCase()), at('phone', phone)]);
+  return byEmail || byPhone || undefined;
+}

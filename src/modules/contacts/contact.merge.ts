@@ -5,6 +5,8 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
+import { contactsOfPlan } from './contact.limit.js';
+import { contactMatching } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { scoresOf } from './contact.score.js';
 import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
@@ -16,7 +18,7 @@ import { withTags } from './contact.tagging.js';
  * happened last the later.
  */
 function united(primary: ContactRow, secondary: ContactRow) {
-  const [kept, other] = [primary as unknown as Record<string, unknown>, secondary as unknown as Record<string, unknown>];
+  const [kept, other] = [primary as Record<string, unknown>, secondary as Record<string, unknown>];
   const filled = fieldNames.filter((name) => kept[name] === null && other[name] !== null).map((name) => [name, other[name]]);
   return {
     ...Object.fromEntries(filled),
@@ -54,13 +56,12 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
 
 /** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
-  const { phone } = input;
-  const email = input.email?.toLowerCase() ?? null;
-  check(email || phone || input.firstName || input.lastName, () => badRequest('One of firstName, lastName, email, phone is required'));
-  const at = (kind: string, address: string | null | undefined) => address && ctx.load.contactAtAddress.fresh(`${kind}/${address}`);
-  const [byEmail, byPhone] = await Promise.all([at('email', email), at('phone', phone)]);
-  const match = byEmail || byPhone;
-  const contact = match ? await updateContact(ctx, match, input) : await createContact(ctx, input);
+  check(input.email || input.phone || input.firstName || input.lastName, () =>
+    badRequest('One of firstName, lastName, email, phone is required'),
+  );
+  const match = await contactMatching(ctx, input);
+  const { id: _ofNew, ...changes } = input;
+  const contact = match ? await updateContact(ctx, match, changes) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
 
@@ -71,7 +72,7 @@ export async function restoreContact(ctx: Context, id: string) {
   const before = await ctx.forChange(withDeleted, id, 'Contact');
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return before;
-  await checkPlan(ctx, 'contacts');
+  await checkPlan(ctx, contactsOfPlan);
   const contact = ctx.update('Contact', before, { deletedAt: null });
   await emitContact(ctx, 'updated', contact, { deletedAt: { from: before.deletedAt.toISOString(), to: null } });
   return contact;

@@ -3,7 +3,6 @@ import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
-  Draft,
   Edit,
   Email,
   Entity,
@@ -23,6 +22,7 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 /** The most tags of one contact: they are read with it. */
 export const mostTags = 100;
@@ -91,7 +91,7 @@ export class Contact extends ContactFields {
 }
 
 @Input('A new contact; at least one of firstName, lastName, email, phone')
-export class CreateContactInput extends Draft(ContactFields) {
+export class CreateContactInput extends New(ContactFields) {
   @Texts(mostTags, 100, 'Tag names, found or made; they replace the tags of the contact') tags?: string[] | null;
 }
 

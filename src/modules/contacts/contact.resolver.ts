@@ -1,13 +1,12 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
-import { First, firstOf } from '../../kernel/lists/relatedRows.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Holds, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
-import { User } from '../users/user.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
 import { mergeContacts, restoreContact, upsertContact } from './contact.merge.js';
 import {
@@ -25,6 +24,7 @@ import {
 } from './contact.model.js';
 import { scoreContact } from './contact.score.js';
 import * as contacts from './contact.service.js';
+import { contactTable } from './contact.table.js';
 import { addTags, removeTag } from './contact.tags.js';
 import { smartViews } from './contact.views.js';
 
@@ -32,13 +32,15 @@ import { smartViews } from './contact.views.js';
 @Access({ scope: 'contacts' })
 export class ContactResolver {
   @Query(() => ContactConnection, { description: 'Contacts, newest first unless sorted otherwise' })
+  @Reads(contactTable)
   contacts(@Ctx() ctx: Context, @Listing() args: ContactList) {
-    return contacts.showContacts(ctx, args);
+    return contacts.listContacts(ctx, args);
   }
 
   @Query(() => Contact, { nullable: true, description: 'One contact' })
+  @Reads(contactTable)
   contact(@Ctx() ctx: Context, @IdArg() id: string) {
-    return contacts.showContact(ctx, id);
+    return contacts.getContact(ctx, id);
   }
 
   @Query(() => ContactScore, { nullable: true, description: 'Why a contact has its lead score' })
@@ -103,33 +105,5 @@ export class ContactResolver {
   @Holds(mostTags)
   removeContactTag(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {
     return removeTag(ctx, id, tagId);
-  }
-
-  @FieldResolver(() => [Tag], { description: 'The tags of the contact, by name' })
-  @OfRecord('id', 'name')
-  @Holds(mostTags)
-  tags(@Ctx() ctx: Context, @Root() contact: contacts.ContactRow) {
-    return contact.tags ?? ctx.load.tagsOfContact.load(contact.id);
-  }
-
-  @FieldResolver(() => User, { nullable: true, description: 'The user who looks after the contact' })
-  assignedUser(@Ctx() ctx: Context, @Root() contact: Contact) {
-    return ctx.load.user.maybe(contact.assignedTo);
-  }
-}
-
-@Resolver(() => Tag)
-export class TagContactsResolver {
-  @FieldResolver(() => [Contact], { description: 'Contacts that carry the tag, newest first' })
-  contacts(@Ctx() ctx: Context, @Root() { id }: Tag, @First() first: number) {
-    return ctx.load.contactsOfTag.load(firstOf(id, first));
-  }
-}
-
-@Resolver(() => User)
-export class UserContactsResolver {
-  @FieldResolver(() => [Contact], { description: 'Contacts that the user looks after, newest first' })
-  contacts(@Ctx() ctx: Context, @Root() { id }: User, @First() first: number) {
-    return ctx.load.contactsOfUser.load(firstOf(id, first));
   }
 }

@@ -80,6 +80,13 @@ export async function onDealChange(ctx: Context, fact: Fact): Promise<void> {
   if (from) await onActivity(ctx, { contactId: from });
 }
 
+/** The score of a contact whose call or appointment stands otherwise than before, is another contact's now, or is deleted. */
+export async function onMeetingChange(ctx: Context, { name, contactId, changes }: Fact): Promise<void> {
+  if (name === 'appointment.deleted' || changes?.status || changes?.contactId) await onActivity(ctx, { contactId });
+  const from = changes?.contactId?.from as string | null | undefined;
+  if (from) await onActivity(ctx, { contactId: from });
+}
+
 /** Keeps the time of the last activity where something happened that moves no score. */
 export async function touchContact(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
   if (contactId) ctx.update('Contact', { id: contactId }, { lastActivityAt: ctx.now() });

@@ -1,14 +1,13 @@
-import type { Context, Filterable } from '../../kernel/context/context.js';
-import { instant, nullable, records, uuid } from '../../kernel/database/kinds.js';
-import { allOf, joinSql, type Sql, sql } from '../../kernel/database/sql.js';
+import type { Context } from '../../kernel/context/context.js';
+import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
+import { allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { filterableOf } from '../../kernel/lists/filterFields.js';
-import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
+import type { Conditions } from '../../kernel/lists/filterConditions.js';
+import { filterSql } from '../../kernel/lists/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { printed } from '../../kernel/lists/recordSql.js';
 import { matches } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
-import { tagRow, tagTable } from '../tags/tag.table.js';
+import { tagOrder, tagRow, tagTable } from '../tags/tag.table.js';
 import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';
 import { smartView } from './contact.views.js';
 
@@ -67,12 +66,18 @@ const conditions: Partial<Conditions<ContactFilter>> = {
   smartView: (view, ctx) => smartView(view, ctx),
   reachability: (way) => reachable[way],
   cf: (values) => allOf(Object.entries(values).map(([key, value]) => customField(key, value))),
-  filters: (tree, ctx) => filterSql(ctx, filterable.fields, tree),
+  filters: (tree, ctx) => filterSql(ctx, contactTable, tree),
 };
+
+/** What to call a contact, the same as the field `name`. */
+function nameOfContact({ firstName, lastName, company, email, phone }: Contact): string | null {
+  return [firstName, lastName].filter(Boolean).join(' ') || company || email || phone;
+}
 
 /** A contact as it is kept. */
 export const contactRow = modelRow('Contact', Contact, {
   scoredAt: nullable(instant),
+  landline: nullable(text),
   deletedAt: nullable(instant),
   importId: nullable(uuid),
   mergedIntoId: nullable(uuid),
@@ -80,8 +85,18 @@ export const contactRow = modelRow('Contact', Contact, {
 
 export const contactTable = table({
   row: contactRow,
+  quiet: ['leadScore', 'scoredAt', 'lastActivityAt', 'lastContactedAt'],
   list: ContactList,
   page: ContactConnection,
+  computed: {
+    name: {
+      sql: sql`coalesce(nullif(concat_ws(' ', t.first_name, t.last_name), ''), t.company, t.email, t.phone)`,
+      of: nameOfContact,
+      type: () => String,
+      isNullable: true,
+      description: 'What to call the contact: first and last name, else company, e-mail address or phone number',
+    },
+  },
   sorts: {
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),
@@ -92,20 +107,18 @@ export const contactTable = table({
     leadScore: byNumber('lead_score'),
   },
   byDefault: ['createdAt', 'desc'],
+  several: {
+    tags: {
+      kind: 'name',
+      value: () => sql`g.name`,
+      some: (condition, { caller }) => sql`t.tag_ids && (
+        select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid and ${condition})`,
+    },
+  },
   conditions,
   asked: async (ctx, { filter }, own) => {
     const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', filter?.smartListId);
     return { ...saved, conditions: [...own, ...dealContext(filter ?? {}), ...saved.conditions] };
-  },
-});
-
-/** Contacts as saved filters know them. */
-export const filterable: Filterable = filterableOf(contactTable, {
-  tags: {
-    kind: 'name',
-    value: () => sql`g.name`,
-    some: (condition, { caller }) => sql`t.tag_ids && (
-      select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid and ${condition})`,
   },
 });
 
@@ -114,11 +127,5 @@ export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) 
 
 /** The columns of a contact and its tags, by name, over the alias `t`. */
 export const contactWithTags = sql`${contactTable.columns}, (
-  select coalesce(json_agg(r order by r.name, r.id), '[]') from (select t.account_id, t.tag_ids) p cross join lateral (
+  select coalesce(json_agg(r order by ${rawSql(tagOrder('r'))}), '[]') from (select t.account_id, t.tag_ids) p cross join lateral (
     select ${tagTable.columns} from tags t where t.account_id = p.account_id and t.id = any(p.tag_ids)) r) as tags`;
-
-/** The record of a contact as it is shown. */
-export const contactRecord = printed(Contact, {
-  tags: sql`coalesce((select json_agg(json_build_object('id', g.id, 'name', g.name) order by g.name, g.id)
-    from tags g where g.account_id = t.account_id and g.id = any(t.tag_ids)), '[]')`,
-});

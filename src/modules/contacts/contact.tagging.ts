@@ -1,16 +1,15 @@
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { instant, listOf, records, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type TagRow, tagRow } from '../tags/tag.table.js';
+import { namesKey } from '../tags/tag.service.js';
+import { type TagRow, tagOrder, tagRow } from '../tags/tag.table.js';
 
 /** A contact, and the tags it carries where they are known. */
 interface Tagged {
   id: string;
   tags?: TagRow[];
 }
-
-const byName = (tags: TagRow[]) => tags.sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** A contact's tags by name, for many contacts in one statement. */
 export const tagsOfContacts: Batch<TagRow[]> = async (ctx, ids) => {
@@ -24,7 +23,7 @@ const tagsOf = statement({
   row: { id: uuid, tags: records(tagRow.shape) },
   shared: true,
   text: ({ account, ids }) => sql`
-    select c.contact_id as id, json_agg(g order by g.name, g.id) as tags
+    select c.contact_id as id, json_agg(g order by ${rawSql(tagOrder('g'))}) as tags
     from contact_tags c cross join lateral (
       select ${tagRow.columns('t')} from tags t where t.account_id = c.account_id and t.id = c.tag_id) g
     where c.account_id = ${account} and c.contact_id = any(${ids}) group by c.contact_id`,
@@ -35,16 +34,13 @@ export const withTags = async <C extends Tagged>(ctx: Context, contact: C): Prom
   tags: await ctx.load.tagsOfContact.load(contact.id),
 });
 
-/** The tags of these names, found or made; of several spellings of one name the first counts. */
-export async function tagsNamed(ctx: Context, names: string[]): Promise<TagRow[]> {
-  const wanted = new Map([...names].reverse().map((name) => [name.toLowerCase(), name]));
-  return Promise.all([...wanted.values()].map((name) => ctx.load.tagNamed.fresh(name)));
-}
+/** The tags of these names, found or made. */
+export const tagsNamed = (ctx: Context, names: string[]): Promise<TagRow[]> => ctx.load.tagsNamed.fresh(namesKey(names));
 
 /** Puts tags on a contact that is being made. */
 export function carry(ctx: Context, contactId: string, tags: TagRow[]): TagRow[] {
   for (const { id: tagId } of tags) ctx.insert('ContactTag', { contactId, tagId });
-  return byName(tags);
+  return tags;
 }
 
 /** Replaces the contact's tags by those of the names, found or made. */
@@ -57,7 +53,7 @@ export async function setTags(ctx: Context, contact: Tagged, names: string[]): P
     ...kept.map((id) => ctx.load.tagOn.fresh(pair(contact.id, id))),
   ]);
   ctx.load.tagsOfContact.clear(contact.id);
-  return byName(tags);
+  return tags;
 }
 
 /** A contact and a tag as one key of a loader. */

@@ -3,37 +3,40 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import type { Tag } from '../tags/tag.model.js';
-import { cancelPending } from './contact.children.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
-import { contactsOfTags, contactsOfUsers, onUserRemoved } from './contact.links.js';
+import { onUserRemoved } from './contact.links.js';
 import { contactsAtAddresses } from './contact.match.js';
 import { Contact, contactEvents } from './contact.model.js';
-import { ContactResolver, TagContactsResolver, UserContactsResolver } from './contact.resolver.js';
-import { onActivity, onDealChange, rescore, touchContact } from './contact.score.js';
+import { contactRelations } from './contact.relations.js';
+import { ContactResolver } from './contact.resolver.js';
+import { onActivity, onDealChange, onMeetingChange, rescore, touchContact } from './contact.score.js';
 import { type ContactRow, contactsById, findContact } from './contact.service.js';
-import { filterable } from './contact.table.js';
+import { contactTable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     contact: Loader<ContactRow | null>;
     contactAtAddress: Loader<string | null>;
-    pendingOfContact: Loader<void>;
     activityOfContact: Loader<void>;
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
-    contactsOfTag: Loader<ContactRow[]>;
-    contactsOfUser: Loader<ContactRow[]>;
   }
 }
 
 const access = { scope: 'contacts' };
 
 // What moves a score belongs to later modules; a reaction names the event and imports nobody.
-const scored = { 'deal.created': onActivity, 'deal.won': onActivity, 'deal.lost': onActivity };
+const scored = {
+  ...{ 'deal.created': onActivity, 'deal.won': onActivity, 'deal.lost': onActivity },
+  ...{ 'form.submitted': onActivity, 'call.created': onActivity, 'appointment.created': onActivity },
+};
 // What takes points away, or hands them to somebody else.
-const rescored = { 'deal.updated': onDealChange, 'deal.deleted': onDealChange };
+const rescored = {
+  ...{ 'deal.updated': onDealChange, 'deal.deleted': onDealChange, 'call.updated': onMeetingChange },
+  ...{ 'appointment.updated': onMeetingChange, 'appointment.deleted': onMeetingChange },
+};
 // What happens with a person without saying more of their interest.
 const touched = { 'note.created': touchContact, 'task.created': touchContact, 'task.completed': touchContact };
 
@@ -46,19 +49,19 @@ const related = {
 
 export default defineModule({
   name: 'contacts',
-  resolvers: [ContactResolver, TagContactsResolver, UserContactsResolver],
-  filterable: { contact: filterable },
+  about: 'People: search, tags, merging, export',
+  tables: [contactTable],
+  relations: contactRelations,
+  resolvers: [ContactResolver],
+  filterable: { contact: contactTable },
   references: { contact: { table: 'contacts' } },
   loaders: {
     contact: contactsById,
     contactAtAddress: contactsAtAddresses,
-    pendingOfContact: cancelPending,
     activityOfContact: rescore,
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,
-    contactsOfTag: contactsOfTags,
-    contactsOfUser: contactsOfUsers,
   },
   events: [
     recordFeed(contactEvents, {
@@ -78,8 +81,8 @@ export default defineModule({
     'user.removed': onUserRemoved,
   },
   routes: [
-    list('GET /contacts', 'contacts', { as: 'page', printed: 'alone', include: related }),
-    make('POST /contacts', 'createContact', { also: [402], printed: true }),
+    list('GET /contacts', 'contacts', { as: 'page', include: related }),
+    make('POST /contacts', 'createContact', { also: [402], hot: true }),
     read('GET /contacts/duplicates', 'duplicateContacts'),
     read('GET /contacts/smart-views', 'contactSmartViews'),
     raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
@@ -87,8 +90,8 @@ export default defineModule({
     gone('POST /contacts/import', 'Use POST /imports, then POST /imports/{id}/process', { access }),
     act('POST /contacts/merge', 'mergeContacts', { also: [404] }),
     act('POST /contact', 'upsertContact', { as: 'beside', data: 'contact', statusWhen: { created: 201 }, also: [402] }),
-    read('GET /contacts/{id}', 'contact', { printed: true }),
-    edit('PATCH /contacts/{id}', 'updateContact'),
+    read('GET /contacts/{id}', 'contact', { hot: true }),
+    edit('PATCH /contacts/{id}', 'updateContact', { hot: true }),
     drop('DELETE /contacts/{id}', 'deleteContact'),
     read('GET /contacts/{id}/score', 'contactScore'),
     act('POST /contacts/{id}/restore', 'restoreContact'),

@@ -65,13 +65,13 @@ const referring = statement({
         where t.account_id = ${account} and ${live(entity)} and (${named} or ${keyed})`;
     });
     const all = parts.reduce((left, right) => sql`${left} union all ${right}`);
-    return sql`select *, (count(*) over ())::int as total from (${all}) d order by type, name, "recordId" limit ${most}::int`;
+    return sql`select *, (count(*) over ())::int as total from (${all}) d order by type, name collate "und-x-icu", "recordId" limit ${most}::int`;
   },
 });
 
 /** What refers to the field: saved filters, forms, workflows, automations and templates that name its path. */
 export async function dependenciesOf(ctx: Context, place: Place): Promise<DependencySummary> {
   const { entityType: entity, fieldKey: key } = place;
-  const found = await ctx.rows(referring, { entity, key, pattern: pathPattern(place), caller: ctx.caller.userId });
+  const found = await ctx.rows(referring, { entity, key, pattern: pathPattern(place), caller: ctx.person });
   return { dependencyCount: found[0]?.total ?? 0, dependencies: found.map(({ type, recordId, name }) => ({ type, recordId, name })) };
 }

@@ -3,7 +3,6 @@ import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
-  Draft,
   Edit,
   Entity,
   Flag,
@@ -18,6 +17,7 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 
 export const CustomFieldEntity = oneOf('CustomFieldEntity', ['contact', 'deal', 'company'], 'The records that carry a custom field');
@@ -49,7 +49,7 @@ export class CustomField extends CustomFieldFields {
 }
 
 @Input('A new custom field')
-export class CreateCustomFieldInput extends Draft(CustomFieldFields) {}
+export class CreateCustomFieldInput extends New(CustomFieldFields) {}
 
 @Input('Changes to a custom field; key, type and records only while there is no data')
 export class UpdateCustomFieldInput extends Edit(CreateCustomFieldInput) {}

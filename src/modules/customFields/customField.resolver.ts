@@ -1,6 +1,7 @@
 import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { getCleanup } from './customField.cleanup.js';
@@ -15,6 +16,7 @@ import {
   UpdateCustomFieldInput,
 } from './customField.model.js';
 import * as customFields from './customField.service.js';
+import { customFieldTable } from './customField.table.js';
 
 const administration = { scope: 'custom-fields', role: 'admin' } as const;
 
@@ -22,11 +24,13 @@ const administration = { scope: 'custom-fields', role: 'admin' } as const;
 @Access({ scope: 'custom-fields' })
 export class CustomFieldResolver {
   @Query(() => CustomFieldConnection, { description: 'The fields that the workspace added to its records, in their order' })
+  @Reads(customFieldTable)
   customFields(@Ctx() ctx: Context, @Listing() args: CustomFieldList) {
     return customFields.listCustomFields(ctx, args);
   }
 
   @Query(() => CustomField, { nullable: true, description: 'One custom field' })
+  @Reads(customFieldTable)
   customField(@Ctx() ctx: Context, @IdArg() id: string) {
     return customFields.getCustomField(ctx, id);
   }

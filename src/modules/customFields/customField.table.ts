@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { CustomField, CustomFieldConnection, CustomFieldList } from './customField.model.js';
+import { CustomField, CustomFieldCleanup, CustomFieldConnection, CustomFieldList } from './customField.model.js';
 
 export const customFieldTable = table({
   row: modelRow('CustomField', CustomField),
@@ -15,4 +15,12 @@ export const customFieldTable = table({
   },
   byDefault: ['sortOrder', 'asc'],
   conditions: { entityType: (type) => sql`t.entity_type = ${type}` },
+});
+
+export const cleanupTable = table({
+  row: modelRow('CustomFieldCleanup', CustomFieldCleanup),
+  what: 'Cleanup',
+  counted: false,
+  sorts: { createdAt: byTime('created_at') },
+  byDefault: ['createdAt', 'desc'],
 });

@@ -5,11 +5,14 @@ import { cleanUp } from './customField.cleanup.js';
 import { CustomField, customFieldEvents } from './customField.model.js';
 import { CustomFieldResolver } from './customField.resolver.js';
 import { getCustomField } from './customField.service.js';
+import { cleanupTable, customFieldTable } from './customField.table.js';
 import { definitionsByEntity } from './customField.values.js';
 
 export default defineModule({
   name: 'customFields',
+  about: 'Fields that a workspace defines for its records',
   events: [recordFeed(customFieldEvents, { record: () => CustomField, find: getCustomField, access: { scope: 'custom-fields' } })],
+  tables: [customFieldTable, cleanupTable],
   resolvers: [CustomFieldResolver],
   loaders: { customFieldsOf: definitionsByEntity },
   jobs: { customFieldCleanup: cleanUp },

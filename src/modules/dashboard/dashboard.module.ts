@@ -4,6 +4,7 @@ import { DashboardResolver } from './dashboard.resolver.js';
 
 export default defineModule({
   name: 'dashboard',
+  about: 'Figures of the workspace over a time',
   resolvers: [DashboardResolver],
   routes: [read('GET /dashboard', 'dashboard')],
 });

@@ -5,7 +5,7 @@ import { isToday } from '../../kernel/lists/dateRanges.js';
 import { latestActivities } from '../activities/activity.service.js';
 import { contactWithTags } from '../contacts/contact.table.js';
 import { longestWaiting } from '../contacts/contact.views.js';
-import { dealColumnsFor } from '../deals/deal.columns.js';
+import { wholeDeal } from '../deals/deal.columns.js';
 import { figuresByStatus, longestStale } from '../deals/deal.figures.js';
 import { defaultPipeline } from '../pipelines/pipeline.service.js';
 import { taskTabs } from '../tasks/task.table.js';
@@ -66,7 +66,7 @@ const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
   needsFollowUp: { flag: 'canViewContacts', empty: [], find: (ctx) => asList(longestWaiting(ctx, contactWithTags, most)) },
   staleDeals: {
     ...{ flag: 'canViewDeals', empty: [] },
-    find: (ctx, _account, selection) => asList(longestStale(ctx, dealColumnsFor(selection, ['staleDeals.']), most)),
+    find: (ctx) => asList(longestStale(ctx, wholeDeal, most)),
   },
 };
 

@@ -3,7 +3,7 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Currency,
-  Date_,
+  Day,
   Deadline,
   Draft,
   Edit,
@@ -22,6 +22,7 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 import { DealStatus } from '../contacts/contact.model.js';
 
 export { DealStatus };
@@ -60,7 +61,7 @@ export class DealFields {
   @Money('How likely it is won, 0 to 1; as the stage says by default', { scale: 4, rounded: true, min: 0, max: 1 }) probability:
     | string
     | null;
-  @Date_('The day on which it should be closed') expectedCloseDate: string | null;
+  @Day('The day on which it should be closed') expectedCloseDate: string | null;
   @Deadline('When there is an appointment about it: a date-time with an offset, or YYYY-MM-DD for the end of that day in the workspace')
   appointmentAt: Date | null;
   @Ref('The user who looks after the deal') assignedTo: string | null;
@@ -88,7 +89,7 @@ export class Deal extends DealFields {
 }
 
 @Input('A new deal')
-export class CreateDealInput extends Draft(DealFields) {}
+export class CreateDealInput extends New(DealFields) {}
 
 @Input('Changes to a deal: absent keeps, null clears')
 export class UpdateDealInput extends Edit(CreateDealInput) {

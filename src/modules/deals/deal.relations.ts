@@ -1,17 +1,38 @@
 import { sql } from '../../kernel/database/sql.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
-import { type DealRow, wholeDeal, wholeDealRow } from './deal.columns.js';
+import { relation } from '../../kernel/lists/relation.js';
+import { companyTable } from '../companies/company.table.js';
+import { contactTable } from '../contacts/contact.table.js';
+import { pipelineTable, stageTable } from '../pipelines/pipeline.table.js';
+import { userTable } from '../users/user.table.js';
+import { boardOf, dealLineTable, dealTable } from './deal.table.js';
 
-const by = (parent: string, order?: string) =>
-  relatedRows<DealRow>({ table: 'deals', columns: wholeDeal, row: wholeDealRow, parent, order, live: sql`t.deleted_at is null` });
-
-/** The newest deals with contacts. */
-export const dealsOfContacts = by('contact_id');
-/** The newest deals with companies. */
-export const dealsOfCompanies = by('company_id');
-/** The newest deals that users look after. */
-export const dealsOfUsers = by('assigned_to');
-/** The newest deals of pipelines. */
-export const dealsOfPipelines = by('pipeline_id');
-/** The deals of stages, in the order of the board. */
-export const dealsOfStages = by('stage_id', 't.position, t.id');
+export const dealRelations = [
+  ...relation(dealTable, 'pipelineId', pipelineTable, {
+    one: { name: 'pipeline', description: 'The pipeline', required: true },
+    many: { name: 'deals', description: 'The deals in the pipeline, newest first by default; its stages have theirs as on the board' },
+  }),
+  ...relation(dealTable, 'stageId', stageTable, {
+    one: { name: 'stage', description: 'The stage', required: true },
+    many: {
+      name: 'deals',
+      description: 'The deals in the stage, in the order of the board by default',
+      sort: 'board',
+      board: boardOf(() => sql`select p.key as id, 1 as rank`),
+    },
+  }),
+  ...relation(dealTable, 'contactId', contactTable, {
+    one: { name: 'contact', description: 'Whom the deal is with; null when deleted' },
+    many: { name: 'deals', description: 'Deals with the contact, newest first by default' },
+  }),
+  ...relation(dealTable, 'companyId', companyTable, {
+    one: { name: 'company', description: 'The company that the deal is with; null when deleted' },
+    many: { name: 'deals', description: 'Deals with the company, newest first by default' },
+  }),
+  ...relation(dealTable, 'assignedTo', userTable, {
+    one: { name: 'assignedUser', description: 'The user who looks after the deal' },
+    many: { name: 'deals', description: 'Deals that the user looks after, newest first by default' },
+  }),
+  ...relation(dealLineTable, 'dealId', dealTable, {
+    many: { name: 'products', description: 'What is sold', listed: { by: 't.sort_order, t.id' } },
+  }),
+];

@@ -1,12 +1,12 @@
 import { check, conflict, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Batch, type Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { decimal, emptyRow, integer, listOf, records, text, uuid } from '../../kernel/database/kinds.js';
-import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
+import { emptyRow, listOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { showRow, showRows } from '../../kernel/lists/list.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -15,17 +15,7 @@ import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lastPlace, placeBehind } from './deal.board.js';
-import { missedBefore } from './deal.clock.js';
-import {
-  type DealRow,
-  dealColumnsFor,
-  dealRecord,
-  dealRow,
-  dealShapeFor,
-  type WholeDeal,
-  wholeDeal,
-  wholeDealRow,
-} from './deal.columns.js';
+import { type DealRow, dealRow, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
@@ -33,50 +23,14 @@ import { closingAfter, comparable, entering, statusIn, worth, worthAfter } from 
 import { checkLostReason, checkStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
 import { dealTable } from './deal.table.js';
 
-const noDeals = { count: 0, totalValue: '0', byStage: [] };
+/** Contract GET /deals: a page with its exact total and, where it is asked for, the summary. */
+export const listDeals = (ctx: Context, args: DealList) => listRows<DealRow>(ctx, dealTable, args);
 
-/** Contract GET /deals: a page with what is asked for of its lines and relations, and the exact total, in one statement; the summary in another. */
-export async function listDeals(ctx: Context, args: DealList) {
-  const prefixes = ['nodes.', 'edges.node.'];
-  const record = dealRecord(args.selection, 'nodes.', missedBefore(ctx.now()));
-  const row = { columns: dealColumnsFor(args.selection, prefixes), row: dealShapeFor(args.selection, prefixes) };
-  const page = await showRows<DealRow>(ctx, dealTable, args, { ...row, record });
-  if (!args.selection.has('summary')) return page;
-  const { conditions } = await dealTable.asked(ctx, args);
-  return Object.assign(page, { summary: (await ctx.select(summary, summaryOf(ctx.caller.account.id, conditions)))[0] ?? noDeals });
-}
+/** One deal, or null. */
+export const findDeal = (ctx: Context, id: string) => findRow<DealRow>(ctx, dealTable, id);
 
-const summary = {
-  ...{ count: integer, totalValue: decimal },
-  byStage: records({ stageId: uuid, name: text, count: integer, totalValue: decimal }),
-};
-
-const summaryOf = (account: string, conditions: Sql[]) => sql`
-  with found as (
-    select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total from deals t
-    where t.account_id = ${account}::uuid and t.deleted_at is null and ${allOf(conditions)} group by 1)
-  select coalesce(sum(f.n), 0)::int as count, coalesce(sum(f.total), 0)::text as "totalValue",
-    coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text)
-      order by p.sort_order, p.id, s.sort_order, s.id), '[]') as "byStage"
-  from found f join stages s on s.account_id = ${account}::uuid and s.id = f.stage_id
-  join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id`;
-
-const byId = (account: string, id: string, columns: Sql) =>
-  sql`select ${columns} from deals t where t.account_id = ${account}::uuid and t.id = ${id}::uuid and t.deleted_at is null`;
-
-/** One deal with what is selected of its lines and of the records that it leads to, or null. */
-export async function findDeal(ctx: Context, id: string, selection: ReadonlySet<string>): Promise<DealRow | null> {
-  const rows = byId(ctx.caller.account.id, validId(id, 'Deal'), dealColumnsFor(selection, ['']));
-  const [deal] = await ctx.select(dealShapeFor(selection, ['']), rows);
-  return (deal as DealRow | undefined) ?? null;
-}
-
-/** Contract GET /deals/{id}: the same as it is shown, or 404. */
-export async function showDeal(ctx: Context, id: string, selection: ReadonlySet<string>) {
-  const record = dealRecord(selection, '', missedBefore(ctx.now()));
-  const row = { columns: dealColumnsFor(selection, ['']), row: dealShapeFor(selection, ['']), record };
-  return found(await showRow<DealRow>(ctx, dealTable, id, row), 'Deal');
-}
+/** Contract GET /deals/{id}: one deal, or 404. */
+export const getDeal = async (ctx: Context, id: string) => found(await findDeal(ctx, id), 'Deal');
 
 const byIds = statement({
   name: 'dealsById',

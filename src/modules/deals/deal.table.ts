@@ -1,14 +1,15 @@
 import { invalidField } from '../../kernel/base/errors.js';
-import type { Context, Filterable } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import { fieldsWithin, filterableOf } from '../../kernel/lists/filterFields.js';
-import { type Conditions, filterSql } from '../../kernel/lists/filterSql.js';
+import type { Conditions } from '../../kernel/lists/filterConditions.js';
+import { fieldsWithin } from '../../kernel/lists/filterFields.js';
+import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
-import { missedBefore } from './deal.clock.js';
+import { isAppointmentMissed, missedBefore } from './deal.clock.js';
 import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
 
 /** Whether what goes by an alias bears a name, whatever its case. */
@@ -68,15 +69,24 @@ const untouched = (moment: Date) =>
 
 const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
 
-/** By the title, or the name of the contact or company: each from an index of its own, those it leads to found once and not for each deal. */
-const bearsOrLeadsTo = (pattern: string, account: string): Sql => sql`(${folded(sql`t.title`)} like ${pattern}
-  or t.contact_id = any(array(select c.id from contacts c where c.account_id = ${account}::uuid and c.deleted_at is null
-    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}))
-  or t.company_id = any(array(select f.id from companies f where f.account_id = ${account}::uuid and f.deleted_at is null
-    and ${folded(sql`f.name`)} like ${pattern})))`;
+/**
+ * By the title, or the name of the contact or the company. Each has an index of its own: an `or` over all three would look at every
+ * deal that one of them finds with the conditions of the others.
+ */
+function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
+  const account = sql`${caller.account.id}::uuid`;
+  const found = (condition: Sql) => sql`select d.id from deals d where d.account_id = ${account} and d.deleted_at is null and ${condition}`;
+  const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
+    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}`;
+  const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
+    and ${folded(sql`f.name`)} like ${pattern}`;
+  return sql`t.id in (${found(sql`${folded(sql`d.title`)} like ${pattern}`)}
+    union ${found(sql`d.contact_id = any(array(${contacts}))`)}
+    union ${found(sql`d.company_id = any(array(${companies}))`)})`;
+}
 
 const conditions: Partial<Conditions<DealFilter>> = {
-  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx.caller.account.id),
+  search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx),
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,
   stageId: (id) => sql`t.stage_id = ${id}::uuid`,
@@ -94,7 +104,7 @@ const conditions: Partial<Conditions<DealFilter>> = {
     const days = staleDays(given);
     return days ? untouched(daysBefore(ctx.now(), days)) : sql`true`;
   },
-  filters: (tree, ctx) => filterSql(ctx, filterable.fields, tree),
+  filters: (tree, ctx) => filterSql(ctx, dealTable, tree),
   tagIds: (ids) => sql`exists (select 1 from contact_tags ct
     where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
 };
@@ -103,27 +113,23 @@ const conditions: Partial<Conditions<DealFilter>> = {
 export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
 export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
 
-export const dealTable = table({
-  row: dealRow,
-  list: DealList,
-  page: DealConnection,
-  computed: { appointmentMissed: (ctx) => sql`(t.status = 'open' and t.appointment_at < ${missedBefore(ctx.now())}::timestamptz) is true` },
-  sorts: {
-    createdAt: byTime('created_at'),
-    updatedAt: byTime('updated_at'),
-    title: byText('title', false),
-    value: byNumber('value', 'numeric', true),
-  },
-  byDefault: ['createdAt', 'desc'],
-  conditions,
-  asked: async (ctx, { filter }, own) => {
-    const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', filter?.viewId);
-    const asked = { ...saved, conditions: [...own, ...saved.conditions] };
-    if (saved.sort || !filter || !isBoard(filter)) return asked;
-    return { ...asked, sort: 'board', order: 'asc', board: byBoard(boardOf(columnsOfBoard(filter))) };
-  },
+/** All deals that a list finds, in numbers. */
+const dealSummary = (where: Sql, { caller }: Context) => sql`
+  with found as (
+    select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total from deals t where ${where} group by 1)
+  select json_build_object('count', coalesce(sum(f.n), 0)::int, 'totalValue', coalesce(sum(f.total), 0)::text,
+    'byStage', coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text)
+      order by p.sort_order, p.id, s.sort_order, s.id), '[]'))
+  from found f join stages s on s.account_id = ${caller.account.id}::uuid and s.id = f.stage_id
+  join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id`;
+
+export const dealLineTable = table({
+  row: modelRow('DealProduct', DealProduct),
+  sorts: { sortOrder: byNumber('sort_order', 'numeric') },
+  byDefault: ['sortOrder', 'asc'],
 });
 
+/** The lines of a deal as conditions know them. */
 const ofLines = fieldsWithin(
   'products',
   DealProduct,
@@ -132,5 +138,31 @@ const ofLines = fieldsWithin(
   select 1 from deal_products i where i.account_id = t.account_id and i.deal_id = t.id and ${condition})`,
 );
 
-/** Deals as saved filters know them; `products` are the names of their lines. */
-export const filterable: Filterable = filterableOf(dealTable, { products: ofLines['products.name']!, ...ofLines });
+export const dealTable = table({
+  row: dealRow,
+  quiet: ['lastActivityAt'],
+  list: DealList,
+  page: DealConnection,
+  computed: {
+    appointmentMissed: {
+      sql: (ctx) => sql`(t.status = 'open' and t.appointment_at < ${missedBefore(ctx.now())}::timestamptz) is true`,
+      of: (deal: DealRow, ctx) => isAppointmentMissed(deal, ctx.now()),
+    },
+  },
+  figures: { summary: dealSummary },
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    title: byText('title', false),
+    value: byNumber('value', 'numeric', true),
+  },
+  byDefault: ['createdAt', 'desc'],
+  several: { products: ofLines['products.name']!, ...ofLines },
+  conditions,
+  asked: async (ctx, { filter }, own) => {
+    const saved = await savedFilter<keyof typeof DealSort>(ctx, 'deal', filter?.viewId);
+    const asked = { ...saved, conditions: [...own, ...saved.conditions] };
+    if (saved.sort || !filter || !isBoard(filter)) return asked;
+    return { ...asked, sort: 'board', order: 'asc', board: byBoard(boardOf(columnsOfBoard(filter))) };
+  },
+});

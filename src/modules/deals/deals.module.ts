@@ -6,28 +6,16 @@ import type { DealRow } from './deal.columns.js';
 import { dealEvents } from './deal.events.js';
 import { Deal } from './deal.model.js';
 import { onContactDeleted, onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
-import { dealsOfCompanies, dealsOfContacts, dealsOfPipelines, dealsOfStages, dealsOfUsers } from './deal.relations.js';
-import {
-  CompanyDealsResolver,
-  ContactDealsResolver,
-  PipelineDealsResolver,
-  StageDealsResolver,
-  UserDealsResolver,
-} from './deal.relations.resolver.js';
+import { dealRelations } from './deal.relations.js';
 import { DealResolver } from './deal.resolver.js';
 import { dealsById, findDeal } from './deal.service.js';
 import { rulesOfStages, type StageRules } from './deal.stage.js';
-import { filterable } from './deal.table.js';
+import { dealLineTable, dealTable } from './deal.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     deal: Loader<DealRow | null>;
     stageRules: Loader<StageRules | null>;
-    dealsOfContact: Loader<DealRow[]>;
-    dealsOfCompany: Loader<DealRow[]>;
-    dealsOfUser: Loader<DealRow[]>;
-    dealsOfPipeline: Loader<DealRow[]>;
-    dealsOfStage: Loader<DealRow[]>;
   }
 }
 
@@ -50,16 +38,14 @@ const related = {
 
 export default defineModule({
   name: 'deals',
-  resolvers: [
-    ...[DealResolver, ContactDealsResolver, CompanyDealsResolver, UserDealsResolver],
-    ...[PipelineDealsResolver, StageDealsResolver],
-  ],
-  filterable: { deal: filterable },
+  about: 'Deals on their way through a pipeline',
+  tables: [dealTable, dealLineTable],
+  relations: dealRelations,
+  resolvers: [DealResolver],
+  filterable: { deal: dealTable },
   references: { deal: { table: 'deals' } },
   loaders: {
     ...{ deal: dealsById, stageRules: rulesOfStages },
-    ...{ dealsOfContact: dealsOfContacts, dealsOfCompany: dealsOfCompanies, dealsOfUser: dealsOfUsers },
-    ...{ dealsOfPipeline: dealsOfPipelines, dealsOfStage: dealsOfStages },
   },
   events: [
     recordFeed(dealEvents, {
@@ -83,12 +69,11 @@ export default defineModule({
       as: 'page',
       query: names,
       include: related,
-      printed: true,
       extras: { summary: 'summary { count totalValue byStage { stageId name count totalValue } }' },
     }),
-    make('POST /deals', 'createDeal', { also: [402, 404, 422], printed: true }),
-    read('GET /deals/{id}', 'deal', { with: Object.values(related).join(' '), printed: true }),
-    edit('PATCH /deals/{id}', 'updateDeal', { also: [422] }),
+    make('POST /deals', 'createDeal', { also: [402, 404, 422], hot: true }),
+    read('GET /deals/{id}', 'deal', { with: Object.values(related).join(' '), hot: true }),
+    edit('PATCH /deals/{id}', 'updateDeal', { hot: true, also: [422] }),
     drop('DELETE /deals/{id}', 'deleteDeal'),
     act('POST /deals/{id}/restore', 'restoreDeal', { also: [402, 409] }),
   ],

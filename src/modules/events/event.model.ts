@@ -1,7 +1,7 @@
 import { ArgsType, Field, ID, Int, ObjectType } from 'type-graphql';
 import { EventFields, EventKind } from '../../kernel/feed/eventFields.js';
 import { ConnectionOf } from '../../kernel/model/connection.js';
-import { Entity, JsonObject } from '../../kernel/model/fields.js';
+import { Entity, JsonObject, Position } from '../../kernel/model/fields.js';
 
 @Entity('Something that happened in the workspace')
 export class Event extends EventFields {
@@ -12,11 +12,17 @@ export class Event extends EventFields {
 export class EventList {
   @Field(() => [String], { nullable: true, description: 'Only events of these names' }) names?: string[];
   @Field(() => [EventKind], { nullable: true, description: 'Only events of these kinds' }) kinds?: string[];
-  @Field(() => ID, { nullable: true, description: 'The position to go on after; all of the last 30 days by default' }) after?: string;
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The position to go on after; "latest" is where the feed ends; all of the last 30 days by default',
+  })
+  after?: string;
   @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 by default' }) first?: number;
   @Field(() => Int, { nullable: true, description: 'The same; beats first' }) perPage?: number;
   selection: ReadonlySet<string>;
 }
 
 @ObjectType({ description: 'A page of events' })
-export class EventConnection extends ConnectionOf(Event) {}
+export class EventConnection extends ConnectionOf(Event) {
+  @Position('The position to ask after next: of the last event here, or of the end of the feed where no more are wanted') position: string;
+}

@@ -4,6 +4,7 @@ import { EventResolver } from './event.resolver.js';
 
 export default defineModule({
   name: 'events',
+  about: 'The ordered feed of everything that happens, 30 days long',
   resolvers: [EventResolver],
-  routes: [list('GET /events', 'events', { as: 'page', query: { after: 'after' } })],
+  routes: [list('GET /events', 'events', { as: 'page', query: { after: 'after' }, beside: ['position'] })],
 });

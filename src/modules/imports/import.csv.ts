@@ -1,27 +1,42 @@
-import { type CsvError, parse } from 'csv-parse/sync';
-import { check, invalidField } from '../../kernel/base/errors.js';
+import { pipeline } from 'node:stream/promises';
+import { type CsvError, type Options, parse } from 'csv-parse';
+import { AppError, check, type Detail, invalid, invalidField } from '../../kernel/base/errors.js';
+import { nextTurn, Printed } from '../../kernel/base/jsonText.js';
+import { jsonObject } from '../../kernel/model/checks.js';
 import { mostRows } from './import.model.js';
 
 /** A row under the names of its columns. */
 export interface SourceRow {
-  data: Record<string, unknown>;
+  data: Printed;
   /** Why it cannot be read. */
   error?: string;
 }
 
+interface Source {
+  columns: string[];
+  rows: SourceRow[];
+}
+
 const separators = [',', ';', '\t', '|'];
 const mostColumns = 500;
+const mostCells = 10_000;
 
-/** The separator that the first line has most of, outside of quotes. */
-function separatorOf(text: string): string {
-  const counts = new Map(separators.map((separator) => [separator, 0]));
-  let quoted = false;
-  for (const letter of text) {
-    if (letter === '"') quoted = !quoted;
-    else if (!quoted && (letter === '\n' || letter === '\r')) break;
-    else if (!quoted && counts.has(letter)) counts.set(letter, counts.get(letter)! + 1);
+const tooManyColumns = (field: string) => invalidField(field, 'too_many', `must have at most ${mostColumns} columns`);
+
+/** The separator that the first line with anything in it has most of, outside of quotes. Throws 400 for too many columns. */
+function separatorOf(text: string, known: readonly string[]): string {
+  const counts = known.map(() => 0);
+  let [isQuoted, isEmpty] = [false, true];
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i]!;
+    const isEnd = letter === '\n' || letter === '\r';
+    if (isEnd && !isQuoted && !isEmpty) break;
+    if (!isEnd) isEmpty = false;
+    if (letter === '"') isQuoted = !isQuoted;
+    const nth = isQuoted ? -1 : known.indexOf(letter);
+    if (nth >= 0 && ++counts[nth]! === mostColumns) throw tooManyColumns('csv');
   }
-  return separators.reduce((best, one) => (counts.get(one)! > counts.get(best)! ? one : best));
+  return known[counts.indexOf(Math.max(...counts))]!;
 }
 
 // Not told by their own words: those name the text, and change with the library.
@@ -31,16 +46,44 @@ const faults: Record<string, string> = {
   CSV_INVALID_CLOSING_QUOTE: 'has text behind a closing quotation mark',
 };
 
-function cellsOf(csv: string): string[][] {
+/** Bytes and lines that are parsed without a pause: some milliseconds. */
+const [sliceBytes, sliceLines] = [16 * 1024, 250];
+
+const tooManyCells = () => invalidField('csv', 'too_many', `must have lines of at most ${mostCells} cells`);
+
+/** The bytes of a text in slices. Throws 400 for a line that has far more cells than there may be columns. */
+async function* slicesOf(text: string, delimiter: string): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  const [quote, newline, ofOldMacs, separator] = [...'"\n\r', delimiter].map((sign) => sign.charCodeAt(0));
+  let [isQuoted, cells, lines, from] = [false, 0, 0, 0];
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) isQuoted = !isQuoted;
+    else if (!isQuoted && (byte === newline || byte === ofOldMacs)) [cells, lines] = [0, lines + 1];
+    else if (!isQuoted && byte === separator && ++cells > mostCells) throw tooManyCells();
+    if (at - from < sliceBytes && lines < sliceLines) continue;
+    yield bytes.subarray(from, at + 1);
+    [from, lines] = [at + 1, 0];
+    await nextTurn();
+  }
+  yield bytes.subarray(from);
+}
+
+/** Hands on the cells of each line, as the text is parsed. What is thrown ends it. */
+async function eachLine(csv: string, take: (cells: string[]) => void): Promise<void> {
   // Excel's own first line, where it says what it separates by.
   const [hint, told] = /^\uFEFF?sep=(.)\r?\n/.exec(csv) ?? ['', undefined];
   const text = csv.slice(hint.length);
-  const delimiter = told ?? separatorOf(text);
-  const options = { bom: true, delimiter, relax_column_count: true, skip_empty_lines: true };
+  const delimiter = separatorOf(text, told ? [told] : separators);
+  // Blanks around a tab would be the tabs beside it.
+  const kept: Options = { trim: delimiter !== '\t', skip_records_with_empty_values: true };
+  const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true, ...kept });
   try {
-    // Blanks around a tab would be the tabs beside it.
-    return parse(text, { ...options, trim: delimiter !== '\t', skip_records_with_empty_values: true });
+    await pipeline(slicesOf(text, delimiter), parser, async (lines: AsyncIterable<string[]>) => {
+      for await (const cells of lines) take(cells);
+    });
   } catch (error) {
+    if (error instanceof AppError) throw error;
     const { code, lines } = error as CsvError;
     const what = faults[code] ?? 'is not valid CSV';
     throw invalidField('csv', 'invalid_format', typeof lines === 'number' ? `${what}, in line ${lines}` : what);
@@ -61,27 +104,63 @@ function columnsOf(header: string[]): string[] {
 // What a spreadsheet would run as a formula is led by an apostrophe when it is exported: that is no part of the value.
 const unescaped = (cell: string) => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
 
-/** The rows of a CSV file; one that has more cells than there are columns cannot be told apart. */
-export function readCsv(csv: string): { columns: string[]; rows: SourceRow[] } {
-  const [header, ...records] = cellsOf(csv);
-  check(header && records.length > 0, () =>
+/** What is kept of the rows, where each cell is kept with the name of its column. */
+const mostKept = 64 * 1024 * 1024;
+
+/** The rows of a CSV file; one that has more cells than there are columns cannot be told apart. Throws 400 at the first limit that is passed. */
+export async function readCsv(csv: string): Promise<Source> {
+  let columns: string[] | undefined;
+  let names: string[] = [];
+  let size = 0;
+  const rows: SourceRow[] = [];
+  await eachLine(csv, (cells) => {
+    if (!columns) {
+      columns = columnsOf(cells);
+      names = columns.map((name) => JSON.stringify(name));
+      return;
+    }
+    check(rows.length < mostRows, () => invalidField('csv', 'too_many', `must have at most ${mostRows} rows`));
+    const data = printed(names, cells);
+    size += data.text.length;
+    check(size <= mostKept, () => invalidField('csv', 'too_long', 'must be at most 64 MiB with the name of its column at each cell'));
+    const extra = cells.length > names.length && cells.slice(names.length).some((cell) => cell.trim() !== '');
+    rows.push(extra ? { data, error: `has more than ${names.length} cells` } : { data });
+  });
+  check(columns && rows.length > 0, () =>
     invalidField('csv', 'too_few', 'must have a line with the names of the columns and at least one row'),
   );
-  check(header.length <= mostColumns, () => invalidField('csv', 'too_many', `must have at most ${mostColumns} columns`));
-  check(records.length <= mostRows, () => invalidField('csv', 'too_many', `must have at most ${mostRows} rows`));
-  const columns = columnsOf(header);
-  const rows = records.map((cells): SourceRow => {
-    const data = Object.fromEntries(columns.map((name, i) => [name, unescaped(cells[i] ?? '')]));
-    const extra = cells.slice(columns.length).some((cell) => cell.trim() !== '');
-    return extra ? { data, error: `has more than ${columns.length} cells` } : { data };
-  });
   return { columns, rows };
 }
 
+/** The cells of a row that say anything, under the names of their columns. */
+function printed(names: readonly string[], cells: readonly string[]): Printed {
+  const members: string[] = [];
+  for (let i = 0; i < names.length && i < cells.length; i++) {
+    if (cells[i] !== '') members.push(`${names[i]}:${JSON.stringify(unescaped(cells[i]!))}`);
+  }
+  return new Printed(`{${members.join()}}`);
+}
+
+const rowFault = jsonObject(64 * 1024);
+
 /** The same of rows that came as objects. */
-export function readRows(given: Record<string, unknown>[]): { columns: string[]; rows: SourceRow[] } {
-  const columns = [...new Set(given.flatMap((row) => Object.keys(row)))];
+export async function readRows(given: readonly object[]): Promise<Source> {
   check(given.length > 0, () => invalidField('rows', 'too_few', 'must have at least one row'));
-  check(columns.length <= mostColumns, () => invalidField('rows', 'too_many', `must have at most ${mostColumns} columns`));
-  return { columns, rows: given.map((data) => ({ data })) };
+  const columns = new Set<string>();
+  const details: Detail[] = [];
+  const rows: SourceRow[] = [];
+  let size = 0;
+  for (const [nth, row] of given.entries()) {
+    for (const name of Object.keys(row)) columns.add(name);
+    if (columns.size > mostColumns) throw tooManyColumns('rows');
+    rowFault(row, `rows.${nth}`, (field, code, message) => void details.push({ field, code, message }), {});
+    const data = new Printed(JSON.stringify(row));
+    rows.push({ data });
+    size += data.text.length;
+    if (size < sliceBytes) continue;
+    size = 0;
+    await nextTurn();
+  }
+  if (details.length > 0) throw invalid(details.slice(0, 100));
+  return { columns: [...columns], rows };
 }

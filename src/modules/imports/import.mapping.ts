@@ -1,6 +1,7 @@
 import { check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
+import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { ContactChange } from '../contacts/contact.service.js';
 import type { CustomField } from '../customFields/customField.model.js';
@@ -11,11 +12,10 @@ type Definition = Pick<CustomField, 'fieldKey' | 'fieldType'> & { label?: string
 /** What a row says of its contact. */
 export type Imported = ContactChange & { id?: string };
 
-const texts = [
-  ...['id', 'firstName', 'lastName', 'email', 'phone', 'company', 'companyId', 'jobTitle', 'source', 'addressLine1', 'addressLine2'],
-  ...['city', 'state', 'zip', 'country', 'timezone', 'legacyStatus', 'masterStatus', 'language', 'doNotContactReason', 'assignedTo'],
-];
-const flags = ['externalBackend', 'doNotContact', 'optedOutSms', 'optedOutEmail'];
+/** The fields of a contact that a cell can hold, by what it is read as. */
+const fieldsThat = (are: (rule: FieldRule) => boolean) => rulesOf(UpdateContactInput).flatMap((rule) => (are(rule) ? [rule.name] : []));
+const texts = ['id', ...fieldsThat(isText)];
+const flags = [...fieldsThat(isFlag), 'optedOutSms', 'optedOutEmail'];
 const custom = 'customFields.';
 
 const isField = (name: string) =>

@@ -3,6 +3,7 @@ import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { JsonObjects } from '../../kernel/model/bulkFields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Count, Entity, Fraction, Id, Input, JsonObject, LongText, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { OwnId } from '../../kernel/model/newRecord.js';
 
 /** The most rows of one import; its body may have 10 MiB. */
 export const mostRows = 10_000;
@@ -47,6 +48,7 @@ export class ImportPreview {
 
 @Input('Contacts to bring in: rows, or the text of a CSV file')
 export class CreateImportInput {
+  @OwnId() id?: string;
   @Text(200, 'A name, such as that of the file') name?: string | null;
   @JsonObjects(mostRows, 'One object a contact') rows?: Record<string, unknown>[] | null;
   @LongText(

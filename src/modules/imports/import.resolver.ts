@@ -1,12 +1,12 @@
 import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
+import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
-import { First, firstOf } from '../../kernel/lists/relatedRows.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Holds } from '../../kernel/model/recordMarks.js';
-import { Contact } from '../contacts/contact.model.js';
-import { User } from '../users/user.model.js';
+import { Detached } from '../../kernel/operations/operation.js';
 import {
   CreateImportInput,
   Import,
@@ -17,19 +17,19 @@ import {
   ImportPreview,
 } from './import.model.js';
 import * as imports from './import.service.js';
-
-/** A contact with the import that it came by. */
-type Imported = Contact & { importId?: string | null };
+import { importTable } from './import.table.js';
 
 @Resolver(() => Import)
 @Access({ scope: 'contacts' })
 export class ImportResolver {
   @Query(() => ImportConnection, { description: 'Imports, the newest first' })
+  @Reads(importTable)
   imports(@Ctx() ctx: Context, @Listing() args: ImportList) {
     return imports.listImports(ctx, args);
   }
 
   @Query(() => Import, { nullable: true, description: 'One import, with how much of it is done' })
+  @Reads(importTable)
   import(@Ctx() ctx: Context, @IdArg() id: string) {
     return imports.getImport(ctx, id);
   }
@@ -40,6 +40,8 @@ export class ImportResolver {
   }
 
   @Mutation(() => Import, { description: 'Keeps contacts to import, and shows how they would be read; nothing is imported yet' })
+  @Limited('import')
+  @Detached()
   createImport(@Ctx() ctx: Context, @In() input: CreateImportInput) {
     return imports.createImport(ctx, input);
   }
@@ -49,27 +51,9 @@ export class ImportResolver {
     return imports.processImport(ctx, id);
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'Who made it' })
-  author(@Ctx() ctx: Context, @Root() { createdBy }: Import) {
-    return ctx.load.user.maybe(createdBy);
-  }
-
-  @FieldResolver(() => [Contact], { description: 'The contacts that it made, newest first; those that it changed are not among them' })
-  contacts(@Ctx() ctx: Context, @Root() { id }: Import, @First() first: number) {
-    return ctx.load.contactsOfImport.load(firstOf(id, first));
-  }
-
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
   @Holds(5)
   preview(@Ctx() ctx: Context, @Root() { id }: Import) {
     return ctx.load.importPreview.load(id);
-  }
-}
-
-@Resolver(() => Contact)
-export class ContactImportResolver {
-  @FieldResolver(() => Import, { nullable: true, description: 'The import that made the contact' })
-  import(@Ctx() ctx: Context, @Root() contact: Imported) {
-    return ctx.load.import.maybe(contact.importId);
   }
 }

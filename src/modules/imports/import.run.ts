@@ -12,9 +12,9 @@ import type { Import } from './import.model.js';
 import { importJob } from './import.service.js';
 import { importTable } from './import.table.js';
 
-/** Rows that one transaction imports, and such portions of one run. */
-const portion = 100;
-const portionsOfRun = 5;
+/** Rows that one transaction imports, few enough that nobody waits for it in the process of the embedded database, and such portions of one run. */
+const portion = 25;
+const portionsOfRun = 20;
 
 type Run = Pick<Import, 'id' | 'mode' | 'matchOn' | 'mapping'> & { attempt: number };
 

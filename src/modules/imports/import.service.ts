@@ -1,4 +1,5 @@
 import { badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { nextTurn } from '../../kernel/base/jsonText.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped, inOrder } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -6,7 +7,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
-import { contactsBy } from '../contacts/contact.links.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
@@ -18,9 +18,11 @@ import {
   type ImportList,
   type ImportPreview,
 } from './import.model.js';
-import { importErrorTable, importTable } from './import.table.js';
+import { importErrorTable, importTable, there } from './import.table.js';
 
 const row = shapeOf(Import);
+/** Nobody writes rows for so long: the process that did is gone. */
+const abandoned = 10 * 60 * 1000;
 
 /** GET /imports: the newest first. */
 export const listImports = (ctx: Context, args: ImportList) => listRows<Import>(ctx, importTable, args);
@@ -30,7 +32,8 @@ const byIds = statement({
   takes: { ids: listOf(uuid) },
   row,
   shared: true,
-  text: ({ account, ids }) => sql`select ${importTable.columns} from imports t where t.account_id = ${account} and t.id = any(${ids})`,
+  text: ({ account, ids }) =>
+    sql`select ${importTable.columns} from imports t where ${there} and t.account_id = ${account} and t.id = any(${ids})`,
 });
 
 /** GET /imports/{id}: with how much of it is done. */
@@ -42,43 +45,90 @@ export async function getImport(ctx: Context, id: string): Promise<Import> {
 /** Imports by id, for many keys in one statement; null for one that is none. */
 export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-/** The newest contacts that imports made. */
-export const contactsOfImports = contactsBy('import_id');
-
 /** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
 export async function listErrors(ctx: Context, id: string, args: ImportErrorList) {
   const { id: import_ } = await getImport(ctx, id);
   return listRows<ImportError>(ctx, importErrorTable, args, { more: [sql`t.import_id = ${import_}::uuid`] });
 }
 
-function read({ rows, csv }: CreateImportInput) {
-  check(Boolean(rows) !== Boolean(csv), () => badRequest('Send the contacts as rows, or as csv'));
-  return rows ? readRows(rows) : readCsv(csv!);
+async function read({ rows, csv }: CreateImportInput) {
+  // To look at some megabytes of text took its time.
+  await nextTurn();
+  const source = rows && (await readRows(rows));
+  check(Boolean(source) !== Boolean(csv), () => badRequest('Send the contacts as rows, or as csv'));
+  return source ?? readCsv(csv!);
 }
 
-/** POST /imports: keeps the rows and says how they would be read; nothing is imported yet. */
+const forgetUnfinished = statement({
+  name: 'forgetUnfinishedImports',
+  takes: { before: instant, id: nullable(uuid) },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, before, id }) => sql`
+    with gone as (select id from imports where account_id = ${account} and total_rows = 0 and (created_at < ${before} or id = ${id}::uuid)),
+      rows as (delete from import_rows where account_id = ${account} and import_id in (select id from gone))
+    delete from imports where account_id = ${account} and id in (select id from gone) returning id`,
+});
+
+const complete = statement({
+  name: 'completeImport',
+  takes: { id: uuid, rows: integer, unreadable: integer },
+  row,
+  changes: true,
+  text: ({ account, id, rows, unreadable }) => sql`
+    update imports t set total_rows = ${rows}, processed_rows = ${unreadable}, error_count = ${unreadable}
+    where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
+});
+
+/**
+ * POST /imports: keeps the rows and says how they would be read; nothing is imported yet. They are written in portions, so that
+ * nobody waits for all of them; until the last is written there is no such import.
+ */
 export async function createImport(ctx: Context, input: CreateImportInput): Promise<Import> {
   checkTrial(ctx);
-  const { columns: names, rows } = read(input);
+  const { columns: names, rows } = await read(input);
   const mapping = await mappingOf(ctx, names, input.mapping);
   const mode = input.mode ?? 'create';
   const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
   const fields = Object.values(mapping);
   check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
+  const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
+  const given = { id: input.id, name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
+  const { id } = await ctx.transaction(async (inside) => {
+    await inside.rows(forgetUnfinished, { before: new Date(ctx.now().getTime() - abandoned), id: null });
+    return inside.insert('Import', { ...given, createdBy: ctx.caller.userId });
+  });
+  try {
+    await keepRows(ctx, id, rows);
+  } catch (error) {
+    await ctx.transaction((inside) => inside.rows(forgetUnfinished, { before: new Date(0), id })).catch(() => {});
+    throw error;
+  }
   const unreadable = rows.filter(({ error }) => error).length;
-  const counts = { totalRows: rows.length, processedRows: unreadable, createdCount: 0, updatedCount: 0, errorCount: unreadable };
-  const given = { name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
-  const { id } = ctx.insert('Import', { ...given, createdBy: ctx.caller.userId });
-  keepRows(ctx, id, rows);
-  const record = await getImport(ctx, id);
-  await ctx.emit({ name: 'import.created', record });
-  return record;
+  return ctx.transaction(async (inside) => {
+    const [record] = await inside.rows(complete, { id, rows: rows.length, unreadable });
+    await inside.emit({ name: 'import.created', record: found(record, 'Import') });
+    return record!;
+  });
 }
 
-function keepRows(ctx: Context, importId: string, rows: SourceRow[]): void {
-  rows.forEach(({ data, error = null }, i) => {
-    ctx.insert('ImportRow', { importId, row: i + 1, data, status: error ? 'failed' : 'pending', error });
-  });
+/** Characters of rows that one statement writes, and what each row has besides. */
+const [writtenAtOnce, ofEachRow] = [64 * 1024, 200];
+
+async function keepRows(ctx: Context, importId: string, rows: readonly SourceRow[]): Promise<void> {
+  let [from, size] = [0, 0];
+  for (const [nth, { data }] of rows.entries()) {
+    size += data.text.length + ofEachRow;
+    if (size < writtenAtOnce && nth < rows.length - 1) continue;
+    const portion = rows.slice(from, nth + 1).map(({ data, error = null }, i) => ({
+      ...{ importId, row: from + i + 1, data, status: error ? 'failed' : 'pending', error },
+    }));
+    await ctx.transaction(async (inside) => {
+      for (const one of portion) inside.insert('ImportRow', one);
+    });
+    await nextTurn();
+    [from, size] = [nth + 1, 0];
+  }
 }
 
 const previewed = 5;
@@ -123,7 +173,7 @@ const begin = statement({
   changes: true,
   text: ({ account, id, now }) => sql`
     update imports t set status = 'processing', started_at = coalesce(t.started_at, ${now}), updated_at = ${now}
-    from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} for update) old
+    from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} and i.total_rows > 0 for update) old
     where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status as was`,
 });
 

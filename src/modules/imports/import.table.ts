@@ -2,12 +2,16 @@ import { sql } from '../../kernel/database/sql.js';
 import { byNumber, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { Import, ImportConnection, ImportError, ImportErrorConnection, ImportErrorList, ImportList } from './import.model.js';
 
+/** An import whose rows are still being written is not there yet. */
+export const there = sql`t.total_rows > 0`;
+
 export const importTable = table({
   row: modelRow('Import', Import),
   list: ImportList,
   page: ImportConnection,
   computed: { progress: sql`round(t.processed_rows::numeric / greatest(t.total_rows, 1), 4)::float8` },
   carried: ['progress'],
+  live: there,
   counted: false,
   sorts: { createdAt: byTime('created_at') },
   byDefault: ['createdAt', 'desc'],

@@ -2,17 +2,17 @@ import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
-import type { ContactRow } from '../contacts/contact.service.js';
 import { bodyCap, Import, type ImportPreview, importEvents } from './import.model.js';
-import { ContactImportResolver, ImportResolver } from './import.resolver.js';
+import { importRelations } from './import.relations.js';
+import { ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
-import { contactsOfImports, getImport, importsById, previewsOf } from './import.service.js';
+import { getImport, importsById, previewsOf } from './import.service.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     import: Loader<Import | null>;
     importPreview: Loader<ImportPreview[]>;
-    contactsOfImport: Loader<ContactRow[]>;
   }
 }
 
@@ -20,9 +20,12 @@ const withPreview = { with: 'preview { row fields error }' };
 
 export default defineModule({
   name: 'imports',
+  about: 'Contacts from files: preview, mapping, progress, faults',
   events: [recordFeed(importEvents, { record: () => Import, find: getImport, access: { scope: 'contacts' } })],
-  resolvers: [ImportResolver, ContactImportResolver],
-  loaders: { import: importsById, importPreview: previewsOf, contactsOfImport: contactsOfImports },
+  tables: [importTable, importErrorTable],
+  relations: importRelations,
+  resolvers: [ImportResolver],
+  loaders: { import: importsById, importPreview: previewsOf },
   jobs: { contactImport: runImport },
   routes: [
     list('GET /imports', 'imports', { as: 'page' }),

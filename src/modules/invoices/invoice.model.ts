@@ -3,7 +3,7 @@ import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Currency,
-  Date_,
+  Day,
   Draft,
   Edit,
   Entity,
@@ -18,6 +18,7 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 import { OfRecord } from '../../kernel/model/recordMarks.js';
 
 export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');
@@ -32,7 +33,7 @@ export class InvoiceItemFields {
   @Ref('The product, which may be archived') productId: string | null;
 }
 
-@Entity('A line of an invoice')
+@Entity('A line of an invoice', { scope: 'invoices' })
 export class InvoiceItem extends InvoiceItemFields {
   @Id() id: string;
   @Money('Quantity times price, rounded half up to two places', { required: true }) amount: string;
@@ -63,7 +64,7 @@ export class Payment extends PaymentFields {
 }
 
 @Input('A payment')
-export class RecordPaymentInput extends Draft(PaymentFields) {
+export class RecordPaymentInput extends New(PaymentFields) {
   @Moment('When it was paid; now by default, a day is its beginning in workspace time') paidAt?: string | null;
 }
 
@@ -83,7 +84,7 @@ export class InvoiceFields {
     { required: true, list: 500 },
   )
   items: InvoiceItemFields[];
-  @Date_('The last day to pay; 30 days after creation by default', { optional: true }) dueDate: string;
+  @Day('The last day to pay; 30 days after creation by default', { optional: true }) dueDate: string;
   @Money("Tax as a fraction: 0.0875 is 8.75 percent; the workspace's by default", { optional: true, scale: 6, min: 0, max: 1 })
   taxRate: string;
   @Text(5000, 'Notes') notes: string | null;
@@ -114,7 +115,7 @@ export class Invoice extends InvoiceFields {
 }
 
 @Input('A new invoice')
-export class CreateInvoiceInput extends Draft(InvoiceFields) {}
+export class CreateInvoiceInput extends New(InvoiceFields) {}
 
 @Input('Changes to a draft: absent keeps, null clears; items replace all lines')
 export class UpdateInvoiceInput extends Edit(CreateInvoiceInput) {}

@@ -41,10 +41,10 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   check(exact(input.amount).lte(balance), () =>
     invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),
   );
-  const { method = 'other', reference = null, notes = null, amount } = input;
+  const { id: chosen, method = 'other', reference = null, notes = null, amount } = input;
   const { timezone } = ctx.caller.account;
   const payment = ctx.insert('Payment', {
-    ...{ invoiceId: before.id, amount, method, reference, notes },
+    ...{ id: chosen, invoiceId: before.id, amount, method, reference, notes },
     ...{ paidAt: paidAt ? instantOf(paidAt, timezone) : ctx.now(), recordedAt: ctx.now(), recordedBy: ctx.caller.userId },
   }) as Payment;
   const amountPaid = exact(before.amountPaid).plus(exact(amount)).toFixed(2);

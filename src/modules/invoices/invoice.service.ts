@@ -9,7 +9,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Change, type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { type Relation, relatedRows } from '../../kernel/lists/relatedRows.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
@@ -56,20 +55,6 @@ const lock = statement({
 
 /** Invoices by id, for many keys in one statement; null for one that is none. */
 export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await readInvoices(ctx, ids), (row) => row.id);
-
-const ofParent =
-  (parent: Relation['parent']): Batch<InvoiceRow[]> =>
-  (ctx, keys) =>
-    relatedRows<InvoiceRow>({ table: 'invoices', columns: invoiceColumns(sql`${todayOf(ctx)}`), row: wholeInvoice, parent })(ctx, keys);
-
-/** A contact's newest invoices, for many contacts in one statement. */
-export const invoicesOfContacts = ofParent('contact_id');
-/** A company's. */
-export const invoicesOfCompanies = ofParent('company_id');
-/** A deal's. */
-export const invoicesOfDeals = ofParent('deal_id');
-/** A product's: those with an item that names it. */
-export const invoicesOfProducts = ofParent({ table: 'invoice_items', record: 'invoice_id', parent: 'product_id' });
 
 /** One invoice, locked against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
@@ -129,6 +114,7 @@ const changesOf = (before: InvoiceRow, after: InvoiceRow): Changes => changesBet
 const factsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPaid }: Changes): Change['also'] => ({
   ...(amountPaid && { 'invoice.payment_recorded': ['amountPaid'] }),
   ...(sentAt && !before.sentAt && { 'invoice.sent': ['status'] }),
+  ...(status?.to === 'overdue' && { 'invoice.overdue': ['status'] }),
   ...(status?.to === 'void' && { 'invoice.voided': ['status'] }),
   ...(status?.to === 'paid' && { 'invoice.paid': tracked }),
 });

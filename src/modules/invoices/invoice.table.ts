@@ -1,25 +1,16 @@
 import { today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
-import type { Sweep } from '../../kernel/context/registry.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
-import { emptySql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterSql.js';
+import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { byNumber, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { matches, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Invoice, InvoiceConnection, type InvoiceFilter, InvoiceItem, InvoiceList, Payment } from './invoice.model.js';
 
 /** Sent, due before the day `today`, and not covered, over the alias `t`. */
-const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today})`;
-
-/** Writes down what reads show as overdue from the first minute of the day after, in the time zone of each workspace. */
-export const overdueSweep: Sweep = {
-  sql: `update invoices i set status = 'overdue', updated_at = $1::timestamptz from (
-      select t.account_id, t.id from invoices t join accounts a on a.id = t.account_id
-      where ${isLate(rawSql('($1::timestamptz at time zone a.timezone)::date')).text} limit $2::int for update of t skip locked
-    ) late where i.account_id = late.account_id and i.id = late.id returning 1`,
-};
+export const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today})`;
 
 /** The day that it is now in the workspace. */
 export const todayOf = (ctx: Context): string => today(ctx.caller.account.timezone, ctx.now());
@@ -58,10 +49,17 @@ export const invoiceShape = (wanted = all): Shape => ({
   ...(wanted.payments && { payments: wholeInvoice.payments }),
 });
 
+/** By its number or its contact: each is found by an index of its own. */
+function found(text: string, ctx: Context): Sql {
+  const account = sql`${ctx.caller.account.id}::uuid`;
+  return sql`t.id in (
+    select i.id from invoices i where i.account_id = ${account} and (' ' || lower(i.invoice_number)) like ${wordPattern(text)}
+    union all select i.id from contacts c join invoices i on i.account_id = c.account_id and i.contact_id = c.id
+    where c.account_id = ${account} and c.deleted_at is null and ${matches(sql`c.search_text`, text, ctx)})`;
+}
+
 const conditions: Conditions<InvoiceFilter> = {
-  search: (text, ctx) => sql`((' ' || lower(t.invoice_number)) like ${wordPattern(text)} or t.contact_id in (
-    select c.id from contacts c
-    where c.account_id = t.account_id and c.deleted_at is null and ${matches(sql`c.search_text`, text, ctx)}))`,
+  search: found,
   status: (status, ctx) => {
     if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)})`;
     return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}::date`)})` : sql`t.status = ${status}`;
@@ -88,3 +86,7 @@ export const invoiceTable = table({
   byDefault: ['createdAt', 'desc'],
   conditions,
 });
+
+export const invoiceItemTable = table({ row: itemRow, sorts: { sortOrder: byNumber('sort_order') }, byDefault: ['sortOrder', 'asc'] });
+
+export const paymentTable = table({ row: paymentRow, sorts: { recordedAt: byTime('recorded_at') }, byDefault: ['recordedAt', 'asc'] });

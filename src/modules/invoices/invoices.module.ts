@@ -3,56 +3,29 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Invoice, invoiceEvents, Payment, paymentEvents } from './invoice.model.js';
+import { overdueSweep } from './invoice.overdue.js';
 import { findPayment } from './invoice.payments.js';
 import { onContactDeleted } from './invoice.reactions.js';
-import {
-  CompanyInvoicesResolver,
-  ContactInvoicesResolver,
-  DealInvoicesResolver,
-  InvoiceItemResolver,
-  InvoiceResolver,
-  PaymentResolver,
-  ProductInvoicesResolver,
-} from './invoice.resolver.js';
-import {
-  getInvoice,
-  type InvoiceRow,
-  invoicesById,
-  invoicesOfCompanies,
-  invoicesOfContacts,
-  invoicesOfDeals,
-  invoicesOfProducts,
-} from './invoice.service.js';
-import { overdueSweep } from './invoice.table.js';
+import { invoiceRelations } from './invoice.relations.js';
+import { InvoiceResolver } from './invoice.resolver.js';
+import { getInvoice, type InvoiceRow, invoicesById } from './invoice.service.js';
+import { invoiceItemTable, invoiceTable, paymentTable } from './invoice.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     invoice: Loader<InvoiceRow | null>;
-    invoicesOfContact: Loader<InvoiceRow[]>;
-    invoicesOfCompany: Loader<InvoiceRow[]>;
-    invoicesOfDeal: Loader<InvoiceRow[]>;
-    invoicesOfProduct: Loader<InvoiceRow[]>;
   }
 }
 
 export default defineModule({
   name: 'invoices',
+  about: 'Invoices with their lines and payments',
   sweeps: [overdueSweep],
-  resolvers: [
-    InvoiceResolver,
-    InvoiceItemResolver,
-    PaymentResolver,
-    ContactInvoicesResolver,
-    CompanyInvoicesResolver,
-    DealInvoicesResolver,
-    ProductInvoicesResolver,
-  ],
+  tables: [invoiceTable, invoiceItemTable, paymentTable],
+  relations: invoiceRelations,
+  resolvers: [InvoiceResolver],
   loaders: {
     invoice: invoicesById,
-    invoicesOfContact: invoicesOfContacts,
-    invoicesOfCompany: invoicesOfCompanies,
-    invoicesOfDeal: invoicesOfDeals,
-    invoicesOfProduct: invoicesOfProducts,
   },
   events: [
     recordFeed(invoiceEvents, {

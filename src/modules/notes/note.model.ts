@@ -1,7 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Draft, Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/model/fields.js';
+import { Edit, Entity, Flag, Id, Input, LongText, oneOf, Ref, Stamp } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 /** What of a note its author may change afterwards. */
 @ObjectType()
@@ -26,7 +27,7 @@ export class Note extends NoteFields {
 }
 
 @Input('A new note')
-export class CreateNoteInput extends Draft(NoteFields) {}
+export class CreateNoteInput extends New(NoteFields) {}
 
 @Input('Changes to a note; what it is about stays')
 export class UpdateNoteInput extends Edit(NoteText) {}

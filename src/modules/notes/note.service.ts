@@ -5,7 +5,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
@@ -20,16 +19,6 @@ export type NoteRow = RowOf<typeof row>;
 
 /** Contract GET /notes: pinned first, then the newest. */
 export const listNotes = (ctx: Context, args: NoteList) => listRows<NoteRow>(ctx, noteTable, args);
-
-const ofParent = (parent: string) =>
-  relatedRows<NoteRow>({ table: 'notes', columns, row, parent, order: 't.is_pinned desc, t.created_at desc, t.id desc' });
-
-/** The notes about contacts, pinned first, then the newest. */
-export const notesOfContacts = ofParent('contact_id');
-/** The notes about deals, in the same order. */
-export const notesOfDeals = ofParent('deal_id');
-/** The notes that users wrote, in the same order. */
-export const notesOfUsers = ofParent('created_by');
 
 const byId = statement({
   name: 'noteById',
@@ -49,11 +38,11 @@ const toChange = rowsToChange('notes', row, columns, { live: sql`true` });
 /** Contract POST /notes. */
 export async function createNote(
   ctx: Context,
-  { body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
+  { id, body, isPinned = false, contactId = null, dealId = null }: CreateNoteInput,
 ): Promise<NoteRow> {
   await checkReferences(ctx, { contactId: 'contact', dealId: 'deal' }, { contactId, dealId });
   checkTrial(ctx);
-  const note: NoteRow = ctx.insert('Note', { body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
+  const note: NoteRow = ctx.insert('Note', { id, body, isPinned, contactId, dealId, createdBy: ctx.caller.userId });
   await emitNote(ctx, 'created', note);
   return note;
 }

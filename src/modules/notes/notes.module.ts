@@ -1,26 +1,21 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Note, noteEvents } from './note.model.js';
-import { ContactNotesResolver, DealNotesResolver, NoteResolver, UserNotesResolver } from './note.resolver.js';
-import { getNote, notesOfContacts, notesOfDeals, notesOfUsers, onContactDeleted } from './note.service.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    notesOfContact: Loader<Note[]>;
-    notesOfDeal: Loader<Note[]>;
-    notesOfUser: Loader<Note[]>;
-  }
-}
+import { noteRelations } from './note.relations.js';
+import { NoteResolver } from './note.resolver.js';
+import { getNote, onContactDeleted } from './note.service.js';
+import { noteTable } from './note.table.js';
 
 /** Contract "Limits": the body of a request that writes a note. */
 const bodyCap = 50 * 1024;
 
 export default defineModule({
   name: 'notes',
-  resolvers: [NoteResolver, ContactNotesResolver, DealNotesResolver, UserNotesResolver],
-  loaders: { notesOfContact: notesOfContacts, notesOfDeal: notesOfDeals, notesOfUser: notesOfUsers },
+  about: 'Notes on contacts, companies and deals',
+  tables: [noteTable],
+  relations: noteRelations,
+  resolvers: [NoteResolver],
   events: [
     recordFeed(noteEvents, {
       record: () => Note,

@@ -18,6 +18,7 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 /** The most stages of one pipeline: they are read with it. */
 export const mostStages = 100;
@@ -44,7 +45,7 @@ export class Stage extends StageFields {
 }
 
 @Input('A new stage')
-export class CreateStageInput extends Draft(StageFields) {
+export class CreateStageInput extends New(StageFields) {
   @Count('Its position; the last by default', { min: 0, max: 1_000_000 }) order?: number | null;
   @Count('Another name for order', { min: 0, max: 1_000_000 }) sortOrder?: number | null;
 }
@@ -69,7 +70,7 @@ export class Pipeline extends PipelineFields {
 }
 
 @Input('A new pipeline')
-export class CreatePipelineInput extends Draft(PipelineFields) {
+export class CreatePipelineInput extends New(PipelineFields) {
   @Flag('Makes it the default; the first pipeline becomes it anyway') isDefault?: boolean | null;
   @Nested(
     () => CreateStageInput,

@@ -1,9 +1,10 @@
 import { Arg, Ctx, FieldResolver, ID, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Holds, OfRecord } from '../../kernel/model/recordMarks.js';
+import { Holds } from '../../kernel/model/recordMarks.js';
 import {
   CreatePipelineInput,
   CreateStageInput,
@@ -19,6 +20,7 @@ import {
   UpdateStageInput,
 } from './pipeline.model.js';
 import * as pipelines from './pipeline.service.js';
+import { pipelineTable } from './pipeline.table.js';
 import * as stages from './stage.service.js';
 
 /** Contract "Authentication", 6: pipelines are made, and so changed, by owners and admins. */
@@ -28,12 +30,14 @@ const administration = { scope: 'deals', role: 'admin' } as const;
 @Access({ scope: 'deals' })
 export class PipelineResolver {
   @Query(() => PipelineConnection, { description: 'Pipelines, in their order unless sorted otherwise' })
+  @Reads(pipelineTable)
   pipelines(@Ctx() ctx: Context, @Listing() args: PipelineList) {
     return pipelines.listPipelines(ctx, args);
   }
 
-  @Query(() => Pipeline, { nullable: true, description: 'One pipeline' })
-  pipeline(@Ctx() ctx: Context, @IdArg() id: string) {
+  @Query(() => Pipeline, { nullable: true, description: 'One pipeline; the default one without an id' })
+  @Reads(pipelineTable)
+  pipeline(@Ctx() ctx: Context, @IdArg('id', { nullable: true }) id?: string | null) {
     return pipelines.getPipeline(ctx, id);
   }
 
@@ -53,13 +57,6 @@ export class PipelineResolver {
   @Access(administration)
   deletePipeline(@Ctx() ctx: Context, @IdArg() id: string) {
     return pipelines.deletePipeline(ctx, id);
-  }
-
-  @FieldResolver(() => [Stage], { description: 'Its stages, in their order' })
-  @OfRecord('id', 'pipelineId', 'name', 'color', 'sortOrder', 'isWon', 'isLost', 'probability', 'lostReasonRequired', 'lostReasons')
-  @Holds(mostStages)
-  async stages(@Ctx() ctx: Context, @Root() pipeline: pipelines.PipelineRow) {
-    return pipeline.stages ?? (await ctx.load.pipeline.load(pipeline.id))?.stages ?? [];
   }
 
   @FieldResolver(() => PipelineStatistics, { description: 'Its live deals in numbers' })
@@ -101,10 +98,5 @@ export class StageResolver {
   @FieldResolver(() => StageStatistics, { description: 'Its live deals in numbers' })
   statistics(@Ctx() ctx: Context, @Root() stage: Stage) {
     return pipelines.figuresOfStage(ctx, stage);
-  }
-
-  @FieldResolver(() => Pipeline, { nullable: true, description: 'The pipeline that it belongs to' })
-  pipeline(@Ctx() ctx: Context, @Root() { pipelineId }: Stage) {
-    return ctx.load.pipeline.load(pipelineId);
   }
 }

@@ -8,6 +8,7 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { checkPlan } from '../plans/plan.limits.js';
+import { pipelinesOfPlan } from './pipeline.limit.js';
 import {
   type CreatePipelineInput,
   type CreateStageInput,
@@ -50,8 +51,15 @@ const byIds = statement({
     select ${pipelineWithStages} from pipelines t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
 
-/** One pipeline with its stages. */
-export async function getPipeline(ctx: Context, id: string): Promise<Whole> {
+const byDefault = statement({
+  name: 'defaultPipeline',
+  row: { id: uuid },
+  text: ({ account }) => sql`select id from pipelines where account_id = ${account} and is_default and deleted_at is null`,
+});
+
+/** One pipeline with its stages; without an id the default one, or 404 where there is none. */
+export async function getPipeline(ctx: Context, asked?: string | null): Promise<Whole> {
+  const id = asked ?? found((await ctx.rows(byDefault))[0], 'Pipeline').id;
   const [pipeline] = await ctx.rows(byIds, { ids: [validId(id, 'Pipeline')] });
   return found(pipeline, 'Pipeline');
 }
@@ -171,7 +179,7 @@ async function passDefault(ctx: Context, how: typeof unsetDefault, isDefault: bo
 export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
   for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
   await ctx.rows(oneAtATime);
-  await checkPlan(ctx, 'pipelines');
+  await checkPlan(ctx, pipelinesOfPlan);
   const [place] = await ctx.rows(placeOf);
   if (isDefault && place?.hasDefault) await passDefault(ctx, unsetDefault, false);
   const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };

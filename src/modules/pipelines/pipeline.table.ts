@@ -1,3 +1,4 @@
+import { sql } from '../../kernel/database/sql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { Pipeline, PipelineConnection, PipelineList, Stage } from './pipeline.model.js';
@@ -11,6 +12,7 @@ export const pipelineTable = table({
   page: PipelineConnection,
   sorts: { sortOrder: byNumber('sort_order'), name: byText('name', false), createdAt: byTime('created_at') },
   byDefault: ['sortOrder', 'asc'],
+  unnamed: sql`t.is_default`,
   conditions: { search: (text) => contains('t.name', text) },
 });
 

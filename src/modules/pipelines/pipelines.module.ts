@@ -3,8 +3,10 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
+import { pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
+import { pipelineTable, stageTable } from './pipeline.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -22,6 +24,9 @@ const ofStage = { id: 'pipelineId', stageId: 'id' };
 
 export default defineModule({
   name: 'pipelines',
+  about: 'Pipelines and their stages',
+  tables: [pipelineTable, stageTable],
+  relations: pipelineRelations,
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
   events: [

@@ -1,65 +1,87 @@
-import { type AppError, denied, paymentRequired } from '../../kernel/base/errors.js';
+import { type AppError, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { integer, text } from '../../kernel/database/kinds.js';
-import { keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import { joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { type Statement, statement } from '../../kernel/database/statement.js';
+import type { Plan } from './plan.model.js';
 
-interface Plan {
+interface PlanTerms {
   name: string;
-  contacts: number;
-  pipelines: number;
-  users: number;
   /** Days until a trial ends. */
   days?: number;
 }
 
-/** The plans and their limits. */
-export const plans: Record<string, Plan> = {
-  trial: { name: 'Trial', contacts: 1000, pipelines: 3, users: 3, days: 14 },
-  standard: { name: 'Standard', contacts: 10_000, pipelines: 10, users: 10 },
-  premium: { name: 'Premium', contacts: 100_000, pipelines: 50, users: 50 },
-  enterprise: {
-    name: 'Enterprise',
-    contacts: Number.POSITIVE_INFINITY,
-    pipelines: Number.POSITIVE_INFINITY,
-    users: Number.POSITIVE_INFINITY,
-  },
+/** The plans. What each allows of a kind stands with that kind: `planLimit`. */
+export const plans: Readonly<Record<string, PlanTerms>> = {
+  trial: { name: 'Trial', days: 14 },
+  standard: { name: 'Standard' },
+  premium: { name: 'Premium' },
+  enterprise: { name: 'Enterprise' },
 };
 
-/** How much of what a plan limits an account has. */
-export interface Usage {
-  contacts: number;
-  pipelines: number;
-  users: number;
+/** A number of each kind that plans limit; the module of a kind adds its name. */
+// biome-ignore lint/suspicious/noEmptyInterface: modules add to it
+export interface Limited {}
+
+/** What a plan limits. */
+export interface PlanLimit {
+  /** A kind of records, in the plural: `contacts`. */
+  kind: keyof Limited;
+  /** How many of them an account has. */
+  total(account: Sql): Sql;
+  /** How many each plan allows. */
+  most: Readonly<Record<keyof typeof Plan, number>>;
+  /** What refuses more of them; 402 by default. */
+  refusal?(message: string): AppError;
 }
 
-const members = (account: Sql) => sql`(select count(*)::int from memberships where account_id = ${account} and status <> 'removed')`;
+interface DeclaredLimit extends PlanLimit {
+  count: Statement<{ n: number }, Record<never, never>>;
+  lock: Statement<{ locked: string }, Record<never, never>>;
+}
 
-const totals = {
-  contacts: (account: Sql) => keptTotal(account, 'contacts'),
-  pipelines: (account: Sql) => keptTotal(account, 'pipelines'),
-  users: members,
-};
+const declared = new Map<string, DeclaredLimit>();
 
-const totalOf = (kind: keyof Usage) =>
-  statement({ name: `count ${kind} for the plan`, row: { n: integer }, text: ({ account }) => sql`select ${totals[kind](account)} as n` });
-const counts = { contacts: totalOf('contacts'), pipelines: totalOf('pipelines'), users: totalOf('users') };
+/** Declares a limit, in the module that makes such records and checks it there with `checkPlan`. */
+export function planLimit(limit: PlanLimit): DeclaredLimit {
+  const { kind, total } = limit;
+  const made = {
+    ...limit,
+    count: statement({
+      name: `count ${kind} for the plan`,
+      row: { n: integer },
+      text: ({ account }) => sql`select ${total(account)} as n`,
+    }),
+    lock: statement({
+      name: `lock ${kind} of the plan`,
+      row: { locked: text },
+      locks: true,
+      text: ({ account }) =>
+        sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || ${`plan ${kind}`}::text, 0))::text as locked`,
+    }),
+  };
+  declared.set(kind, made);
+  return made;
+}
 
-const usage = statement({
-  name: 'usageOfPlan',
-  row: { contacts: integer, pipelines: integer, users: integer },
-  text: ({ account }) => sql`
-    select ${totals.contacts(account)} as contacts, ${totals.pipelines(account)} as pipelines, ${totals.users(account)} as users`,
-});
+/** A number for each kind. */
+function eachKind(numberOf: (limit: DeclaredLimit) => number): Limited {
+  const numbers: Partial<Limited> = {};
+  for (const limit of declared.values()) numbers[limit.kind] = numberOf(limit);
+  return numbers as Limited;
+}
 
-/** The caller's account's usage; a person counts from the invitation on. */
-export const usageOf = async (ctx: Context): Promise<Usage> => (await ctx.rows(usage))[0]!;
+/** How many of each kind a plan allows. */
+export const limitsOf = (plan: string): Limited => eachKind(({ most }) => most[plan as keyof typeof Plan] ?? 0);
 
-const overLimit: Record<keyof Usage, (limit: number) => AppError> = {
-  contacts: (limit) => paymentRequired(`The plan allows ${limit} contacts`),
-  pipelines: (limit) => denied(`The plan allows ${limit} pipelines`),
-  users: (limit) => paymentRequired(`The plan allows ${limit} users`),
-};
+/** How many of each kind the caller's account has; a person counts from the invitation on. */
+export async function usageOf(ctx: Context): Promise<Limited> {
+  const account = sql`${ctx.caller.account.id}::uuid`;
+  const limits = [...declared.values()];
+  const totals = limits.map(({ kind, total }) => sql`${total(account)} as ${rawSql(kind)}`);
+  const [usage] = await ctx.select(Object.fromEntries(limits.map(({ kind }) => [kind, integer])), sql`select ${joinSql(totals, ', ')}`);
+  return eachKind(({ kind }) => usage![kind]!);
+}
 
 /** Throws 402 when the trial is over or the subscription has ended; reads stay possible. */
 export function checkTrial(ctx: Context): void {
@@ -69,44 +91,34 @@ export function checkTrial(ctx: Context): void {
 }
 
 /** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */
-const counted = new WeakMap<Context, Map<keyof Usage, { n: Promise<number>; granted: number }>>();
+const counted = new WeakMap<Context, Map<DeclaredLimit, { n: Promise<number>; granted: number }>>();
 
 /** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */
 const near = 100;
 
-const lockOf = (kind: keyof Usage) =>
-  statement({
-    name: `lock ${kind} of the plan`,
-    row: { locked: text },
-    locks: true,
-    text: ({ account }) =>
-      sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || ${`plan ${kind}`}::text, 0))::text as locked`,
-  });
-const locks = { contacts: lockOf('contacts'), pipelines: lockOf('pipelines'), users: lockOf('users') };
-
-async function countUp(ctx: Context, kind: keyof Usage, limit: number): Promise<number> {
-  const [before] = await ctx.rows(counts[kind]);
-  if (before!.n <= limit - near) return before!.n;
-  await ctx.rows(locks[kind]);
-  const [now] = await ctx.rows(counts[kind]);
+async function countUp(ctx: Context, { count, lock }: DeclaredLimit, most: number): Promise<number> {
+  const [before] = await ctx.rows(count);
+  if (before!.n <= most - near) return before!.n;
+  await ctx.rows(lock);
+  const [now] = await ctx.rows(count);
   return now!.n;
 }
 
-function usageIn(ctx: Context, kind: keyof Usage, limit: number) {
-  const kinds = counted.get(ctx) ?? new Map<keyof Usage, { n: Promise<number>; granted: number }>();
-  counted.set(ctx, kinds);
-  const known = kinds.get(kind) ?? { n: countUp(ctx, kind, limit), granted: 0 };
-  kinds.set(kind, known);
+function usageIn(ctx: Context, limit: DeclaredLimit, most: number) {
+  const limits = counted.get(ctx) ?? new Map<DeclaredLimit, { n: Promise<number>; granted: number }>();
+  counted.set(ctx, limits);
+  const known = limits.get(limit) ?? { n: countUp(ctx, limit, most), granted: 0 };
+  limits.set(limit, known);
   return known;
 }
 
-/** Throws 402 (403 for pipelines) when the account may have no more of a kind. */
-export async function checkPlan(ctx: Context, kind: keyof Usage, more = 1): Promise<void> {
+/** Throws the refusal of a limit, 402 by default, when the account may have no more of its kind. */
+export async function checkPlan(ctx: Context, limit: DeclaredLimit, more = 1): Promise<void> {
   checkTrial(ctx);
-  const limit = plans[ctx.caller.account.plan]?.[kind] ?? 0;
-  if (!Number.isFinite(limit)) return;
-  const usage = usageIn(ctx, kind, limit);
+  const most = limit.most[ctx.caller.account.plan as keyof typeof Plan] ?? 0;
+  if (!Number.isFinite(most)) return;
+  const usage = usageIn(ctx, limit, most);
   const n = await usage.n;
-  if (n + usage.granted + more > limit) throw overLimit[kind](limit);
+  if (n + usage.granted + more > most) throw (limit.refusal ?? paymentRequired)(`The plan allows ${most} ${limit.kind}`);
   usage.granted += more;
 }

@@ -1,7 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Currency, Draft, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Currency, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 
 /** Contract "Product": one line a field. */
@@ -27,7 +28,7 @@ export class Product extends ProductFields {
 }
 
 @Input('A new product')
-export class CreateProductInput extends Draft(ProductFields) {}
+export class CreateProductInput extends New(ProductFields) {}
 
 @Input('Changes to a product: absent keeps, null clears')
 export class UpdateProductInput extends Edit(CreateProductInput) {}

@@ -1,21 +1,24 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { OfRecord } from '../../kernel/model/recordMarks.js';
 import { Archived, CreateProductInput, Product, ProductConnection, ProductList, UpdateProductInput } from './product.model.js';
 import * as products from './product.service.js';
+import { productTable } from './product.table.js';
 
 @Resolver(() => Product)
 @Access({ scope: 'products' })
 export class ProductResolver {
   @Query(() => ProductConnection, { description: 'The catalog, newest first unless sorted otherwise' })
+  @Reads(productTable)
   products(@Ctx() ctx: Context, @Listing() args: ProductList) {
     return products.listProducts(ctx, args);
   }
 
   @Query(() => Product, { nullable: true, description: 'One product, archived or not' })
+  @Reads(productTable)
   product(@Ctx() ctx: Context, @IdArg() id: string) {
     return products.getProduct(ctx, id);
   }
@@ -33,11 +36,5 @@ export class ProductResolver {
   @Mutation(() => Archived, { description: 'Takes a product out of the catalog; invoices may go on naming it' })
   archiveProduct(@Ctx() ctx: Context, @IdArg() id: string) {
     return products.archiveProduct(ctx, id);
-  }
-
-  @FieldResolver(() => Boolean, { description: 'The same as isActive' })
-  @OfRecord()
-  active(@Root() product: Product) {
-    return product.isActive;
   }
 }

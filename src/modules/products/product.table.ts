@@ -11,7 +11,15 @@ export const productTable = table({
   row: modelRow('Product', Product),
   list: ProductList,
   page: ProductConnection,
-  computed: { active: sql`t.is_active` },
+  computed: {
+    active: {
+      sql: sql`t.is_active`,
+      of: (product: Product) => product.isActive,
+      type: () => Boolean,
+      description: 'The same as isActive',
+      record: [],
+    },
+  },
   listed: sql`t.archived_at is null`,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],

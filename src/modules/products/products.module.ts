@@ -5,6 +5,7 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Product, productEvents } from './product.model.js';
 import { ProductResolver } from './product.resolver.js';
 import { getProduct, productsById } from './product.service.js';
+import { productTable } from './product.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -16,7 +17,9 @@ const body = { active: 'isActive' };
 
 export default defineModule({
   name: 'products',
+  about: 'The products and services that are sold',
   events: [recordFeed(productEvents, { record: () => Product, find: getProduct, access: { scope: 'products' } })],
+  tables: [productTable],
   resolvers: [ProductResolver],
   loaders: { product: productsById },
   routes: [

@@ -1,7 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf, SortOrder } from '../../kernel/model/connection.js';
-import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 export const SmartListEntity = oneOf('SmartListEntity', ['contact', 'deal'], 'The records that a smart list is about');
 
@@ -26,7 +27,7 @@ export class SmartList extends SmartListFields {
 }
 
 @Input('A new smart list')
-export class CreateSmartListInput extends Draft(SmartListFields) {
+export class CreateSmartListInput extends New(SmartListFields) {
   @OneOf(SmartListEntity, 'The records that it is about; contact by default') entity?: keyof typeof SmartListEntity | null;
 }
 

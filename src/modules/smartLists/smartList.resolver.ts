@@ -1,23 +1,26 @@
 import { Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Weighs } from '../../kernel/model/recordMarks.js';
-import { User } from '../users/user.model.js';
 import { CreateSmartListInput, SmartList, SmartListConnection, SmartListList, UpdateSmartListInput } from './smartList.model.js';
 import * as smartLists from './smartList.service.js';
+import { smartListTable } from './smartList.table.js';
 
 /** A key sees and writes the lists about the records of its scopes. */
 @Resolver(() => SmartList)
 @Access({})
 export class SmartListResolver {
   @Query(() => SmartListConnection, { description: "Shared smart lists and the caller's own, by name unless sorted otherwise" })
+  @Reads(smartListTable)
   smartLists(@Ctx() ctx: Context, @Listing() args: SmartListList) {
     return smartLists.listSmartLists(ctx, args);
   }
 
   @Query(() => SmartList, { nullable: true, description: 'One smart list' })
+  @Reads(smartListTable)
   smartList(@Ctx() ctx: Context, @IdArg() id: string) {
     return smartLists.getSmartList(ctx, id);
   }
@@ -41,10 +44,5 @@ export class SmartListResolver {
   @Weighs(10_000)
   count(@Ctx() ctx: Context, @Root() list: SmartList) {
     return ctx.load.smartListCount.load(smartLists.countKey(list));
-  }
-
-  @FieldResolver(() => User, { nullable: true, description: 'Who made it' })
-  owner(@Ctx() ctx: Context, @Root() list: SmartList) {
-    return ctx.load.user.maybe(list.ownerId);
   }
 }

@@ -1,11 +1,11 @@
 import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, type Filterable, validId } from '../../kernel/context/context.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changesBetween } from '../../kernel/events/facts.js';
-import { filterSql } from '../../kernel/lists/filterSql.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
@@ -54,14 +54,13 @@ async function lockSmartList(ctx: Context, id: string): Promise<SmartList> {
 }
 
 /** Filter and sort must be such as the records' own list takes: 400 naming what is not. */
-function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>): Filterable {
-  const { filterable } = ctx.app.registry;
-  const records = filterable.get(entity);
-  check(records, () => invalidChoice('entity', [...filterable.keys()]));
-  filterSql(ctx, records.fields, filters);
-  check(!sort || records.sorts.includes(sort), () => invalidChoice('sort', records.sorts));
+function checkList(ctx: Context, { entity, filters, sort, order }: Pick<SmartList, 'entity' | 'filters' | 'sort' | 'order'>): void {
+  const table = filterableTable(ctx, entity);
+  check(table, () => invalidChoice('entity', [...ctx.app.registry.filterable.keys()]));
+  filterSql(ctx, table, filters);
+  const sorts = Object.keys(table.sorts);
+  check(!sort || sorts.includes(sort), () => invalidChoice('sort', sorts));
   check(sort || !order, () => invalidField('order', 'conflicting', 'needs a sort'));
-  return records;
 }
 
 /** A list as its row, whose columns are called otherwise. */
@@ -78,7 +77,9 @@ export async function createSmartList(ctx: Context, { entity, ...input }: Create
   checkList(ctx, list);
   check(entitiesOf(ctx).includes(list.entity), () => denied(`The key does not cover ${list.entity}s`));
   const { id, createdAt, updatedAt } = ctx.insert('SmartList', asRow(list));
-  return { ...list, id, createdAt, updatedAt };
+  const record = { ...list, id, createdAt, updatedAt };
+  await emitSmartList(ctx, 'created', record);
+  return record;
 }
 
 /** PATCH /smart-lists/{id}: absent keeps; the filter is replaced as a whole. */
@@ -87,17 +88,30 @@ export async function updateSmartList(ctx: Context, id: string, input: UpdateSma
   const given = defined(input.sort === null ? { ...input, order: null } : input);
   const after = { ...before, ...given };
   checkList(ctx, after);
-  if (Object.keys(changesBetween(before, after, Object.keys(given))).length === 0) return before;
+  const changes = changesBetween(before, after, Object.keys(given));
+  if (Object.keys(changes).length === 0) return before;
   const { updatedAt } = ctx.update('SmartList', before, asRow(given));
-  return { ...after, updatedAt };
+  const record = { ...after, updatedAt };
+  if (before.shared && !after.shared) await withdraw(ctx, before, changes);
+  await emitSmartList(ctx, 'updated', record, changes);
+  return record;
 }
 
 /** DELETE /smart-lists/{id}: the records stay. */
 export async function deleteSmartList(ctx: Context, id: string) {
   const list = await lockSmartList(ctx, id);
   await ctx.db.smartList.delete({ where: ctx.at(list.id) });
+  await emitSmartList(ctx, 'deleted', list);
   return deleted(list.id);
 }
+
+/** Tells of a change of a list: everybody of one that is shared, its owner alone of their own. */
+const emitSmartList = (ctx: Context, fact: 'created' | 'updated' | 'deleted', list: SmartList, changes?: Changes) =>
+  ctx.emit({ name: `smart_list.${fact}`, record: list, changes, onlyFor: list.shared ? null : list.ownerId });
+
+/** Those who knew a list while it was shared are told that it is gone for them, and nothing that changed with it. */
+const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>
+  ctx.emit({ name: 'smart_list.deleted', record: before, changes: { shared: shared! }, logged: false });
 
 /** What the counts of lists are loaded by. */
 export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
@@ -106,11 +120,11 @@ export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filter
 export const countsOfLists: Batch<number> = async (ctx, keys) => {
   const countOf = async (key: string) => {
     const [entity, filters] = JSON.parse(key) as [Entity, object];
-    const { table, fields } = ctx.app.registry.filterable.get(entity)!;
+    const table = filterableTable(ctx, entity)!;
     const [row] = await ctx.select(
       { count: integer },
-      sql`select count(*)::int as count from ${rawSql(table)} t
-        where t.account_id = ${ctx.caller.account.id}::uuid and t.deleted_at is null and ${filterSql(ctx, fields, filters)}`,
+      sql`select count(*)::int as count from ${rawSql(table.name)} t
+        where t.account_id = ${ctx.caller.account.id}::uuid and t.deleted_at is null and ${filterSql(ctx, table, filters)}`,
     );
     return row!.count;
   };
@@ -129,7 +143,7 @@ export async function savedFilter<S extends string>(ctx: Context, entity: Entity
   if (!id) return { conditions: [] };
   const list = await find(ctx, id);
   if (list?.entity !== entity) return { conditions: [sql`false`] };
-  const { fields } = ctx.app.registry.filterable.get(entity)!;
+  const table = filterableTable(ctx, entity)!;
   const order = list.sort ? { sort: list.sort as S, order: list.order ?? 'asc' } : {};
-  return { conditions: [allOf([filterSql(ctx, fields, list.filters)])], ...order };
+  return { conditions: [allOf([filterSql(ctx, table, list.filters)])], ...order };
 }

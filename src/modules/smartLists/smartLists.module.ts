@@ -1,8 +1,12 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { SmartList, smartListEvents } from './smartList.model.js';
+import { smartListRelations } from './smartList.relations.js';
 import { SmartListResolver } from './smartList.resolver.js';
-import { countsOfLists } from './smartList.service.js';
+import { countsOfLists, getSmartList } from './smartList.service.js';
+import { smartListTable } from './smartList.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -12,6 +16,11 @@ declare module '../../kernel/context/loaders.js' {
 
 export default defineModule({
   name: 'smartLists',
+  about: 'Saved lists of contacts by conditions',
+  tables: [smartListTable],
+  relations: smartListRelations,
+  // A key sees lists of the records in its scopes alone, which events are not told apart by: they are for people.
+  events: [recordFeed(smartListEvents, { record: () => SmartList, find: getSmartList, access: { session: true }, byPerson: true })],
   resolvers: [SmartListResolver],
   loaders: { smartListCount: countsOfLists },
   routes: [

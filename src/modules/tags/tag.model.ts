@@ -1,7 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Color, Count, Draft, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, Text } from '../../kernel/model/fields.js';
+import { Color, Count, Edit, Entity, Id, Input, oneOf, Ref, Refs, Stamp, Text } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 /** Contract "Tag". */
 @ObjectType()
@@ -23,7 +24,7 @@ export class TagCount {
 }
 
 @Input('A new tag')
-export class CreateTagInput extends Draft(TagFields) {}
+export class CreateTagInput extends New(TagFields) {}
 
 @Input('Changes to a tag')
 export class UpdateTagInput extends Edit(CreateTagInput) {}

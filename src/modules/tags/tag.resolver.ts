@@ -1,21 +1,24 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { OfRecord } from '../../kernel/model/recordMarks.js';
-import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagCount, TagList, UpdateTagInput } from './tag.model.js';
+import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagList, UpdateTagInput } from './tag.model.js';
 import * as tags from './tag.service.js';
+import { tagTable } from './tag.table.js';
 
 @Resolver(() => Tag)
 @Access({ scope: 'tags' })
 export class TagResolver {
   @Query(() => TagConnection, { description: 'The tags of the workspace, by name unless sorted otherwise' })
+  @Reads(tagTable)
   tags(@Ctx() ctx: Context, @Listing() args: TagList) {
     return tags.listTags(ctx, args);
   }
 
   @Query(() => Tag, { nullable: true, description: 'One tag' })
+  @Reads(tagTable)
   tag(@Ctx() ctx: Context, @IdArg() id: string) {
     return tags.getTag(ctx, id);
   }
@@ -38,11 +41,5 @@ export class TagResolver {
   @Mutation(() => Tag, { description: 'Moves the contacts of one tag to another and deletes the first' })
   mergeTags(@Ctx() ctx: Context, @In() input: MergeTagsInput) {
     return tags.mergeTags(ctx, input);
-  }
-
-  @FieldResolver(() => TagCount, { description: 'How often the tag is used' })
-  @OfRecord('contacts')
-  _count(@Ctx() ctx: Context, @Root() tag: Tag) {
-    return ctx.load.tagCounts.load(tag.id);
   }
 }

@@ -1,16 +1,16 @@
-import { check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, found, invalidField, taken } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
 import { isTaken } from '../../kernel/database/errors.js';
-import { integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
+import { textOrder } from '../../kernel/lists/sortKeys.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
-import { type TagRow, tagRow, tagTable } from './tag.table.js';
+import { type TagRow, tagOrder, tagRow, tagTable } from './tag.table.js';
 
 const { columns } = tagTable;
 
@@ -28,10 +28,11 @@ async function checkName(ctx: Context, name: string, except?: string) {
 
 export async function createTag(ctx: Context, input: CreateTagInput) {
   checkTrial(ctx);
+  if (input.id) ctx.requireFree(input.id);
   // Asking first would let two writers of one name at once both be told that it is free.
   const { count } = await ctx.db.tag.createMany({ data: [input], skipDuplicates: true });
-  check(count === 1, nameTaken);
   const [made] = await findByNames(ctx, [input.name]);
+  check(count === 1, () => (made && made.id !== input.id ? nameTaken() : taken('id')));
   await ctx.emit({ name: 'tag.created', record: found(made, 'Tag') });
   return made!;
 }
@@ -93,14 +94,19 @@ const byNames = statement({
   takes: { names: listOf(text) },
   row: tagRow.shape,
   text: ({ account, names }) =>
-    sql`select ${columns} from tags t where t.account_id = ${account} and lower(t.name collate "und-x-icu") = any(${names})`,
+    sql`select ${columns} from tags t where t.account_id = ${account} and ${rawSql(textOrder('t.name'))} = any(${names}) order by ${rawSql(tagOrder('t'))}`,
 });
 
 /** The tags of these names, whatever their case. */
 const findByNames = (ctx: Context, names: readonly string[]) => ctx.rows(byNames, { names: names.map((name) => name.toLowerCase()) });
 
-/** The tags of these names, whatever their case; what is missing is made, or 402 after the trial. */
-export const tagsByName: Batch<TagRow> = async (ctx, names) => {
+/** The key under which the tags of these names are loaded, in whichever spelling: of several the first counts. */
+export const namesKey = (names: readonly string[]) => JSON.stringify(names);
+
+/** The tags of each list of names, whatever their case, as lists of tags are sorted; what is missing is made, or 402 after the trial. */
+export const tagsByNames: Batch<TagRow[]> = async (ctx, keys) => {
+  const lists = keys.map((key) => JSON.parse(key) as string[]);
+  const names = lists.flat();
   const inLowerCase = (tags: TagRow[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
   const known = inLowerCase(await findByNames(ctx, names));
   const missing = new Map([...names].reverse().map((name) => [name.toLowerCase(), { name }]));
@@ -113,21 +119,8 @@ export const tagsByName: Batch<TagRow> = async (ctx, names) => {
     for (const record of own) await ctx.emit({ name: 'tag.created', record });
   }
   const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
-  return names.map((name) => made.get(name.toLowerCase())!);
+  return lists.map((list) => {
+    const wanted = new Set(list.map((name) => name.toLowerCase()));
+    return [...made].flatMap(([name, tag]) => (wanted.has(name) ? [tag] : []));
+  });
 };
-
-// Kept by a trigger: counting would read every contact of the account for a page of tags.
-const countsOf = statement({
-  name: 'contactCountsOfTags',
-  takes: { kinds: listOf(text) },
-  row: { id: text, contacts: integer },
-  shared: true,
-  text: ({ account, kinds }) => sql`
-    select substr(kind, 5) as id, sum(n)::int as contacts from counts where account_id = ${account} and kind = any(${kinds}) group by kind`,
-});
-
-/** How many live contacts carry each tag. */
-export const contactCounts: Batch<{ contacts: number }> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(countsOf, { kinds: ids.map((id) => `tag:${id}`) }), (row) => row.id).map((row) => ({
-    contacts: row?.contacts ?? 0,
-  }));

@@ -1,16 +1,31 @@
 import type { RowOf } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
-import { Tag, TagConnection, TagList } from './tag.model.js';
+import { textOrder } from '../../kernel/lists/sortKeys.js';
+import { Tag, TagConnection, TagCount, TagList } from './tag.model.js';
 
 /** A tag as it is kept. */
 export const tagRow = modelRow('Tag', Tag);
 export type TagRow = RowOf<typeof tagRow.shape>;
 
+/** How tags are sorted wherever a record carries them: as their list is. */
+export const tagOrder = (alias: string) => `${textOrder(`${alias}.name`)}, ${alias}.id`;
+
 export const tagTable = table({
   row: tagRow,
   list: TagList,
   page: TagConnection,
+  computed: {
+    _count: {
+      // Kept by a trigger: counting would read every contact of the account for a page of tags.
+      sql: sql`(select json_build_object('contacts', coalesce(sum(c.n), 0)::int) from counts c
+        where c.account_id = t.account_id and c.kind = 'tag:' || t.id)`,
+      type: () => TagCount,
+      description: 'How often the tag is used',
+      record: ['contacts'],
+    },
+  },
   sorts: { name: byText('name', false), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
   byDefault: ['name', 'asc'],
   conditions: { search: (text) => contains('t.name', text) },

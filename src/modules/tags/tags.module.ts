@@ -4,20 +4,22 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Tag, tagEvents } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
-import { contactCounts, getTag, tagsByName } from './tag.service.js';
+import { getTag, tagsByNames } from './tag.service.js';
+import { tagTable } from './tag.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
-    tagCounts: Loader<{ contacts: number }>;
-    tagNamed: Loader<Tag>;
+    tagsNamed: Loader<Tag[]>;
   }
 }
 
 export default defineModule({
   name: 'tags',
+  about: 'Labels on contacts',
   events: [recordFeed(tagEvents, { record: () => Tag, find: getTag, access: { scope: 'tags' } })],
+  tables: [tagTable],
   resolvers: [TagResolver],
-  loaders: { tagCounts: contactCounts, tagNamed: tagsByName },
+  loaders: { tagsNamed: tagsByNames },
   routes: [
     list('GET /tags', 'tags', { as: 'flatPage' }),
     make('POST /tags', 'createTag', { also: [402] }),

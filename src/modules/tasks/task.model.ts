@@ -1,7 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Deadline, Draft, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Deadline, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { New } from '../../kernel/model/newRecord.js';
 
 export const TaskPriority = oneOf('TaskPriority', ['low', 'medium', 'high', 'urgent'], 'How urgent a task is, ascending');
 export const TaskStatus = oneOf('TaskStatus', ['todo', 'in_progress', 'done'], 'How far a task is');
@@ -29,7 +30,7 @@ export class Task extends TaskFields {
 }
 
 @Input('A new task')
-export class CreateTaskInput extends Draft(TaskFields) {}
+export class CreateTaskInput extends New(TaskFields) {}
 
 @Input('Changes to a task: absent keeps, null clears')
 export class UpdateTaskInput extends Edit(CreateTaskInput) {}

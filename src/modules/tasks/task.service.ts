@@ -6,7 +6,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { relatedRows } from '../../kernel/lists/relatedRows.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
@@ -36,15 +35,6 @@ export async function getTask(ctx: Context, id: string): Promise<TaskRow> {
 }
 
 const toChange = rowsToChange('tasks', taskRow.shape, taskColumns, { live: sql`true` });
-
-const ofParent = (parent: string) => relatedRows<TaskRow>({ table: 'tasks', columns: taskColumns, row: taskRow.shape, parent });
-
-/** The newest tasks of contacts. */
-export const tasksOfContacts = ofParent('contact_id');
-/** The newest tasks of deals. */
-export const tasksOfDeals = ofParent('deal_id');
-/** The newest tasks of those who are to do them. */
-export const tasksOfUsers = ofParent('assigned_to');
 
 /** A task of which nothing is known. */
 const blank = { ...emptyRow(taskRow.shape), priority: 'medium', status: 'todo' } as const;

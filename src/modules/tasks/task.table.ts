@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterSql.js';
+import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { byText, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';

@@ -1,23 +1,18 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Task, taskEvents } from './task.model.js';
-import { ContactTasksResolver, DealTasksResolver, TaskResolver, UserTasksResolver } from './task.resolver.js';
-import { getTask, onContactDeleted, onUserRemoved, tasksOfContacts, tasksOfDeals, tasksOfUsers } from './task.service.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    tasksOfContact: Loader<Task[]>;
-    tasksOfDeal: Loader<Task[]>;
-    tasksOfUser: Loader<Task[]>;
-  }
-}
+import { taskRelations } from './task.relations.js';
+import { TaskResolver } from './task.resolver.js';
+import { getTask, onContactDeleted, onUserRemoved } from './task.service.js';
+import { taskTable } from './task.table.js';
 
 export default defineModule({
   name: 'tasks',
-  resolvers: [TaskResolver, ContactTasksResolver, DealTasksResolver, UserTasksResolver],
-  loaders: { tasksOfContact: tasksOfContacts, tasksOfDeal: tasksOfDeals, tasksOfUser: tasksOfUsers },
+  about: 'What is to be done, by whom and by when',
+  tables: [taskTable],
+  relations: taskRelations,
+  resolvers: [TaskResolver],
   events: [
     recordFeed(taskEvents, {
       record: () => Task,

@@ -7,6 +7,7 @@ import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkPlan } from '../plans/plan.limits.js';
+import { usersOfPlan } from './user.limit.js';
 import type { InviteUserInput, User } from './user.model.js';
 import { checkRole, getUser } from './user.service.js';
 
@@ -43,8 +44,8 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
   const { email, firstName, lastName, phone, extension, role } = input;
   const known = await inside.db.membership.findFirst({ where: { userId } });
   check(!known || ['invited', 'removed'].includes(known.status), () => taken('email', 'belongs to a member already'));
-  if (known?.status !== 'invited') await checkPlan(inside, 'users');
-  const permissions = (input.permissions ?? {}) as never;
+  if (known?.status !== 'invited') await checkPlan(inside, usersOfPlan);
+  const permissions = input.permissions ?? {};
   const invitedBy = inside.caller.userId;
   const data = { role, phone, extension, permissions, status: 'invited', invitedBy, invitedAt: inside.now(), invitedEmail: email };
   const name = known && !firstName && !lastName ? known.name : displayName({ email, firstName, lastName });

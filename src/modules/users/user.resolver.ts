@@ -1,12 +1,14 @@
-import { Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { Ctx, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
+import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { Detached } from '../../kernel/operations/operation.js';
 import { inviteUser } from './user.invite.js';
 import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
 import * as users from './user.service.js';
+import { userTable } from './user.table.js';
 
 const administration = { scope: 'users', role: 'admin', admin: true } as const;
 
@@ -14,28 +16,15 @@ const administration = { scope: 'users', role: 'admin', admin: true } as const;
 @Access({ scope: 'users' })
 export class UserResolver {
   @Query(() => UserConnection, { description: 'The members of the workspace, oldest first unless sorted otherwise' })
+  @Reads(userTable)
   users(@Ctx() ctx: Context, @Listing() args: UserList) {
     return users.listUsers(ctx, args);
   }
 
   @Query(() => User, { nullable: true, description: 'One member' })
+  @Reads(userTable)
   user(@Ctx() ctx: Context, @IdArg() id: string) {
     return users.getUser(ctx, id);
-  }
-
-  @FieldResolver()
-  firstName(@Ctx() ctx: Context, @Root() user: User): Promise<string | null> {
-    return users.detailOf(ctx, user, 'firstName');
-  }
-
-  @FieldResolver()
-  lastName(@Ctx() ctx: Context, @Root() user: User): Promise<string | null> {
-    return users.detailOf(ctx, user, 'lastName');
-  }
-
-  @FieldResolver()
-  emailVerified(@Ctx() ctx: Context, @Root() user: User): Promise<boolean> {
-    return users.detailOf(ctx, user, 'emailVerified');
   }
 
   @Mutation(() => User, { description: 'Invites a person by mail' })

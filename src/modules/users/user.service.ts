@@ -1,7 +1,7 @@
 import { check, denied, found, unprocessable } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
-import { flag, instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -27,32 +27,6 @@ const byIds = statement({
 
 /** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */
 export const usersById: Batch<User | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
-
-// Of who has not accepted an invitation yet, an account knows what the inviter wrote and no more.
-const detailsByIds = statement({
-  name: 'detailsOfUsers',
-  takes: { ids: listOf(uuid) },
-  row: { id: uuid, firstName: nullable(text), lastName: nullable(text), emailVerified: flag },
-  shared: true,
-  text: ({ account, ids }) => sql`
-    select t.user_id as id, u.first_name as "firstName", u.last_name as "lastName", u.email_verified_at is not null as "emailVerified"
-    from memberships t left join users u on u.id = t.user_id and t.status in ('active', 'suspended')
-    where t.account_id = ${account} and t.user_id = any(${ids})`,
-});
-
-export type UserDetails = Required<Pick<User, 'firstName' | 'lastName' | 'emailVerified'>>;
-
-/** What members say of themselves besides, for many keys in one statement. */
-export const detailsOfUsers: Batch<UserDetails | null> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(detailsByIds, { ids }), (row) => row.id);
-
-const nothing: UserDetails = { firstName: null, lastName: null, emailVerified: false };
-
-/** A detail of a member, from its row where that brought it along. */
-export async function detailOf<K extends keyof UserDetails>(ctx: Context, user: User, which: K): Promise<UserDetails[K]> {
-  const known = user[which] as UserDetails[K] | undefined;
-  return known === undefined ? ((await ctx.load.userDetails.load(user.id)) ?? nothing)[which] : known;
-}
 
 /** One member; a removed one is not found. */
 export async function getUser(ctx: Context, id: string): Promise<User> {
@@ -86,21 +60,14 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
   return saved;
 }
 
-// What a person is assigned to or owns is the matter of its own module, which hears that they are gone; appointments have none yet.
-const unassign = statement({
-  name: 'unassignAppointments',
-  takes: { user: uuid, now: instant },
-  changes: true,
-  text: ({ account, user, now }) =>
-    sql`update appointments set assigned_to = null, updated_at = ${now} where account_id = ${account} and assigned_to = ${user}`,
-});
-
-/** Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step. */
+/**
+ * Contract DELETE /users/{id}: 403 for the owner and oneself; what they were assigned to is unassigned in the same step, each by its own
+ * module, which hears that they are gone.
+ */
 export async function removeUser(ctx: Context, id: string) {
   const user = await getUser(ctx, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
-  await ctx.rows(unassign, { user: user.id, now: ctx.now() });
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   await ctx.emit({ name: 'user.deleted', record: user, also: { 'user.removed': [] } });

@@ -1,17 +1,40 @@
-import { sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { User, UserConnection, UserList } from './user.model.js';
 
+/** What persons say of themselves. Of who has not accepted an invitation yet, an account knows what the inviter wrote and no more. */
+const ofPerson = (what: string) => rawSql(`(select ${what} from users u where u.id = t.user_id and t.status in ('active', 'suspended'))`);
+
 /** The members of a workspace. A removed one stays for what it wrote, and is found by id and listed no more. */
 export const userTable = table({
   row: modelRow('Membership', User),
+  quiet: ['lastActiveAt'],
   list: UserList,
   page: UserConnection,
   key: 'user_id',
   renamed: { id: 'user_id' },
   // Of whom was invited the account sees what the inviter sent, until they accept.
-  computed: { email: sql`coalesce(t.invited_email, (select u.email from users u where u.id = t.user_id))` },
+  computed: {
+    email: sql`coalesce(t.invited_email, (select u.email from users u where u.id = t.user_id))`,
+    firstName: {
+      sql: ofPerson('u.first_name'),
+      type: () => String,
+      isNullable: true,
+      description: 'Given name, once the person has joined',
+    },
+    lastName: {
+      sql: ofPerson('u.last_name'),
+      type: () => String,
+      isNullable: true,
+      description: 'Family name, once the person has joined',
+    },
+    emailVerified: {
+      sql: sql`coalesce(${ofPerson('u.email_verified_at is not null')}, false)`,
+      type: () => Boolean,
+      description: 'Whether the person has joined and followed a link in a mail to the address',
+    },
+  },
   carried: ['email'],
   found: sql`t.status <> 'removed'`,
   counted: false,

@@ -4,21 +4,23 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { User, userEvents } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
-import { detailsOfUsers, getUser, type UserDetails, usersById } from './user.service.js';
+import { getUser, usersById } from './user.service.js';
+import { userTable } from './user.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
     user: Loader<User | null>;
-    userDetails: Loader<UserDetails | null>;
   }
 }
 
 export default defineModule({
   name: 'users',
+  about: 'The members of the workspace, their roles and invitations',
   references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
   events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
+  tables: [userTable],
   resolvers: [UserResolver],
-  loaders: { user: usersById, userDetails: detailsOfUsers },
+  loaders: { user: usersById },
   routes: [
     list('GET /users', 'users', { as: 'page' }),
     make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 409, 422] }),

@@ -8,12 +8,25 @@ export interface Email {
   replyTo?: string;
   /** Stays the same when the message is sent again, so that a receiver can tell. */
   messageId?: string;
+  /** More headers, such as List-Unsubscribe. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface EmailVendor {
-  /** Hands the message over; the id under which the vendor knows it. Throws when it was not taken. */
+  /** Hands the message over; the id under which the vendor knows it. Throws `MailRefused` when it is not taken. */
   send(email: Email): Promise<{ id: string }>;
   close(): void;
+}
+
+/** A mail server did not take a message. */
+export class MailRefused extends Error {
+  constructor(
+    message: string,
+    /** Whether it never will (SMTP 5xx); else it may later. */
+    readonly isPermanent: boolean,
+  ) {
+    super(message);
+  }
 }
 
 declare module '../../kernel/context/vendors.js' {

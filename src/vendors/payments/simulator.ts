@@ -14,16 +14,16 @@ export interface Ticket extends Partial<Pick<Order, 'plan' | 'interval'>> {
   until: number;
 }
 
-const prices: Record<SoldPlan, Record<Interval, string>> = {
+export const prices: Record<SoldPlan, Record<Interval, string>> = {
   standard: { monthly: '49.00', yearly: '490.00' },
   premium: { monthly: '149.00', yearly: '1490.00' },
   enterprise: { monthly: '499.00', yearly: '4990.00' },
 };
-const months: Record<Interval, number> = { monthly: 1, yearly: 12 };
+export const months: Record<Interval, number> = { monthly: 1, yearly: 12 };
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** So many months later, on the same day or the month's last. */
-function later(from: Date, count: number): Date {
+export function later(from: Date, count: number): Date {
   const moved = new Date(from);
   moved.setUTCMonth(from.getUTCMonth() + count);
   if (moved.getUTCDate() !== from.getUTCDate()) moved.setUTCDate(0);

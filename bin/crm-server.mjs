@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+// Starts the server as `npm start` does, with its data in the folder where it is called: the demo where nothing is configured.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+if (!existsSync(main)) {
+  console.error('crm-server: it is not built. Run "npm run build" in its folder first.');
+  process.exit(1);
+}
+const flags = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
+const settings = { NODE_ENV: 'production', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' };
+const child = spawn(process.execPath, [...flags, main], { stdio: 'inherit', env: { ...settings, ...process.env } });
+// A terminal signals both; whoever signals this process alone means the server.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
+child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 0)));

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX "sequences_id_key" ON "sequences"("id");

@@ -1,0 +1,71 @@
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
+import type { paths } from '../generated/client/rest.js';
+
+export type { components, paths } from '../generated/client/rest.js';
+
+export interface RestOptions {
+  /** `https://crm.example.com`; the page's own origin by default. */
+  url?: string;
+  /** An API key; in a browser the session's cookie goes along instead. */
+  key?: string;
+  fetch?: (request: Request) => Promise<Response>;
+  /** How often what may be repeated is tried again; 2 by default. */
+  retries?: number;
+}
+
+const pause = (seconds: number) => new Promise((resume) => setTimeout(resume, seconds * 1000));
+
+/** The longest wait that is still worth one, in seconds. */
+const patience = 30;
+
+const isRepeatable = ({ method, headers }: Request) => method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
+
+/** Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. */
+export function retrying(send: (request: Request) => Promise<Response>, retries = 2): (request: Request) => Promise<Response> {
+  return async (request) => {
+    for (let left = retries; ; left--) {
+      const canRepeat = left > 0 && isRepeatable(request);
+      const answer = await send(canRepeat ? request.clone() : request).catch((error: unknown) => {
+        if (!canRepeat || request.signal.aborted) throw error;
+      });
+      if (answer && !(canRepeat && (answer.status === 429 || answer.status === 503))) return answer;
+      const seconds = Number(answer?.headers.get('Retry-After') ?? 0.2);
+      if (answer && !(seconds <= patience)) return answer;
+      await pause(seconds);
+    }
+  };
+}
+
+/** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
+export function createRest({ url = '', key, fetch = globalThis.fetch, retries }: RestOptions = {}): Client<paths> {
+  const client = createClient<paths>({
+    baseUrl: `${url}/api/v1`,
+    fetch: retrying((request) => fetch(request), retries),
+    credentials: 'same-origin',
+  });
+  const authorize: Middleware = {
+    onRequest({ request }) {
+      if (key) request.headers.set('Authorization', `Bearer ${key}`);
+    },
+  };
+  client.use(authorize);
+  return client;
+}
+
+/** A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. */
+export const once = (key: string = globalThis.crypto.randomUUID()) => ({ 'Idempotency-Key': key });
+
+interface ListPage<T> {
+  data: T[];
+  meta: { next_cursor?: string | null };
+}
+
+/** All records of a list, page by page: `for await (const contact of allOf((cursor) => …))`, where `ask` answers a page. */
+export async function* allOf<T>(ask: (cursor: string | undefined) => Promise<ListPage<T>>): AsyncGenerator<T> {
+  let cursor: string | undefined;
+  do {
+    const { data, meta } = await ask(cursor);
+    yield* data;
+    cursor = meta.next_cursor ?? undefined;
+  } while (cursor);
+}

@@ -1,0 +1,239 @@
+import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
+import { Budget } from '../kernel/base/budget.js';
+import { AppError } from '../kernel/base/errors.js';
+import { nextTurn } from '../kernel/base/jsonText.js';
+import type { TurnQueue } from '../kernel/base/turnQueue.js';
+import { type App, Context, type Principal } from '../kernel/context/context.js';
+import { fromDatabase } from '../kernel/database/errors.js';
+import type { FeedEvent } from '../kernel/events/feedStore.js';
+import { causeOf, type Operation, run } from '../kernel/operations/operation.js';
+import { Concern, Narrowed } from './live.concern.js';
+import type { LivePlan } from './live.plan.js';
+import { type Had, hadOf, isSame, listText, type ReadList, readLists } from './live.rows.js';
+import type { AccountFeed } from './subscriptions.feed.js';
+import { type Sink, sentInOneTurn } from './subscriptions.group.js';
+
+/** After a fault of the database. */
+const retryMs = 250;
+/** A state this young is given to who comes: what was committed before is in it, but for a moment. */
+const freshMs = 50;
+
+/** What a subscriber has of each list, by its key. */
+export type HadLists = ReadonlyMap<string, Had>;
+
+/** What the live query came to at one moment. Somebody who has an older one is told what became of it. */
+class State {
+  readonly had: HadLists;
+  readonly #texts = new WeakMap<object, string>();
+
+  constructor(
+    readonly lists: ReadonlyMap<string, ReadList>,
+    readonly position: string,
+  ) {
+    this.had = new Map([...lists].map(([key, list]) => [key, hadOf(list)]));
+  }
+
+  /** The message that makes of what somebody has what it is now; the same text for all who have the same. */
+  textFrom(had: HadLists, print: (had: HadLists) => string): string {
+    const text = this.#texts.get(had) ?? print(had);
+    this.#texts.set(had, text);
+    return text;
+  }
+}
+
+interface Member {
+  sink: Sink;
+  had: HadLists;
+  /** What was sent last; none before the first message. */
+  sent?: State;
+  isSending: boolean;
+  left: boolean;
+}
+
+/** What the subscribers of one live query have in common. */
+export interface LiveShared {
+  schema: GraphQLSchema;
+  plan: LivePlan;
+  query: Operation;
+  variables: Record<string, unknown>;
+  principal: Principal;
+  cost: number;
+}
+
+/**
+ * A live query of one account and one set of rights: it is run once for all who ask it, when they come and when something
+ * happened that may concern it. Each subscriber is told what became of that which he has, at his own pace: who is slow is told of
+ * several changes at once.
+ */
+export class LiveQuery {
+  readonly #members = new Set<Member>();
+  #state?: State;
+  #ranAt = 0;
+  #isRunning = false;
+  #isDirty = true;
+  #concern: Concern;
+  readonly #lists: readonly Narrowed[];
+
+  constructor(
+    private readonly app: App,
+    private readonly turns: TurnQueue,
+    private readonly shared: LiveShared,
+    /** The last position whose events are known to be in the database. */
+    private readonly position: () => bigint,
+  ) {
+    const ctx = new Context(app, { id: 'live', ip: '127.0.0.1' }, shared.principal);
+    this.#lists = shared.plan.lists.map((list) => new Narrowed(ctx, list));
+    this.#concern = new Concern(app, this.#lists);
+  }
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  /** Somebody who has this of it comes. Returns the way out. */
+  join(sink: Sink, had: HadLists): () => void {
+    const member: Member = { sink, had, isSending: false, left: false };
+    this.#members.add(member);
+    const isFresh = this.#state && !this.#isDirty && !this.#isRunning && Date.now() - this.#ranAt <= freshMs;
+    if (isFresh) this.#tell(member, this.#state!);
+    else this.#isDirty = true;
+    this.#go();
+    return () => {
+      member.left = true;
+      this.#members.delete(member);
+    };
+  }
+
+  /** These events happened. */
+  deliver(events: readonly FeedEvent[]): void {
+    if (this.#isRunning || events.some((event) => this.#concern.isBy(event))) this.#isDirty = true;
+    this.#go();
+  }
+
+  #go(): void {
+    if (!this.#isRunning) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#isDirty && this.#members.size > 0) {
+      this.#isDirty = false;
+      const position = this.position().toString();
+      try {
+        const lists = await this.turns.run(this.shared.principal.account.id, () => this.#read());
+        this.#ranAt = Date.now();
+        if (!this.#state || !isSameState(this.#state.lists, lists)) this.#state = new State(lists, position);
+        await this.#send(this.#state);
+      } catch (error) {
+        this.#isDirty = true;
+        await this.#fault(error);
+      }
+    }
+    this.#isRunning = false;
+  }
+
+  async #read(): Promise<ReadonlyMap<string, ReadList>> {
+    // Who reads from the embedded database never waits: without this the event loop would not turn between two of them.
+    await nextTurn();
+    const { query, variables, principal, cost, plan } = this.shared;
+    const budget = new Budget(this.app.config.graphql, cost);
+    const concern = new Concern(this.app, this.#lists);
+    const request = { id: 'live', ip: '127.0.0.1', budget, reads: (text: string) => concern.note(text) };
+    const ctx = new Context(this.app, request, principal);
+    const { data, errors } = await run(query, ctx, variables);
+    if (budget.refusal) throw budget.refusal;
+    if (errors?.length || !data) throw (errors?.[0] && causeOf(errors[0])) ?? errors?.[0] ?? new Error('a live query answered nothing');
+    this.#concern = concern;
+    const lists = readLists(plan.lists, data);
+    budget.print([...lists.values()].reduce((sum, { rows }) => sum + rows.reduce((all, { text }) => all + text.length, 0), 0));
+    return lists;
+  }
+
+  /** Waits where the database is away; ends the subscriptions where the document cannot be read. */
+  async #fault(error: unknown): Promise<void> {
+    const known = error instanceof AppError ? error : fromDatabase(error);
+    const reason = known ?? new AppError('internal_error', 'Something went wrong on our side');
+    if (!known) this.app.log.error({ err: error }, 'a live query failed');
+    if (reason.code !== 'unavailable') return this.#fail(reason);
+    this.app.log.warn({ err: error }, 'a live query could not be read');
+    await new Promise((resume) => setTimeout(resume, retryMs));
+  }
+
+  #fail(reason: AppError): void {
+    for (const member of [...this.#members]) {
+      member.left = true;
+      this.#members.delete(member);
+      member.sink.fail(reason);
+    }
+  }
+
+  async #send(state: State): Promise<void> {
+    let sent = 0;
+    for (const member of this.#members) {
+      sent += this.#tell(member, state);
+      if (sent < sentInOneTurn) continue;
+      sent = 0;
+      await nextTurn();
+    }
+  }
+
+  /** Sends somebody what became of what he has, unless he is still taking what was sent before. Answers how much was sent. */
+  #tell(member: Member, state: State): number {
+    if (member.left || member.isSending || member.sent === state) return 0;
+    const text = state.textFrom(member.had, (had) => this.#print(state, had));
+    member.isSending = true;
+    member.sent = state;
+    member.had = state.had;
+    member.sink.send(text, state.position);
+    void member.sink.drained().then(() => {
+      member.isSending = false;
+      // What happened while he was taking it.
+      if (this.#state) this.#tell(member, this.#state);
+    });
+    return text.length;
+  }
+
+  #print({ lists, position }: State, had: HadLists): string {
+    const { plan, schema } = this.shared;
+    const live = schema.getType('Live') as GraphQLObjectType;
+    const members = plan.members.map(({ key, name, list }) => {
+      const value = list
+        ? listText(list, lists.get(key)!, had.get(key), getNamedType(live.getFields()[name]!.type).name)
+        : JSON.stringify(name === 'position' ? position : 'Live');
+      return `"${key}":${value}`;
+    });
+    return `{"data":{"${plan.key}":{${members.join()}}}}`;
+  }
+}
+
+/** The live queries that somebody watches, each once. */
+export class LiveQueries {
+  readonly #running = new Map<string, { query: LiveQuery; leave: () => void }>();
+
+  constructor(
+    private readonly app: App,
+    private readonly turns: TurnQueue,
+  ) {}
+
+  /** Joins the live query of a key, which begins with its first subscriber. Returns the way out. */
+  join(feed: AccountFeed, key: string, shared: LiveShared, sink: Sink, had: HadLists): () => void {
+    const running = this.#running.get(key) ?? this.#begin(feed, shared);
+    this.#running.set(key, running);
+    const leave = running.query.join(sink, had);
+    return () => {
+      leave();
+      if (running.query.size > 0 || this.#running.get(key) !== running) return;
+      this.#running.delete(key);
+      running.leave();
+    };
+  }
+
+  #begin(feed: AccountFeed, shared: LiveShared) {
+    const query = new LiveQuery(this.app, this.turns, shared, () => feed.position);
+    return { query, leave: feed.watch((events) => query.deliver(events)) };
+  }
+}
+
+function isSameState(one: ReadonlyMap<string, ReadList>, other: ReadonlyMap<string, ReadList>): boolean {
+  return [...one].every(([key, list]) => isSame(list, other.get(key)!));
+}

@@ -1,0 +1,129 @@
+import { LRUCache } from 'lru-cache';
+import { Budget } from '../kernel/base/budget.js';
+import type { AppError } from '../kernel/base/errors.js';
+import { jsonSize, nextTurn, printJson } from '../kernel/base/jsonText.js';
+import type { TurnQueue } from '../kernel/base/turnQueue.js';
+import { type App, Context, type Principal } from '../kernel/context/context.js';
+import type { FeedEvent } from '../kernel/events/feedStore.js';
+import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
+import { type Wanted } from '../kernel/feed/feed.js';
+import type { Operation } from '../kernel/operations/operation.js';
+import { printErrors } from './errors.js';
+
+/** Characters that are sent in one turn of the event loop. */
+export const sentInOneTurn = 1_000_000;
+
+/** Where a subscriber's results go: his socket or stream, and his place in it. */
+export interface Sink {
+  /** Sends one result. The text is the same for all of a group; a reader who does not keep up is cut off. */
+  send(text: string, position: string): void;
+  /** Resolves when the reader has taken most of what was sent, so that a long replay goes at his pace. */
+  drained(): Promise<void>;
+  /** Ends the subscription with an error. */
+  fail(reason: AppError): void;
+}
+
+/** What a group is told of an event: its result as JSON text, or why the subscription ends. */
+type Told = { text: string; refusal?: undefined } | { text?: undefined; refusal: AppError };
+
+/** What the members of a group have in common. */
+export interface Shared {
+  operation: Operation;
+  variables: Record<string, unknown>;
+  principal: Principal;
+  wanted: Wanted;
+  /** How many records it may read at an event. */
+  cost: number;
+}
+
+/** A subscriber; once he has caught up with the feed, he gets what comes after `from`. */
+export interface Member {
+  sink: Sink;
+  /** Who it is. */
+  viewer: string;
+  from: bigint;
+  left: boolean;
+}
+
+/** Whether somebody may see an event that is wanted. */
+export const isFor = ({ viewer }: Member, { onlyFor }: FeedEvent) => onlyFor === null || onlyFor === viewer;
+
+/** The subscribers of one document with the same variables, account and rights: each event is executed once for all. */
+export class Group {
+  /** Who has caught up. */
+  readonly members = new Set<Member>();
+  /** Everybody, those who still replay included. */
+  holders = 0;
+  // A moment only: what a replay shows of a record is the record as it is, and many may come back at once.
+  readonly #told = new LRUCache<string, Promise<Told>>({ max: 100, ttl: 1000 });
+
+  constructor(
+    private readonly app: App,
+    private readonly turns: TurnQueue,
+    readonly shared: Shared,
+  ) {}
+
+  /** What the group is told of these events, in their order. */
+  chosen(events: FeedEvent[]): ToldEvent[] {
+    const { names, matches, shows, batches } = this.shared.wanted;
+    const wanted = events.filter((event) => (!names || names.includes(event.name)) && (!matches || matches(event)));
+    const shown = shows ? wanted.map(shows) : wanted;
+    return batches ? asBatches(shown) : shown;
+  }
+
+  /** What it is told of one event, executed when it is the account's turn. */
+  told(event: ToldEvent): Promise<Told> {
+    const key = `${event.name} ${event.id} ${event.batch?.count ?? 1}`;
+    const known = this.#told.get(key);
+    if (known) return known;
+    const made = this.turns.run(this.shared.principal.account.id, async () => {
+      // Who reads from the embedded database never waits: without this the event loop would not turn between two groups.
+      await nextTurn();
+      return this.#execute(event);
+    });
+    this.#told.set(key, made);
+    return made;
+  }
+
+  async #execute(event: ToldEvent): Promise<Told> {
+    const { operation, variables, principal, cost } = this.shared;
+    const budget = new Budget(this.app.config.graphql, cost);
+    const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, principal);
+    try {
+      const result = await operation.execute(ctx, variables, event);
+      if (budget.refusal) return { refusal: budget.refusal };
+      budget.print(jsonSize(result.data, budget.mostBytes));
+      const text = await printJson(printErrors(result, ctx));
+      budget.print(Buffer.byteLength(text));
+      return { text };
+    } catch (error) {
+      if (budget.refusal) return { refusal: budget.refusal };
+      throw error;
+    }
+  }
+
+  /** Sends what the group wants of these events, in their order. */
+  async deliver(events: FeedEvent[]): Promise<void> {
+    for (const event of this.chosen(events)) {
+      const position = BigInt(event.id);
+      const members = () => [...this.members].filter((member) => isFor(member, event) && position > member.from);
+      if (members().length > 0) await this.#send(event, await this.told(event), members());
+    }
+  }
+
+  async #send({ id }: ToldEvent, { text, refusal }: Told, members: readonly Member[]): Promise<void> {
+    let sent = 0;
+    for (const member of members) {
+      if (member.left) continue;
+      if (refusal) {
+        member.sink.fail(refusal);
+        continue;
+      }
+      member.sink.send(text, id);
+      sent += text.length;
+      if (sent < sentInOneTurn) continue;
+      sent = 0;
+      await nextTurn();
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  GraphQLIncludeDirective,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  GraphQLSkipDirective,
+  getDirectiveValues,
+  isAbstractType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
+  visit,
+} from 'graphql';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** A document as fields are collected from it. */
+export interface Source {
+  schema: GraphQLSchema;
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  /** The values of the variables that decide which selections there are. */
+  conditions: Variables;
+  /** Whether enumerations answer the words that REST sends. */
+  inWords?: boolean;
+}
+
+export const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+  new Map(definitions.flatMap((d) => (d.kind === Kind.FRAGMENT_DEFINITION ? [[d.name.value, d] as const] : [])));
+
+/** The variables by which a document leaves selections out or in. */
+export function conditionsOf(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive(node) {
+      for (const { value } of node.arguments ?? []) if (value.kind === Kind.VARIABLE) names.add(value.name.value);
+    },
+  });
+  return [...names].sort();
+}
+
+/** The fields of a selection by the names under which they answer, as GraphQL collects them: merged, in order. */
+export function collect(
+  source: Source,
+  type: GraphQLObjectType,
+  sets: readonly (SelectionSetNode | undefined)[],
+): Map<string, FieldNode[]> {
+  const found = new Map<string, FieldNode[]>();
+  const walk = ({ selections }: SelectionSetNode) => {
+    for (const node of selections) {
+      if (!isIncluded(node, source.conditions)) continue;
+      if (node.kind === Kind.FIELD) {
+        const key = (node.alias ?? node.name).value;
+        found.set(key, [...(found.get(key) ?? []), node]);
+        continue;
+      }
+      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? source.fragments.get(node.name.value) : node;
+      if (fragment && applies(source, fragment.typeCondition?.name.value, type)) walk(fragment.selectionSet);
+    }
+  };
+  for (const set of sets) if (set) walk(set);
+  return found;
+}
+
+function applies({ schema }: Source, condition: string | undefined, type: GraphQLObjectType): boolean {
+  if (!condition || condition === type.name) return true;
+  const named = schema.getType(condition);
+  return isAbstractType(named) && schema.isSubType(named, type);
+}
+
+function isIncluded(node: SelectionNode, conditions: Variables): boolean {
+  if (!node.directives?.length) return true;
+  if (getDirectiveValues(GraphQLSkipDirective, node, conditions)?.if === true) return false;
+  return getDirectiveValues(GraphQLIncludeDirective, node, conditions)?.if !== false;
+}

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+import { invalidField } from '../base/errors.js';
+import { exact } from '../base/money.js';
+import { dayAfter, instantOf, today } from '../base/timeZones.js';
+import { isDay } from '../model/checks.js';
+import type { FilterKind } from './filterField.js';
+import { jsonText as checkedJson, type Place, plain } from './filterValues.js';
+
+/** Whether a value of a record, in the form of its kind, meets a comparison. */
+export type Test = (its: unknown) => boolean;
+
+/** A text as the database lower-cases it. */
+const folded = (text: unknown) => String(text).toLowerCase();
+
+/** The order of ICU's root collation; texts that it holds equal stand in the order of their bytes. */
+const collator = new Intl.Collator('und');
+const textOrder = (a: string, b: string): number => collator.compare(a, b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** The first instant of a moment and the first after it; they differ where it is a day, which is the whole of it. */
+function span(moment: string, { ctx }: Place): { from: number; until: number } {
+  const { timezone } = ctx.caller.account;
+  const from = instantOf(moment, timezone).getTime();
+  return { from, until: isDay(moment) ? instantOf(dayAfter(moment, 1), timezone).getTime() : from + 1 };
+}
+
+const dayOf = (moment: string, { ctx }: Place): string => {
+  const { timezone } = ctx.caller.account;
+  return isDay(moment) ? moment : today(timezone, instantOf(moment, timezone));
+};
+
+/** A value without the members that are null, as it is compared. */
+function stripped(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from(value, stripped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, stripped(member)]])));
+}
+
+/** Whether a value is this one. Throws 400 for what is no value of the kind. */
+export function equalTo(kind: FilterKind, value: unknown, place: Place): Test {
+  if (kind === 'json') {
+    const wanted = stripped(JSON.parse(checkedJson(value, place)));
+    return (its) => isDeepStrictEqual(stripped(its), wanted);
+  }
+  const text = plain(value, kind, place);
+  if (kind === 'name') return (its) => folded(its) === folded(text);
+  if (kind === 'uuid') return (its) => folded(its) === folded(text);
+  if (kind === 'timestamptz') {
+    const { from, until } = span(text, place);
+    return (its) => instantAt(its) >= from && instantAt(its) < until;
+  }
+  const order = orderTo(kind, text, place);
+  return (its) => order(its) === 0;
+}
+
+export type Ordering = 'gt' | 'gte' | 'lt' | 'lte';
+
+const within: Record<Ordering, (order: number) => boolean> = {
+  gt: (order) => order > 0,
+  gte: (order) => order >= 0,
+  lt: (order) => order < 0,
+  lte: (order) => order <= 0,
+};
+
+/** Whether a value stands before or behind this one. Throws 400 for what is no value of the kind. */
+export function ordered(kind: FilterKind, ordering: Ordering, value: unknown, place: Place): Test {
+  const text = plain(value, kind, place);
+  if (kind !== 'timestamptz') {
+    const order = orderTo(kind, text, place);
+    return (its) => within[ordering](order(its));
+  }
+  const { from, until } = span(text, place);
+  const tests: Record<Ordering, (at: number) => boolean> = {
+    ...{ gte: (at) => at >= from, lt: (at) => at < from, lte: (at) => at < until, gt: (at) => at >= until },
+  };
+  return (its) => tests[ordering](instantAt(its));
+}
+
+/** Whether a text is in a value, begins or ends it, whatever its case. */
+export function inText(operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: Place): Test {
+  if (typeof value !== 'string') throw invalidField(place.at, 'invalid_type', 'must be a string');
+  const part = folded(plain(value, 'text', place));
+  const tests = { contains: 'includes', starts_with: 'startsWith', ends_with: 'endsWith' } as const;
+  return (its) => folded(its)[tests[operator]](part);
+}
+
+const instantAt = (its: unknown): number => Date.parse(String(its));
+
+/** How a value stands to this one: below, above, or neither. */
+function orderTo(kind: FilterKind, text: string, place: Place): (its: unknown) => number {
+  if (kind === 'integer' || kind === 'numeric') {
+    const wanted = exact(text);
+    return (its) => exact(its as number | string).comparedTo(wanted);
+  }
+  const wanted = kind === 'date' ? dayOf(text, place) : text;
+  if (kind === 'text' || kind === 'name') return (its) => textOrder(String(its), wanted);
+  return (its) => (String(its) < wanted ? -1 : Number(String(its) > wanted));
+}
+
+/** A JSON value as the database shows it as text: a text as it is, anything else as `jsonb` is written. */
+export function jsonText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? exact(value).toFixed() : written(value);
+}
+
+function written(value: unknown): string {
+  if (typeof value === 'number') return exact(value).toFixed();
+  if (Array.isArray(value)) return `[${value.map(written).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const size = (name: string) => Buffer.byteLength(name);
+  const names = Object.keys(value).sort((a, b) => size(a) - size(b) || Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return `{${names.map((name) => `${JSON.stringify(name)}: ${written((value as Record<string, unknown>)[name])}`).join(', ')}}`;
+}
+
+/** A JSON value that is written as a number, as exact text; null for any other. */
+export function exactText(value: unknown): string | null {
+  const text = jsonText(value);
+  return /^-?[0-9]{1,15}([.][0-9]{1,15})?$/.test(text) ? text : null;
+}

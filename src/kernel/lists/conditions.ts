@@ -1,0 +1,156 @@
+import { invalidField } from '../base/errors.js';
+import type { Context } from '../context/context.js';
+import { type Happened, type RecordCondition, RecordConditions } from './conditionFields.js';
+import { equalTo, inText, type Ordering, ordered, type Test } from './conditionValues.js';
+import type { Operator } from './filterField.js';
+import { readTree } from './filterJson.js';
+import { checkedFlag, checkedList } from './filterSql.js';
+import type { At, Condition } from './filterTree.js';
+
+export type { Happened } from './conditionFields.js';
+
+/** What one condition saw, and whether it held. */
+export interface Seen {
+  /** Where it stands: "trigger.conditions.and.0". */
+  at: string;
+  field: string;
+  operator: string;
+  /** What the field was compared with. */
+  value: unknown;
+  /** What it was: its value, of a field of several values all of them; null where there was none. */
+  seen: unknown;
+  holds: boolean;
+}
+
+/** Whether conditions hold, and what each of them saw. */
+export interface Evaluation {
+  holds: boolean;
+  conditions: Seen[];
+}
+
+/** Conditions that were read, and hold for a record or do not. */
+export interface Conditions {
+  evaluate(happened: Happened): Evaluation;
+}
+
+const grouped = ['and', 'or', 'not', 'field', 'op'];
+
+/**
+ * Conditions over a record of a type as REST shows it, and over `changes.<field>.from` and `.to`: `{field: value}`, which holds where
+ * all fields have their values (a list names several, one of which is enough, null none), or a tree as the parameter `filters` has
+ * it, with the same fields, operators and meanings. None, or an empty object, always hold. Throws 400 naming the place, below `at`,
+ * that is wrong.
+ */
+export function readConditions(ctx: Context, type: string, given: unknown, at: string): Conditions {
+  if (given === null || given === undefined) return { evaluate: () => ({ holds: true, conditions: [] }) };
+  if (typeof given !== 'object' || Array.isArray(given)) throw invalidField(at, 'invalid_type', 'must be an object');
+  const records = new RecordConditions(ctx, type);
+  const isTree = Object.keys(given).some((name) => grouped.includes(name));
+  const tree = isTree ? readTree(records, given, at) : readMap(records, given as Record<string, unknown>, at);
+  const evaluate = evaluation(ctx, tree);
+  return {
+    evaluate: (happened) => {
+      const conditions: Seen[] = [];
+      return { holds: evaluate(happened, conditions), conditions };
+    },
+  };
+}
+
+/** `{field: value}` as a tree, whose places are named by the fields. */
+function readMap(records: RecordConditions, given: Record<string, unknown>, at: string): Condition<RecordCondition> {
+  const of = Object.entries(given).map(([name, value]): Condition<RecordCondition> => {
+    const field = records.field(name, value);
+    if (!field)
+      throw invalidField(`${at}.${name}`, 'unknown_field', `is no field of the record; its fields are ${records.names.join(', ')}`);
+    const place = placeOf(`${at}.${name}`);
+    const operator = Array.isArray(value) && field.kind !== 'json' ? 'in' : 'eq';
+    return { kind: 'compared', field, operator, value, place };
+  });
+  if (of.length > mostOfMap) throw invalidField(at, 'too_large', `is too large; at most ${mostOfMap} conditions`);
+  return { kind: 'and', of };
+}
+
+const mostOfMap = 200;
+const placeOf = (name: string): At => ({ name, item: (index) => `${name}.${index}` });
+
+type Evaluate = (happened: Happened, seen: Seen[]) => boolean;
+
+/** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */
+function evaluation(ctx: Context, condition: Condition<RecordCondition>): Evaluate {
+  if (condition.kind === 'compared') return leaf(ctx, condition);
+  if (condition.kind === 'reached') throw new Error('A record of an event leads to no others');
+  if (condition.kind === 'not') {
+    const inner = evaluation(ctx, condition.of);
+    return (...of) => !inner(...of);
+  }
+  const parts = condition.of.map((one) => evaluation(ctx, one));
+  const isAll = condition.kind === 'and';
+  return (...of) => {
+    const held = parts.map((part) => part(...of));
+    return isAll ? held.every(Boolean) : held.some(Boolean);
+  };
+}
+
+type Compared = Extract<Condition<RecordCondition>, { kind: 'compared' }>;
+
+function leaf(ctx: Context, compared: Compared): Evaluate {
+  const { field, operator, value, place } = compared;
+  const test = testOf(ctx, compared);
+  return (happened, seen) => {
+    const values = field.values(happened);
+    const holds = test(values, happened);
+    const shown = field.kind === 'numeric' || field.kind === 'integer' ? values.map(Number) : values;
+    seen.push({
+      at: place.name,
+      field: field.name,
+      operator,
+      value: value ?? null,
+      seen: field.isMany ? shown : (shown[0] ?? null),
+      holds,
+    });
+    return holds;
+  };
+}
+
+type TestOfAll = (values: unknown[], happened: Happened) => boolean;
+
+/** What a condition asks of the values of its field; as in SQL, what has no value is not equal to any, and is below and above none. */
+function testOf(ctx: Context, { field, operator, value, place }: Compared): TestOfAll {
+  const { kind } = field;
+  const some =
+    (test: Test): TestOfAll =>
+    (values) =>
+      values.some(test);
+  const isNone: TestOfAll = (values) => values.length === 0;
+  const isEqual = (one: unknown, at: string): TestOfAll => {
+    if (one === null) return isNone;
+    const test = equalTo(kind, one, { ctx, at });
+    return (values, happened) => values.some(test) || (field.holds?.(one, happened) ?? false);
+  };
+  const isAmong = (): TestOfAll => {
+    const tests = checkedList(value, place).map((one, i) => isEqual(one, place.item(i)));
+    return (...of) => tests.some((test) => test(...of));
+  };
+  const orderedBy = (ordering: Ordering, one: unknown, at: string) => ordered(kind, ordering, one, { ctx, at });
+  const answers: Record<Exclude<Operator, Ordering>, () => TestOfAll> = {
+    is_empty: () => (checkedFlag(value, place) ? isNone : negated(isNone)),
+    eq: () => isEqual(value, place.name),
+    neq: () => negated(isEqual(value, place.name)),
+    in: isAmong,
+    not_in: () => negated(isAmong()),
+    between: () => {
+      if (!Array.isArray(value) || value.length !== 2) throw invalidField(place.name, 'invalid_type', 'must be a list of two values');
+      const [from, to] = [orderedBy('gte', value[0], place.item(0)), orderedBy('lte', value[1], place.item(1))];
+      return some((its) => from(its) && to(its));
+    },
+    contains: () => some(inText('contains', value, { ctx, at: place.name })),
+    starts_with: () => some(inText('starts_with', value, { ctx, at: place.name })),
+    ends_with: () => some(inText('ends_with', value, { ctx, at: place.name })),
+  };
+  return operator in answers ? answers[operator as keyof typeof answers]() : some(orderedBy(operator as Ordering, value, place.name));
+}
+
+const negated =
+  (test: TestOfAll): TestOfAll =>
+  (...of) =>
+    !test(...of);

@@ -1,0 +1,193 @@
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLNullableType,
+  type GraphQLObjectType,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import { isRenamed } from '../model/enums.js';
+import { DateTime, Decimal } from '../model/scalars.js';
+import { collect, type Source } from './collect.js';
+import type { ToMany, ToOne } from './relation.js';
+import type { Table } from './table.js';
+import type { AnyTable } from './window.js';
+
+/** What a selection of records, alias `t`, is printed from: each field under the name by which it answers. */
+export type FieldPlan = { key: string } & (
+  | { kind: 'raw'; sql: string }
+  | { kind: 'computed'; table: AnyTable; name: string; shown: (value: string) => string }
+  | { kind: 'one'; relation: ToOne; fields: FieldPlan[] }
+  | { kind: 'list'; relation: ToMany; fields: FieldPlan[] }
+  | { kind: 'page'; relation: ToMany; page: PagePlan }
+);
+
+/** What is asked of a page. */
+export interface PagePlan {
+  field: GraphQLField<unknown, unknown>;
+  node: FieldNode;
+  members: PageMember[];
+  withTotal: boolean;
+}
+
+export type PageMember = { key: string } & (
+  | { kind: 'raw'; sql: string }
+  | { kind: 'nodes'; fields: FieldPlan[] }
+  | {
+      kind: 'edges';
+      members: ({ key: string } & ({ kind: 'cursor' } | { kind: 'raw'; sql: string } | { kind: 'node'; fields: FieldPlan[] }))[];
+    }
+  | { kind: 'total' }
+  | { kind: 'info'; members: { key: string; name: string }[] }
+  | { kind: 'figure'; name: string; shown: (value: string) => string }
+);
+
+/** Thrown where a document asks for what is neither a column, a computed field nor a declared relation. */
+export class NotPrinted extends Error {}
+
+// PostgreSQL cuts longer names.
+const longestKey = 63;
+
+const typeName = (key: string, { name }: GraphQLObjectType) => ({ kind: 'raw', key, sql: `to_json('${name}'::text)` }) as const;
+
+/** The plan of a selection of records. */
+export function planFields(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): FieldPlan[] {
+  const table = type.extensions.table as AnyTable | undefined;
+  if (!table) throw new NotPrinted(type.name);
+  const selected = collect(
+    source,
+    type,
+    nodes.map((node) => node.selectionSet),
+  );
+  return [...selected].map(([key, group]) => {
+    if (key.length > longestKey) throw new NotPrinted(key);
+    const name = group[0]!.name.value;
+    return name === '__typename' ? typeName(key, type) : planField(source, table, type.getFields()[name]!, key, group);
+  });
+}
+
+function planField(source: Source, table: AnyTable, field: GraphQLField<unknown, unknown>, key: string, group: FieldNode[]): FieldPlan {
+  const { name } = field;
+  const relation = field.extensions.relation as ToOne | ToMany | undefined;
+  if (relation) {
+    const target = getNamedType(field.type) as GraphQLObjectType;
+    if (relation.kind === 'one') return { kind: 'one', key, relation, fields: planFields(source, target, group) };
+    if (relation.listed) return { kind: 'list', key, relation, fields: planFields(source, target, group) };
+    return { kind: 'page', key, relation, page: planPage(source, relation.to, field, group) };
+  }
+  const exactOf = field.extensions.exactOf as string | undefined;
+  if (table.computed[exactOf ?? name]) return { kind: 'computed', key, table, name: exactOf ?? name, shown: shownAs(source, field, group) };
+  if (exactOf) {
+    const amount = table.columnOf(exactOf);
+    if (!amount) throw new NotPrinted(`${table.name}.${name}`);
+    return { kind: 'raw', key, sql: `trim_scale(${amount})::text` };
+  }
+  const column = table.columnOf(name);
+  if (!column || field.extensions.isResolved) throw new NotPrinted(`${table.name}.${name}`);
+  const named = getNamedType(field.type);
+  const isRenamedEnum = isEnumType(named) && isRenamed(named) && !source.inWords;
+  return {
+    kind: 'raw',
+    key,
+    sql:
+      (isRenamedEnum ? undefined : table.printed(name)) ??
+      `(select ${shownAs(source, field, group)('v.v')} from (select to_json(${column}) as v) v)`,
+  };
+}
+
+/** The plan of a connection. */
+export function planPage(source: Source, to: AnyTable, field: GraphQLField<unknown, unknown>, group: FieldNode[]): PagePlan {
+  const type = getNamedType(field.type) as GraphQLObjectType;
+  const record = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
+  const selected = collect(
+    source,
+    type,
+    group.map((node) => node.selectionSet),
+  );
+  const members = [...selected].map(([key, nodes]): PageMember => {
+    if (key.length > longestKey) throw new NotPrinted(key);
+    const name = nodes[0]!.name.value;
+    if (name === '__typename') return typeName(key, type);
+    if (name === 'nodes') return { kind: 'nodes', key, fields: planFields(source, record, nodes) };
+    if (name === 'edges') return { kind: 'edges', key, members: planEdges(source, type, record, nodes) };
+    if (name === 'totalCount') return { kind: 'total', key };
+    if (name === 'pageInfo') return { kind: 'info', key, members: planInfo(source, type, nodes) };
+    if (!(to as Table).options.figures?.[name]) throw new NotPrinted(`${type.name}.${name}`);
+    return { kind: 'figure', key, name, shown: shownAs(source, type.getFields()[name]!, nodes) };
+  });
+  return { field, node: group[0]!, members, withTotal: members.some(({ kind }) => kind === 'total') };
+}
+
+function planEdges(source: Source, connection: GraphQLObjectType, record: GraphQLObjectType, nodes: readonly FieldNode[]) {
+  const type = getNamedType(connection.getFields().edges!.type) as GraphQLObjectType;
+  const selected = collect(
+    source,
+    type,
+    nodes.map((node) => node.selectionSet),
+  );
+  return [...selected].map(([key, group]) => {
+    const name = group[0]!.name.value;
+    if (name === '__typename') return typeName(key, type);
+    return name === 'cursor' ? { kind: 'cursor' as const, key } : { kind: 'node' as const, key, fields: planFields(source, record, group) };
+  });
+}
+
+function planInfo(source: Source, connection: GraphQLObjectType, nodes: readonly FieldNode[]) {
+  const type = getNamedType(connection.getFields().pageInfo!.type) as GraphQLObjectType;
+  const selected = collect(
+    source,
+    type,
+    nodes.map((node) => node.selectionSet),
+  );
+  return [...selected].map(([key, [node]]) => ({ key, name: node!.name.value }));
+}
+
+/** How a JSON value of a field's type is printed: a leaf as its scalar does, of an object the members that are selected. */
+function shownAs(source: Source, field: GraphQLField<unknown, unknown>, group: readonly FieldNode[]): (value: string) => string {
+  const type = getNullableType(field.type);
+  const named = getNamedType(type);
+  if (field.extensions.exactOf) return (value) => `trim_scale((${value}#>>'{}')::numeric)::text`;
+  if (!isObjectType(named)) return leavesOf(source, type);
+  const selected = collect(
+    source,
+    named,
+    group.map((node) => node.selectionSet),
+  );
+  const members = [...selected].map(([key, nodes]) => {
+    const { name } = nodes[0]!;
+    if (key.length > longestKey) throw new NotPrinted(key);
+    if (name.value === '__typename') return () => `'${named.name}'::text as "${key}"`;
+    const inner = named.getFields()[name.value]!;
+    if (inner.extensions.isResolved) throw new NotPrinted(`${named.name}.${name.value}`);
+    const member = (inner.extensions.exactOf as string | undefined) ?? name.value;
+    const shown = shownAs(source, inner, nodes);
+    return (value: string) => `${shown(`(${value}->'${member}')`)} as "${key}"`;
+  });
+  // As a row, like every record: so it is counted as one.
+  const row = (value: string) => `(select ${members.map((member) => member(value)).join(', ')}) x`;
+  if (isListType(type))
+    return (value) => `(select coalesce(json_agg(x), '[]') from json_array_elements(${value}) e(v) cross join lateral ${row('e.v')})`;
+  return (value) => `case when ${value} is not null then (select row_to_json(x) from ${row(value)}) end`;
+}
+
+const same = (value: string) => value;
+
+/** A leaf, or each of a list of leaves. */
+function leavesOf(source: Source, type: GraphQLNullableType): (value: string) => string {
+  const shown = leafOf(source, getNamedType(type));
+  if (!isListType(type) || shown === same) return shown;
+  const each = (value: string) => `(select coalesce(json_agg(${shown('e.v')}), '[]') from json_array_elements(${value}) e(v))`;
+  return (value) => `case when json_typeof(${value}) = 'array' then ${each(value)} end`;
+}
+
+/** A JSON leaf as its scalar prints it. */
+function leafOf({ inWords }: Source, type: GraphQLNamedType): (value: string) => string {
+  if (type === Decimal) return (value) => `trim_scale((${value}#>>'{}')::numeric)`;
+  if (type === DateTime) return (value) => `to_char((${value}#>>'{}')::timestamptz, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  if (isEnumType(type) && isRenamed(type) && !inWords) return (value) => `replace(${value}#>>'{}', '-', '_')`;
+  return same;
+}

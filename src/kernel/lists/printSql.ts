@@ -1,0 +1,229 @@
+import { getArgumentValues } from 'graphql';
+import type { Context } from '../context/context.js';
+import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { checkListArgs } from '../model/connection.js';
+import type { Variables } from './collect.js';
+import { cursorSql } from './cursor.js';
+import { isByIndex, pageSql, type Window } from './pageSql.js';
+import { type FieldPlan, NotPrinted, type PageMember, type PagePlan } from './printPlan.js';
+import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from './relation.js';
+import type { ComputedSql } from './table.js';
+import { type AnyListArgs, type AnyTable, type Within, windowOf } from './window.js';
+
+/** One run of a plan: for whom and with which variables. */
+export interface Run {
+  ctx: Context;
+  variables: Variables;
+  /** How often what is printed now is printed: once for each record around it. */
+  times: number;
+  tally: Tally;
+}
+
+/** What a run comes to. */
+export interface Tally {
+  /** Whether nothing in it needs a plan of its own. */
+  isPlanned: boolean;
+  /** How many records there may be, lists without pages taken for short ones, and how many it is to be at most. */
+  records: number;
+  mostRecords: number;
+}
+
+/** What a list without pages is taken to hold. */
+const shortList = 10;
+
+/** A run of what stands within each of some records. Throws where they become more than are to be read in one statement. */
+function within(run: Run, records: number): Run {
+  const { tally } = run;
+  const times = run.times * records;
+  tally.records += times;
+  if (tally.records > tally.mostRecords) throw new NotPrinted('too many records');
+  return { ...run, times };
+}
+
+const quoted = (key: string) => `"${key}"`;
+
+/** The select list of a plan, over the alias `t`. */
+export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise<Sql> {
+  const parts: Sql[] = [];
+  let raw: string[] = [];
+  const flush = () => {
+    if (raw.length > 0) parts.push(rawSql(raw.join(', ')));
+    raw = [];
+  };
+  for (const field of fields) {
+    if (field.kind === 'raw') {
+      raw.push(`${field.sql} as ${quoted(field.key)}`);
+      continue;
+    }
+    flush();
+    parts.push(sql`${await fieldSql(run, field)} as ${rawSql(quoted(field.key))}`);
+  }
+  flush();
+  return joinSql(parts, ', ');
+}
+
+function fieldSql(run: Run, field: Exclude<FieldPlan, { kind: 'raw' }>): Promise<Sql> | Sql {
+  switch (field.kind) {
+    case 'computed':
+      return computedSql(field.table.computedOf(run.ctx, field.name) as ComputedSql as Sql, field.shown);
+    case 'one':
+      return oneSql(run, field.relation, field.fields);
+    case 'list':
+      return listSql(run, field.relation, field.fields);
+    case 'page':
+      return nestedPage(run, field.relation, field.page);
+  }
+}
+
+function computedSql(value: Sql, shown: (value: string) => string): Sql {
+  return shown('v') === 'v' ? value : sql`(select ${rawSql(shown('v.v'))} from (select to_json(${value}) as v) v)`;
+}
+
+/** What of the record a relation goes by, as `p.key`. */
+const keyOf = (column: string) => rawSql(`(select t.${column} as key) p`);
+
+async function oneSql(run: Run, relation: ToOne, fields: readonly FieldPlan[]): Promise<Sql> {
+  const { to, column } = relation;
+  const there = isLedTo(relation, run.ctx.caller.account.id, to.options.visible?.(run.ctx));
+  return sql`(select row_to_json(o) from ${keyOf(column)} cross join lateral (
+    select ${await fieldsSql(within(run, 1), fields)} from ${rawSql(to.name)} t where ${there} and ${to.id} = p.key) o)`;
+}
+
+async function listSql(run: Run, relation: ToMany, fields: readonly FieldPlan[]): Promise<Sql> {
+  const { to, column, condition, listed } = relation;
+  const there = isThere(to, run.ctx.caller.account.id, to.options.visible?.(run.ctx));
+  const rows = listedRows(relation, sql`t.*`, sql`${there} and ${condition}`);
+  return sql`(select coalesce(json_agg(o order by t._nth), '[]') from ${keyOf(column)} cross join lateral (${rows}) t
+    cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) o)`;
+}
+
+async function nestedPage(run: Run, { to, column, condition, sort, order, board }: ToMany, page: PagePlan): Promise<Sql> {
+  const { tables, members, from } = await pageParts(run, to, page, { condition, sort, order, board });
+  const object = joinSql(
+    members.map(({ key, value }) => sql`${rawSql(`'${key}'`)}, ${value}`),
+    ', ',
+  );
+  return sql`(select x.page from ${keyOf(column)} cross join lateral (
+    ${tables} select json_build_object(${object}) as page ${from}) x)`;
+}
+
+/** A page as the members of its connection, from the aggregate `a` of its rows. */
+export interface PageParts {
+  tables: Sql;
+  members: { key: string; value: Sql }[];
+  from: Sql;
+}
+
+/** The SQL of a page. Throws 400 naming the argument at fault. */
+export async function pageParts(run: Run, table: AnyTable, plan: PagePlan, parent?: Within): Promise<PageParts> {
+  const { ctx, variables } = run;
+  const args = getArgumentValues(plan.field, plan.node, variables) as AnyListArgs;
+  checkListArgs(table.options.list, args, ctx);
+  const window = await windowOf(ctx, table, args, { withTotal: plan.withTotal, within: parent });
+  if (window.isFiltered || window.offset > 0 || !(isByIndex(window) || (window.board && parent))) run.tally.isPlanned = false;
+  const page = pageSql(table, window);
+  const rows = new PageRows(run, window);
+  const members: PageParts['members'] = [];
+  for (const member of plan.members) members.push({ key: member.key, value: await rows.member(member, page.total, table) });
+  return { tables: page.tables ? sql`with ${page.tables}` : emptySql, members, from: rows.from(page.rows) };
+}
+
+/** The rows of a page, alias `t`, as the columns of one aggregate, alias `a`. */
+class PageRows {
+  readonly #laterals: Sql[] = [];
+  readonly #columns: Sql[] = [];
+  #hasEnds = false;
+  #hasCount = false;
+
+  constructor(
+    private readonly run: Run,
+    private readonly window: Window,
+  ) {}
+
+  /** The aggregate; nothing where no member needs the rows. */
+  from(rows: Sql): Sql {
+    const columns = [...this.#columns, ...(this.#hasCount ? [rawSql('count(*) as n')] : []), ...(this.#hasEnds ? this.#ends() : [])];
+    if (columns.length === 0) return emptySql;
+    const laterals = this.#laterals.length > 0 ? joinSql(this.#laterals, ' ') : emptySql;
+    return sql`from (select ${joinSql(columns, ', ')} from (${rows}) t ${laterals}) a`;
+  }
+
+  async member(member: PageMember, total: Sql, table: AnyTable): Promise<Sql> {
+    switch (member.kind) {
+      case 'raw':
+        return rawSql(member.sql);
+      case 'total':
+        return sql`(${total})`;
+      case 'nodes':
+        return this.#aggregate(await this.#lateral(member.fields));
+      case 'edges':
+        return this.#edges(member.members);
+      case 'info':
+        return this.#info(member.members);
+      case 'figure':
+        return computedSql(sql`(${table.options.figures![member.name]!(this.window.where, this.run.ctx)})`, member.shown);
+    }
+  }
+
+  /** The selected fields of each row, by an alias. */
+  async #lateral(fields: readonly FieldPlan[]): Promise<string> {
+    const alias = `n${this.#laterals.length}`;
+    const columns = await fieldsSql(within(this.run, this.window.size), fields);
+    this.#laterals.push(sql`cross join lateral (select ${columns}) ${rawSql(alias)}`);
+    return alias;
+  }
+
+  /** A JSON list of something of each row, as a column of the aggregate. */
+  #aggregate(value: string): Sql {
+    const name = `c${this.#columns.length}`;
+    const { isBackward, size } = this.window;
+    const order = isBackward ? 'desc' : 'asc';
+    this.#columns.push(
+      sql`coalesce(json_agg(${rawSql(value)} order by t._nth ${rawSql(order)}) filter (where t._nth <= ${size}::int), '[]') as ${rawSql(name)}`,
+    );
+    return rawSql(`a.${name}`);
+  }
+
+  /** Each edge counts as one record: by its node, else by itself, as a row. */
+  async #edges(members: Extract<PageMember, { kind: 'edges' }>['members']): Promise<Sql> {
+    const parts: [key: string, value: string][] = [];
+    for (const member of members) {
+      if (member.kind === 'cursor') parts.push([member.key, cursorSql(this.window.of, 't._key', 't.id').sql]);
+      else parts.push([member.key, member.kind === 'raw' ? member.sql : `row_to_json(${await this.#lateral(member.fields)})`]);
+    }
+    if (members.some(({ kind }) => kind === 'node'))
+      return this.#aggregate(`json_build_object(${parts.map(([key, value]) => `'${key}', ${value}`).join(', ')})`);
+    const columns = parts.map(([key, value]) => `${value} as ${quoted(key)}`).join(', ');
+    return this.#aggregate(`(select row_to_json(e) from (select ${columns}) e)`);
+  }
+
+  #info(members: { key: string; name: string }[]): Sql {
+    const { isBackward, cursor, offset, size, of } = this.window;
+    this.#hasCount = true;
+    const hasMore = sql`a.n > ${size}::int`;
+    const isLater = offset > 0 || cursor !== undefined;
+    const endOf = (name: string) => {
+      this.#hasEnds = true;
+      return sql`case when a.n > 0 then ${cursorSql(of, `a.${name}_key`, `a.${name}_id`)} end`;
+    };
+    const values: Record<string, () => Sql> = {
+      hasNextPage: () => (isBackward ? rawSql(String(cursor !== undefined)) : hasMore),
+      hasPreviousPage: () => (isBackward ? hasMore : rawSql(String(isLater))),
+      startCursor: () => endOf(isBackward ? 'last' : 'first'),
+      endCursor: () => endOf(isBackward ? 'first' : 'last'),
+      __typename: () => rawSql(`'PageInfo'::text`),
+    };
+    const parts = members.map(({ key, name }) => sql`${rawSql(`'${key}'`)}, ${values[name]!()}`);
+    return sql`json_build_object(${joinSql(parts, ', ')})`;
+  }
+
+  /** Key and id of the rows that are read first and last of the page. */
+  #ends(): Sql[] {
+    const end = (name: string, order: string) =>
+      ['_key', 'id'].map(
+        (column) =>
+          sql`(array_agg(t.${rawSql(column)} order by t._nth ${rawSql(order)}) filter (where t._nth <= ${this.window.size}::int))[1] as ${rawSql(`${name}_${column.replace('_', '')}`)}`,
+      );
+    return [...end('first', 'asc'), ...end('last', 'desc')];
+  }
+}

@@ -1,0 +1,186 @@
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getArgumentValues,
+  getNamedType,
+  getOperationAST,
+  OperationTypeNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../base/errors.js';
+import { PrintedData, type PrintedField } from '../base/jsonText.js';
+import { defined } from '../base/objects.js';
+import { type Context, validId } from '../context/context.js';
+import { momentOf, type OfTheMoment } from '../context/moment.js';
+import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { isInWords } from '../model/enums.js';
+import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from './collect.js';
+import { type FieldPlan, NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
+import { fieldsSql, pageParts, type Run } from './printSql.js';
+import type { AnyTable } from './window.js';
+
+/** A root field that is a declared read. */
+type RootPlan = { key: string } & (
+  | { kind: 'list'; table: AnyTable; page: PagePlan }
+  | { kind: 'one'; table: AnyTable; field: GraphQLField<unknown, unknown>; page: Pick<PagePlan, 'field' | 'node'>; fields: FieldPlan[] }
+  | { kind: 'moment'; read: OfTheMoment }
+  | { kind: 'typename'; name: string }
+);
+
+/**
+ * Runs a query of declared reads as one statement whose text is the answer; undefined where it must be run field by field:
+ * what is neither column nor relation is asked for, an argument is at fault, or a record is not there.
+ */
+export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedData | undefined>;
+
+// JSON never holds it: it stands between the parts of an answer.
+const between = '\x1e';
+
+/** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
+const tooMuch = '';
+
+/** What one statement prints at most: nothing else is answered meanwhile where the database is in this process. */
+const mostPrinted = 10_000;
+
+/** The plans of a document by the values of the variables that its directives name. */
+const mostPlans = 16;
+
+/** The printer of one operation of a validated document; undefined where none of it is printed. */
+export function printerOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Printer | undefined {
+  const definition = getOperationAST(document, operationName);
+  if (definition?.operation !== OperationTypeNode.QUERY) return undefined;
+  const names = conditionsOf(document);
+  const fragments = fragmentsOf(document);
+  const inWords = isInWords(document);
+  const plans = new LRUCache<string, { roots?: RootPlan[] }>({ max: mostPlans });
+  const planFor = (variables: Variables) => {
+    const key = names.map((name) => String(variables[name])).join(' ');
+    const known = plans.get(key);
+    if (known) return known.roots;
+    const conditions = Object.fromEntries(names.map((name) => [name, variables[name]]));
+    const made = { roots: planRoots({ schema, fragments, conditions, inWords }, schema.getQueryType()!, definition.selectionSet) };
+    plans.set(key, made);
+    return made.roots;
+  };
+  return async (ctx, variables) => {
+    const roots = planFor(variables);
+    return roots && print(roots, ctx, defined(variables));
+  };
+}
+
+function planRoots(source: Source, query: GraphQLObjectType, set: Parameters<typeof collect>[2][number]): RootPlan[] | undefined {
+  try {
+    return [...collect(source, query, [set])].map(([key, group]): RootPlan => {
+      const node = group[0]!;
+      if (node.name.value === '__typename') return { kind: 'typename', key, name: query.name };
+      const field = query.getFields()[node.name.value];
+      const moment = momentOf(field);
+      if (moment) return { kind: 'moment', key, read: moment };
+      const table = field?.extensions.reads as AnyTable | undefined;
+      if (!field || !table) throw new NotPrinted(node.name.value);
+      const type = getNamedType(field.type) as GraphQLObjectType;
+      if (!type.extensions.table) return { kind: 'list', key, table, page: planPage(source, table, field, group) };
+      return { kind: 'one', key, table, field, page: { field, node }, fields: planFields(source, type, group) };
+    });
+  } catch (error) {
+    if (error instanceof NotPrinted) return undefined;
+    throw error;
+  }
+}
+
+/** A root field as SQL: the texts of its parts. A connection has one a member, so that a door may take it apart. */
+interface Root {
+  key: string;
+  tables?: Sql;
+  parts: { key?: string; value: Sql }[];
+  from: Sql;
+}
+
+async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
+  const { budget } = ctx.request;
+  const tally = { isPlanned: true, records: 0, mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted) };
+  const run: Run = { ctx, variables, times: 1, tally };
+  let roots: Root[];
+  try {
+    roots = await Promise.all(plans.flatMap((plan) => (plan.kind === 'typename' ? [] : [rootSql(run, plan)])));
+  } catch (error) {
+    // What is wrong is told by the resolvers, field by field.
+    if (error instanceof AppError || error instanceof NotPrinted) return undefined;
+    throw error;
+  }
+  if (roots.length === 0) return undefined;
+  const selects = roots.map(({ tables = emptySql, parts, from }) => {
+    const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);
+    return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
+  });
+  const query = selects.length === 1 ? selects[0]! : together(selects);
+  const bounded = budget
+    ? sql`select case when octet_length(s.part) <= ${budget.mostBytes}::int then s.part else ${tooMuch} end as part from (${query}) s`
+    : query;
+  const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
+  const text = await (isLookup ? ctx.lookup(bounded) : tally.isPlanned ? ctx.planned(bounded) : ctx.text(bounded));
+  if (text === tooMuch) return undefined;
+  budget?.show(recordsIn(text));
+  return assembled(plans, roots, text.split(between));
+}
+
+/** The parts of several selects as one text. */
+const together = (selects: Sql[]): Sql => {
+  const parts = selects.map((select) => sql`(${select})`);
+  return sql`select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(parts, ', ')}) as part`;
+};
+
+/**
+ * How many records a printed text shows. They are rows, which PostgreSQL writes without the spaces that it puts into the objects
+ * of columns and pages; within a text no quote follows a brace unescaped.
+ */
+function recordsIn(text: string): number {
+  let records = 0;
+  for (let at = text.indexOf('{"'); at >= 0; at = text.indexOf('{"', at + 2)) {
+    const end = text.indexOf('"', at + 2);
+    if (text[end + 1] === ':' && text[end + 2] !== ' ') records++;
+  }
+  return records;
+}
+
+function assembled(plans: readonly RootPlan[], roots: readonly Root[], texts: readonly string[]): PrintedData | undefined {
+  let next = 0;
+  const fields: PrintedField[] = [];
+  for (const plan of plans) {
+    if (plan.kind === 'typename') {
+      fields.push({ key: plan.key, text: JSON.stringify(plan.name) });
+      continue;
+    }
+    const { parts } = roots.find(({ key }) => key === plan.key)!;
+    const own = texts.slice(next, next + parts.length);
+    next += parts.length;
+    if (plan.kind === 'moment') fields.push({ key: plan.key, text: own[0]! });
+    else if (plan.kind === 'one') {
+      // Why it is not there is for the resolver to say.
+      if (own[0] === 'null') return undefined;
+      fields.push({ key: plan.key, text: own[0]! });
+    } else {
+      const members = parts.map(({ key }, i) => ({ key: key!, text: own[i]! }));
+      fields.push({ key: plan.key, text: `{${members.map(({ key, text }) => `"${key}":${text}`).join(',')}}`, members });
+    }
+  }
+  return new PrintedData(fields);
+}
+
+async function rootSql(run: Run, plan: Exclude<RootPlan, { kind: 'typename' }>): Promise<Root> {
+  if (plan.kind === 'moment') return { key: plan.key, parts: [{ value: sql`to_json((${plan.read(run.ctx)})::text)` }], from: emptySql };
+  if (plan.kind === 'list') {
+    const { tables, members, from } = await pageParts(run, plan.table, plan.page);
+    return { key: plan.key, tables, parts: members, from };
+  }
+  const { table, page, fields } = plan;
+  const { id } = getArgumentValues(page.field, page.node, run.variables) as { id?: string | null };
+  const visible = table.options.visible?.(run.ctx);
+  const isAsked = id === undefined || id === null ? table.options.unnamed! : sql`${table.id} = ${validId(id, table.what)}::uuid`;
+  const where = sql`t.account_id = ${run.ctx.caller.account.id}::uuid and ${isAsked} and ${table.found}
+    ${visible ? sql`and ${visible}` : emptySql}`;
+  const row = sql`select row_to_json(o) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) o`;
+  return { key: plan.key, parts: [{ value: row }], from: emptySql };
+}

@@ -1,0 +1,107 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { Context } from '../context/context.js';
+import type { CheckScope } from '../model/checks.js';
+import { checkListArgs, type ListArgs, selectionOf } from '../model/connection.js';
+import { type FieldRule, rulesOf } from '../model/fieldRules.js';
+import type { Relation, ToMany } from './relation.js';
+import { computedLoader, loadMany, loadPage, recordLoader } from './relationRows.js';
+import type { Computed } from './table.js';
+import type { AnyTable } from './window.js';
+
+type Class = abstract new (...args: never[]) => object;
+type Row = Record<string, unknown> & { id: string };
+type Resolve = (row: Row, ctx: Context, args?: ListArgs<object, string>) => unknown;
+
+/** A field that is made of a declaration: its resolver class, and what the schema is to know of it. */
+export interface DeclaredField {
+  of: AnyTable;
+  name: string;
+  resolver: NonNullable<unknown>;
+  extensions: { relation?: Relation; record?: readonly string[]; rule?: FieldRule; holds?: number };
+}
+
+interface Field {
+  of: AnyTable;
+  name: string;
+  resolve: Resolve;
+  /** Its type, where the record's class has no line for it. */
+  type?: () => unknown;
+  isNullable?: boolean;
+  description?: string;
+  list?: Class;
+}
+
+/** A resolver class of one field, as it would be written by hand. */
+function resolverOf({ of, name, resolve, type, isNullable, description, list }: Field): NonNullable<unknown> {
+  class Declared {}
+  const prototype = Declared.prototype as Record<string, unknown>;
+  prototype[name] = resolve;
+  Resolver(() => of.type as never)(Declared);
+  const rule = ruleOf(of, name);
+  const options = rule ? { nullable: !rule.required, description: rule.description } : { nullable: isNullable, description };
+  const typeOf = rule ? () => (rule.list ? [rule.type()] : rule.type()) : type;
+  FieldResolver(typeOf as never, options)(prototype, name, {});
+  Root()(prototype, name, 0);
+  Ctx()(prototype, name, 1);
+  if (list) ListedBy(list)(prototype, name, 2);
+  return Declared;
+}
+
+const ruleOf = (of: AnyTable, name: string) => rulesOf(of.type).find((rule) => rule.name === name);
+
+/** The arguments of a list, checked, with what is selected of it. */
+const ListedBy = (list: Class): ParameterDecorator => {
+  const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
+    checkListArgs(type, args, data.context as CheckScope);
+    args.selection = selectionOf(data.info);
+  };
+  return Args(() => list as never, { validateFn: validateFn as never }) as ParameterDecorator;
+};
+
+const made = new WeakMap<object, DeclaredField[]>();
+
+/** Made once, however many schemas there are: TypeGraphQL keeps what it is told. */
+function once(declaration: object, make: () => DeclaredField[]): DeclaredField[] {
+  const known = made.get(declaration) ?? make();
+  made.set(declaration, known);
+  return known;
+}
+
+/** A relation's field: what it leads to for rows that were read, by loaders. */
+export const relationFields = (relation: Relation): DeclaredField[] =>
+  once(relation, () => {
+    const { of, to, name, description, record } = relation;
+    const holds = relation.kind === 'many' ? relation.listed?.holds : undefined;
+    const resolve = relationResolver(relation);
+    const field: Field =
+      relation.kind === 'one'
+        ? { of, name, description, resolve, type: () => to.type, isNullable: !relation.required }
+        : relation.listed
+          ? { of, name, description, resolve, type: () => [to.type] }
+          : { of, name, description, resolve, type: () => to.options.page, list: to.options.list };
+    return [{ of, name, resolver: resolverOf(field), extensions: { relation, record, rule: ruleOf(of, name), holds } }];
+  });
+
+function relationResolver(relation: Relation): Resolve {
+  const { name } = relation;
+  // A statement may have brought it along.
+  if (relation.kind === 'one')
+    return (row, ctx) => (row[name] === undefined ? recordLoader(ctx, relation).maybe(row[relation.key] as string | null) : row[name]);
+  const many: ToMany = relation;
+  if (many.listed) return (row, ctx) => row[name] ?? loadMany(ctx, many, row.id);
+  return (row, ctx, args) => loadPage(ctx, many, row.id, args!);
+}
+
+/** A table's computed fields: for rows that do not carry them. */
+export const computedFields = (table: AnyTable): DeclaredField[] =>
+  once(table, () =>
+    Object.entries(table.computed as Record<string, Computed>)
+      .filter(([name]) => !table.options.carried?.includes(name))
+      .map(([name, { of: derived, type, isNullable, description, record }]) => {
+        const resolve: Resolve = (row, ctx) =>
+          row[name] !== undefined ? row[name] : derived ? derived(row as never, ctx) : computedLoader(ctx, table, name).load(row.id);
+        const resolver = resolverOf({ of: table, name, resolve, type, isNullable, description });
+        return { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name) } };
+      }),
+  );

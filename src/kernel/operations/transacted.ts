@@ -1,0 +1,24 @@
+import type { Context } from '../context/context.js';
+import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
+
+/**
+ * Does something again while the database says that its failure is transient; its faults are thrown as what they mean to the
+ * caller. Only the first attempt is optimistic: the others hold what they are to change. `faultsOf` tells what was behind an error.
+ */
+export async function retried<T>(
+  work: (isOptimistic: boolean) => Promise<T>,
+  faultsOf: (error: unknown) => readonly unknown[] = (error) => [error],
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt === 1);
+    } catch (error) {
+      if (await mayRetry(faultsOf(error).find(isRetryable), attempt)) continue;
+      throw fromDatabase(error) ?? error;
+    }
+  }
+}
+
+/** A unit of work of its own, for a detached operation: all or nothing, and tried again as a whole operation is. */
+export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  retried((isOptimistic) => ctx.transaction(work, isOptimistic));

@@ -1,0 +1,106 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { longText, text, uuid } from '../../kernel/model/checks.js';
+import { emailRefusal, keepEmail } from '../messages/message.email.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { enroll } from '../sequences/enrollment.enroll.js';
+import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { longestSubject } from '../templates/template.model.js';
+import { findTemplate } from '../templates/template.service.js';
+import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
+import { type ActionKind, skipped, success } from './action.kinds.js';
+
+interface EmailConfig {
+  templateId?: string;
+  subject?: string;
+  body?: string;
+  bodyHtml?: string;
+}
+
+/** Keeps an e-mail to the contact, which the sender of messages takes. */
+export const sendEmail: ActionKind = {
+  members: {
+    templateId: { type: 'string', check: uuid, names: 'template' },
+    subject: { type: 'string', check: text(longestSubject) },
+    body: { type: 'string', check: longText(100 * 1024) },
+    bodyHtml: { type: 'string', check: longText(500 * 1024) },
+  },
+  check(_ctx, { templateId, subject, body }, blame) {
+    if (templateId !== undefined) return;
+    if (subject === undefined && body === undefined) blame('templateId', 'required', 'is required where there is no subject and body');
+    else if (subject === undefined) blame('subject', 'required', 'is required of an e-mail without a template');
+    else if (body === undefined) blame('body', 'required', 'is required of an e-mail without a template');
+  },
+  async perform(ctx, config: EmailConfig, acting) {
+    checkTrial(ctx);
+    const contact = await acting.contact();
+    const refusal = emailRefusal(contact);
+    if (refusal) return skipped(refusal);
+    const mail = await mailOf(ctx, config, await acting.values());
+    const key = `${acting.run.runId}:${acting.place}`;
+    const given = { contactId: contact.id, templateId: config.templateId ?? null, toEmail: contact.email, isDue: true, tracked: true };
+    const { id } = await keepEmail(ctx, { ...given, ...mail, actionKey: key });
+    ctx.wake('messages');
+    return success({ toEmail: contact.email, subject: mail.subject, templateId: config.templateId ?? null }, { messageId: id });
+  },
+};
+
+async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: EmailConfig, values: MergeValues) {
+  const template = templateId ? found(await findTemplate(ctx, templateId), 'Template') : null;
+  const html = body === undefined ? (bodyHtml ?? template?.bodyHtml ?? null) : (bodyHtml ?? null);
+  return {
+    subject: mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? ''),
+    body: merged(body ?? template?.body ?? '', values),
+    bodyHtml: html === null ? null : mergedHtml(html, values),
+  };
+}
+
+/** Begins the run of the contact through a sequence. */
+export const enrollSequence: ActionKind = {
+  members: { sequenceId: { type: 'string', check: uuid, required: true, names: 'sequence' } },
+  async perform(ctx, { sequenceId }: { sequenceId: string }, acting) {
+    const { id } = await acting.contact();
+    const { details } = await enroll(ctx, sequenceId, { contactIds: [id] });
+    const { reason, enrollmentId } = details[0]!;
+    return reason ? skipped(reason) : success({ sequenceId, contactId: id }, { enrollmentId: enrollmentId! });
+  },
+};
+
+/** Has what happened sent to an address, signed, on the ladder of webhooks. */
+export const sendWebhook: ActionKind = {
+  members: {
+    url: { type: 'string', check: text(2000), required: true },
+    payload: { type: 'any', also: ['body'] },
+  },
+  check(ctx, { url, payload }, blame) {
+    const fault = typeof url === 'string' && ctx.app.egress.urlFault(url);
+    if (fault) blame('url', 'not_allowed', fault);
+    if (payload !== undefined && (typeof payload !== 'object' || payload === null)) blame('payload', 'invalid_type', 'must be an object');
+  },
+  async perform(ctx, { url, payload }: { url: string; payload?: object }, acting) {
+    checkTrial(ctx);
+    const { happening, run, place } = acting;
+    const event = happening.event ?? `${run.kind}.action`;
+    const { eventId, at: createdAt, data, changes } = happening;
+    const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
+    const body = payload ? JSON.stringify(filled(payload, await acting.values())) : bodyOf(ctx, own);
+    const { kind, id, runId } = run;
+    const deliveryId = queueDelivery(ctx, {
+      url,
+      event,
+      eventId: eventId ?? undefined,
+      body,
+      source: { kind, id, runId },
+      key: `${runId}:${place}`,
+    });
+    return success({ url, event }, { deliveryId });
+  },
+};
+
+/** A JSON value with the placeholders of its texts filled in. */
+function filled(value: unknown, values: MergeValues): unknown {
+  if (typeof value === 'string') return merged(value, values);
+  if (Array.isArray(value)) return value.map((item) => filled(item, values));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member, values)]));
+}

@@ -1,0 +1,77 @@
+import { daysAfter } from '../../kernel/base/timeZones.js';
+import type { Context } from '../../kernel/context/context.js';
+import { between, deadline, oneOf, type Report, text, uuid } from '../../kernel/model/checks.js';
+import { updateContact } from '../contacts/contact.service.js';
+import { TaskPriority } from '../tasks/task.model.js';
+import { createTask } from '../tasks/task.service.js';
+import { merged, mergedLine } from '../templates/template.mergeFields.js';
+import { type Acting, type ActionKind, success } from './action.kinds.js';
+
+/** Assigns the contact to a user. */
+export const assignContact: ActionKind = {
+  members: { userId: { type: 'string', check: uuid, required: true, names: 'user', also: ['assignedTo', 'assignTo'] } },
+  async perform(ctx, { userId }: { userId: string }, acting) {
+    const { id } = await acting.contact();
+    await updateContact(ctx, id, { assignedTo: userId });
+    return success({ contactId: id, assignedTo: userId });
+  },
+};
+
+interface TaskConfig {
+  title: string;
+  description?: string;
+  dueInDays?: number;
+  dueDate?: string;
+  priority?: keyof typeof TaskPriority;
+  assignedTo?: string;
+}
+
+/** The most days after which a task is due. */
+const mostDays = 3650;
+
+/** Makes a task about what the run is about. */
+export const makeTask: ActionKind = {
+  members: {
+    title: { type: 'string', check: text(500), required: true },
+    description: { type: 'string', check: text(5000) },
+    dueInDays: { type: 'integer', check: between(0, mostDays), also: ['dueDays'] },
+    dueDate: { type: 'string' },
+    priority: { type: 'string', check: oneOf(Object.keys(TaskPriority)) },
+    assignedTo: { type: 'string', check: uuid, names: 'user', also: ['userId', 'assignTo'] },
+  },
+  check(ctx, { dueDate }, blame) {
+    const report: Report = (_at, ...fault) => blame('dueDate', ...fault);
+    if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
+  },
+  async perform(ctx, config: TaskConfig, acting) {
+    const values = await acting.values();
+    const contact = acting.contactId ? await acting.contact() : null;
+    const input = {
+      title: mergedLine(config.title, values) || config.title,
+      description: config.description === undefined ? null : text5000(merged(config.description, values)),
+      dueDate: dueOf(ctx, config),
+      ...{ priority: config.priority ?? 'medium', status: 'todo' as const },
+      assignedTo: config.assignedTo ?? contact?.assignedTo ?? null,
+      contactId: contact?.id ?? null,
+      dealId: dealOf(acting),
+    };
+    const task = await createTask(ctx, input);
+    return success(
+      { title: task.title, dueDate: task.dueDate, assignedTo: task.assignedTo, contactId: task.contactId },
+      { taskId: task.id },
+    );
+  },
+};
+
+const text5000 = (value: string) => [...value].slice(0, 5000).join('') || null;
+
+function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
+  const { timezone } = ctx.caller.account;
+  if (dueInDays !== undefined) return daysAfter(ctx.now(), dueInDays, timezone);
+  return dueDate === undefined ? null : (deadline(dueDate, 'dueDate', () => undefined, { account: ctx.caller.account }) as Date);
+}
+
+function dealOf({ happening: { type, data } }: Acting): string | null {
+  const id = type === 'Deal' ? data.id : data.dealId;
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,149 @@
+import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { fromDatabase } from '../../kernel/database/errors.js';
+import { sql } from '../../kernel/database/sql.js';
+import { missingReferences, nobody, sawReference } from '../../kernel/operations/references.js';
+import type { ContactRow } from '../contacts/contact.service.js';
+import type { MergeValues } from '../templates/template.mergeFields.js';
+import { cleanConfig, Faults } from './action.config.js';
+import type { Acting, Action, ActionKind, Occasion, Outcome } from './action.kinds.js';
+import { enrollSequence, sendEmail, sendWebhook } from './action.messages.js';
+import { assignContact, makeTask } from './action.records.js';
+import { updateField } from './action.update.js';
+
+export type { Action, Happening, Occasion, Outcome } from './action.kinds.js';
+
+/** Contract "Workflow", actions: each type with what its configuration takes. */
+export const actionKinds = {
+  assign_contact: assignContact,
+  send_email: sendEmail,
+  create_task: makeTask,
+  update_field: updateField,
+  send_webhook: sendWebhook,
+  enroll_sequence: enrollSequence,
+} as const satisfies Record<string, ActionKind>;
+
+export type ActionType = keyof typeof actionKinds;
+
+/** An action and the place where it stands: "actions.2". */
+export interface Placed extends Action {
+  at: string;
+}
+
+/**
+ * The actions with their configurations cleaned. Throws 400 naming everything that is wrong with them, records of the account that
+ * are not there included: `actions.2.config.templateId`.
+ */
+export async function checkActions(ctx: Context, actions: readonly Placed[]): Promise<Action[]> {
+  const faults = new Faults();
+  const cleaned = await Promise.all(
+    actions.map(async ({ type, config, at }) => {
+      const kind: ActionKind = actionKinds[type as ActionType];
+      const blame = faults.at(`${at}.config`);
+      const own = cleanConfig(kind.members, config, blame, { account: ctx.caller.account });
+      await kind.check?.(ctx, own, blame);
+      return { type, config: own };
+    }),
+  );
+  // Of what is no id nobody asks the database.
+  if (faults.details.length === 0) await checkNames(ctx, cleaned, actions, faults);
+  if (faults.details.length > 0) throw invalid(faults.details.slice(0, 100));
+  return cleaned;
+}
+
+/** The records that a configuration names, by their kinds. */
+const namesIn = ({ type, config }: Action): { member: string; kind: string; id: string }[] =>
+  Object.entries((actionKinds[type as ActionType] as ActionKind).members).flatMap(([member, { names }]) =>
+    names && typeof config[member] === 'string' ? [{ member, kind: names, id: config[member] }] : [],
+  );
+
+async function checkNames(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: Faults): Promise<void> {
+  await Promise.all(
+    actions.map(async (action, i) => {
+      const named = namesIn(action);
+      const kinds = Object.fromEntries(named.map(({ member, kind }) => [member, kind]));
+      const missing = await missingReferences(ctx, kinds, Object.fromEntries(named.map(({ member, id }) => [member, id])));
+      const blame = faults.at(`${placed[i]!.at}.config`);
+      for (const member of missing) blame(member, nobody.code, nobody.message);
+    }),
+  );
+}
+
+/**
+ * Has the next write hold the templates that actions name: who archives one finds what names it, or is found by it. For what makes
+ * use of them from then on.
+ */
+export function holdTemplates(ctx: Context, actions: readonly Action[]): void {
+  const ids = new Set(actions.flatMap(namesIn).flatMap(({ kind, id }) => (kind === 'template' ? [id] : [])));
+  for (const id of ids) {
+    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null`;
+    ctx.requireRow(`template ${id}`, sql`select 1 from templates where ${there} for share`);
+  }
+}
+
+/** Whether the account may have actions done that send e-mail, or enroll for it: whoever has them begin is asked for it. */
+export const sendsEmail = (actions: readonly Action[]): boolean =>
+  actions.some(({ type }) => type === 'send_email' || type === 'enroll_sequence');
+
+/** The contact of an occasion as it is now. Throws 404 where it is about none, or it is deleted. */
+async function readContact(ctx: Context, id: string | null): Promise<ContactRow> {
+  const contact = found(id ? await ctx.load.contact.load(id) : null, 'Contact') as ContactRow;
+  sawReference(ctx, 'contact', contact.id);
+  return contact;
+}
+
+/** What changes the contact itself. */
+const changing = new Set(['assign_contact', 'update_field']);
+
+/** Does actions of an occasion, one after the other, as part of one unit of work: what they read of the occasion is read once. */
+export function actor(ctx: Context, occasion: Occasion): (action: Action, place: number) => Promise<Outcome> {
+  let contact: Promise<ContactRow> | undefined;
+  const loaded = (): Promise<ContactRow> => {
+    contact ??= readContact(ctx, occasion.contactId);
+    return contact;
+  };
+  const values = async (): Promise<MergeValues> => ({
+    ...valuesOf(ctx, occasion),
+    contact: occasion.contactId ? await loaded() : null,
+  });
+  return async ({ type, config }, place) => {
+    const acting: Acting = { ...occasion, place, contact: loaded, values };
+    const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config as never, acting);
+    // What an action changes of the contact the next one is to see.
+    if (changing.has(type)) contact = undefined;
+    return outcome;
+  };
+}
+
+/** What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type. */
+function valuesOf(ctx: Context, { happening: { event, eventId, at, type, data, changes }, run }: Occasion): MergeValues {
+  const own = type ? { [type.charAt(0).toLowerCase() + type.slice(1)]: data } : {};
+  return {
+    ...own,
+    ...{ workspace: { name: ctx.caller.account.name }, event: { id: eventId, name: event, createdAt: at }, record: data },
+    ...{ changes: changes ?? {}, [run.kind]: { id: run.id, name: run.name } },
+  };
+}
+
+/** Whether what an action threw may pass: a fault of ours or of the database, and not what is wrong with the action or its records. */
+export function mayPass(error: unknown): boolean {
+  const known = fromDatabase(error) ?? error;
+  return !(known instanceof AppError) || statusOf[known.code] >= 500 || known.code === 'rate_limited';
+}
+
+const second = 1000;
+/** How long after a fault that may pass an action is tried again; after the last one the run fails. */
+export const pauses = [10 * second, 60 * second];
+
+/** What an error is to people who look at a run, as "code: message": ours say nothing of themselves. */
+export function faultOf(error: unknown): string {
+  const known = fromDatabase(error) ?? error;
+  if (!(known instanceof AppError) || statusOf[known.code] >= 500) return 'internal_error: Something went wrong on our side';
+  return `${known.code}: ${known.message}`.slice(0, 1000);
+}
+
+/** The contact that a record is about: itself, or the one that it names. */
+export function contactOf(type: string | null, data: Readonly<Record<string, unknown>>): string | null {
+  const id = type === 'Contact' ? data.id : (data.contactId ?? (data.contact as { id?: unknown } | null)?.id);
+  return typeof id === 'string' ? id : null;
+}

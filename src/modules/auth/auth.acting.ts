@@ -1,0 +1,95 @@
+import type { AccountInfo, Actor, Cause, Principal } from '../../kernel/base/principal.js';
+import { type App, Context, type RequestInfo } from '../../kernel/context/context.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { listedSql } from '../../kernel/database/statement.js';
+import { principalOf } from './auth.identify.js';
+import { accountInfo } from './auth.session.js';
+
+/** Who changes something for an account when nobody is calling. */
+const system: Actor = { kind: 'system', id: null, name: 'System' };
+
+/**
+ * The contexts in which accounts act although nobody is calling: forms, inbound messages, sequences. The log names the actor. An
+ * account that is suspended or unknown has none.
+ */
+export async function actingForAccounts(
+  app: App,
+  accountIds: readonly string[],
+  actor: Actor = system,
+  requestId = app.clock.id(),
+  causes?: readonly Cause[],
+): Promise<Context[]> {
+  const accounts = await app.database.prisma.account.findMany({ where: { id: { in: [...accountIds] }, suspendedAt: null } });
+  const request = { id: requestId, ip: '127.0.0.1', causes };
+  return accounts.map((account) => new Context(app, request, accountPrincipal(accountInfo(account), actor)));
+}
+
+const accountPrincipal = (account: Principal['account'], actor: Actor): Principal => ({
+  ...{ kind: 'account', id: account.id, userId: null, userName: actor.name, role: 'admin', tier: 'admin', scopes: null },
+  ...{ actor, account },
+});
+
+const accountColumns = sql`a.id, a.name, a.plan, a.billing_status as "billingStatus", a.timezone, a.currency,
+  a.default_country as "defaultCountry", trim_scale(a.default_tax_rate)::text as "defaultTaxRate", a.trial_ends_at as "trialEndsAt"`;
+
+/** An account as a statement that finds work selects it. */
+export type FoundAccount = Omit<AccountInfo, 'trialEndsAt'> & { trialEndsAt: string | null };
+
+/** What such a statement selects of it, alias `a`, as one JSON value; null where it is suspended. */
+export const foundAccount = sql`case when a.suspended_at is null then (select row_to_json(own) from (select ${accountColumns}) own) end`;
+
+/** The context in which an account that was found acts. */
+export function actingAs(app: App, found: FoundAccount, { actor = system, request }: { actor?: Actor; request: RequestInfo }): Context {
+  const trialEndsAt = found.trialEndsAt && new Date(found.trialEndsAt);
+  return new Context(app, request, accountPrincipal(accountInfo({ ...found, trialEndsAt: trialEndsAt || null }), actor));
+}
+
+/**
+ * The context of the one account, alias `a`, that a from clause finds, in which the actor acts, and what else is selected there as
+ * one JSON value; undefined where there is none, or it is suspended. One statement: strangers wait for it.
+ */
+export async function actingAt<T>(ctx: Context, { value, from }: { value: Sql; from: Sql }, actor: Actor) {
+  const accounts = sql`select ${accountColumns}, ${value} as value from ${from} and a.suspended_at is null`;
+  const [account] = JSON.parse(await ctx.lookup(listedSql(accounts))) as (FoundAccount & { value: T })[];
+  if (!account) return undefined;
+  return { acting: actingAs(ctx.app, account, { actor, request: ctx.request }), value: account.value };
+}
+
+/**
+ * The context in which a form acts for its account, whoever fills it in, and its columns, alias `t`, as JSON; undefined where there is
+ * no such form, or its account is suspended. One statement: strangers wait for it.
+ */
+export async function actingForForm<Form extends { name: string }>(ctx: Context, formId: string, columns: Sql) {
+  const value = sql`(select row_to_json(own) from (select ${columns} from (select f.*) t) own)`;
+  const from = sql`public_forms p join forms f on f.account_id = p.account_id and f.id = p.id join accounts a on a.id = p.account_id
+    where p.id = ${formId}::uuid`;
+  const found = await actingAt<Form>(ctx, { value, from }, { kind: 'form', id: formId, name: '' });
+  if (!found) return undefined;
+  const { acting, value: form } = found;
+  return {
+    form,
+    acting: new Context(ctx.app, ctx.request, accountPrincipal(acting.caller.account, { kind: 'form', id: formId, name: form.name })),
+  };
+}
+
+/**
+ * The context of what a person asked for and left: as that person, with all rights in the account. Where the person has been
+ * removed since, it is the account's own; where the account is suspended there is none.
+ */
+export async function actingForPerson(app: App, accountId: string, userId: string | null, jobId: string): Promise<Context | undefined> {
+  const member = userId
+    ? await app.database.prisma.membership.findFirst({
+        where: { accountId, userId, status: 'active', account: { suspendedAt: null } },
+        include: { account: true },
+      })
+    : null;
+  if (!member) return (await actingForAccounts(app, [accountId], system, `job-${jobId}`))[0];
+  const principal = principalOf('job', jobId, member, { tier: 'admin', scopes: null });
+  return new Context(app, { id: `job-${jobId}`, ip: '127.0.0.1' }, principal);
+}
+
+/** The context of the account that has claimed a phone number; undefined where none has, or it is suspended. */
+export async function actingForNumber(app: App, number: string, actor: Actor): Promise<Context | undefined> {
+  const claimed = await app.database.prisma.phoneNumber.findUnique({ where: { number } });
+  return claimed ? (await actingForAccounts(app, [claimed.accountId], actor))[0] : undefined;
+}

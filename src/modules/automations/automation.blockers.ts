@@ -1,0 +1,173 @@
+import { AppError } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { readConditions } from '../../kernel/lists/conditions.js';
+import { actionKinds, checkActions } from '../actions/action.service.js';
+import {
+  type Blocker,
+  type Draft,
+  type GraphNode,
+  isObject,
+  nextOf,
+  nodesOf,
+  type Plan,
+  triggerOf,
+  wholeNode,
+} from './automation.graph.js';
+import { mostNodes, nodeTypes } from './automation.model.js';
+import { loopsOf, unreachableOf } from './automation.paths.js';
+import { isTrigger } from './automation.triggers.js';
+import { waitOf } from './automation.wait.js';
+import { actionOf } from './run.act.js';
+import { conditionsType } from './run.decide.js';
+
+/** The most blockers that are told at once. */
+const mostTold = 100;
+
+const at = (nodeId: string | null, code: string, message: string): Blocker => ({ nodeId, code, message });
+
+/** A draft as the version that it would be, and what stands against publishing it. Takes time in proportion to the graph. */
+export async function planOf(ctx: Context, draft: Draft): Promise<{ plan: Plan; blockers: Blocker[] }> {
+  const given = nodesOf(draft);
+  const isTooLarge = given.nodes.length > mostNodes;
+  const nodes = isTooLarge ? [] : given.nodes.map(wholeNode);
+  const start = nodes.find(({ id }) => id === given.startNodeId);
+  const { event, conditions } = triggerOf(draft, start);
+  const plan: Plan = {
+    ...{ kind: draft.kind, event, conditions, schedule: draft.schedule, timezone: draft.scheduleTimezone },
+    ...{ startNodeId: given.startNodeId, nodes: draft.kind === 'ext' ? [] : nodes },
+    ...{ extWebhookUrl: draft.extWebhookUrl, extWorkflowId: draft.extWorkflowId },
+  };
+  const isExt = draft.kind === 'ext';
+  const found = [...ofTrigger(ctx, draft, plan), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, nodes, isTooLarge))];
+  if (!isExt) found.push(...ofConditions(ctx, plan), ...(await cleanActions(ctx, plan.nodes)));
+  return { plan, blockers: found.slice(0, mostTold) };
+}
+
+function ofTrigger(ctx: Context, draft: Draft, { event }: Plan): Blocker[] {
+  const said = [draft.triggerEvent, draft.trigger?.event].filter((name) => name !== null && name !== undefined);
+  if (said.some((name) => name !== event)) return [at(null, 'bad_trigger', 'triggerEvent and trigger.event name different events')];
+  if (event === null || isTrigger(ctx, event)) return [];
+  return [at(null, 'bad_trigger', `${event.slice(0, 100)} is no event that starts automations`)];
+}
+
+function ofRunner(ctx: Context, { extWebhookUrl }: Plan): Blocker[] {
+  if (!extWebhookUrl) return [at(null, 'missing_url', 'an ext automation needs extWebhookUrl')];
+  const fault = ctx.app.egress.urlFault(extWebhookUrl);
+  return fault ? [at(null, 'bad_url', `extWebhookUrl ${fault}`)] : [];
+}
+
+/** What is wrong, as a blocker; what is no fault of the draft is thrown. */
+function faultsOf(nodeId: string | null, code: string, read: () => unknown): Blocker[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request') return [at(nodeId, code, error.message.slice(0, 500))];
+    throw error;
+  }
+}
+
+/** What of the conditions names no field of the record that they are about, or compares it with what it cannot be. */
+function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker[] {
+  const eventType = event === null ? undefined : ctx.app.registry.events.get(event)?.of.type;
+  const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => readConditions(ctx, eventType, conditions, 'triggerConditions')) : [];
+  return [...ofTrigger, ...nodes.flatMap((node) => ofNodeConditions(ctx, node, eventType))];
+}
+
+function ofNodeConditions(ctx: Context, { id, type, config, branches }: GraphNode, eventType: string | undefined): Blocker[] {
+  const own = conditionsType(config, eventType);
+  if (type === 'branch')
+    return branches.flatMap(({ when }, nth) => faultsOf(id, 'bad_branch', () => readConditions(ctx, own, when, `branches.${nth}.when`)));
+  const waited = type === 'wait' && typeof config.event === 'string' ? ctx.app.registry.events.get(config.event)?.of.type : undefined;
+  const about = waited ?? (type === 'condition' || type === 'goal' ? own : undefined);
+  return about ? faultsOf(id, 'bad_condition', () => readConditions(ctx, about, config.conditions, 'config.conditions')) : [];
+}
+
+/** Gives the actions their cleaned configurations; answers what is wrong with them. */
+async function cleanActions(ctx: Context, nodes: GraphNode[]): Promise<Blocker[]> {
+  const acting = nodes.filter(({ type, config }) => type === 'action' && isActionType(config.type));
+  try {
+    const cleaned = await checkActions(
+      ctx,
+      acting.map((node, nth) => ({ ...actionOf(node), at: String(nth) })),
+    );
+    for (const [nth, { type, config }] of cleaned.entries()) acting[nth]!.config = { ...acting[nth]!.config, type, config };
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.details) throw error;
+    return error.details.map(({ field, message }) => {
+      const [nth, ...member] = field.split('.');
+      return at(acting[Number(nth)]!.id, 'bad_action', `${member.join('.')} ${message}`.slice(0, 500));
+    });
+  }
+}
+
+const isActionType = (type: unknown): boolean => typeof type === 'string' && Object.hasOwn(actionKinds, type);
+
+type Given = ReturnType<typeof nodesOf>;
+
+function ofGraph(ctx: Context, given: Given, nodes: GraphNode[], isTooLarge: boolean): Blocker[] {
+  if (isTooLarge) return [at(null, 'too_many_nodes', `a graph has at most ${mostNodes} nodes`)];
+  const { startNodeId } = given;
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const shape = given.nodes.flatMap((node, nth) => ofShape(node, nodes[nth]!));
+  const whole = [...shape, ...twinsOf(nodes), ...ofLinks(nodes, byId)];
+  const start = startNodeId === null ? undefined : byId.get(startNodeId);
+  if (!start)
+    return [...whole, at(null, 'missing_start', nodes.length === 0 ? 'it does nothing: it has no node' : 'startNodeId names no node')];
+  const triggers = nodes.filter((node) => node.type === 'trigger' && node !== start);
+  return [
+    ...whole,
+    ...triggers.map(({ id }) => at(id, 'bad_trigger', 'a trigger can only be the start')),
+    ...nodes.flatMap((node) => ofNode(ctx, node)),
+    ...unreachableOf(start, nodes, byId).map((id) => at(id, 'unreachable_node', 'no path leads to it')),
+    ...loopsOf(nodes, byId).map((id) => at(id, 'endless_loop', 'it leads back to itself without a wait')),
+  ];
+}
+
+/** What of a node is of a wrong type. */
+function ofShape(given: Record<string, unknown>, { id, type }: GraphNode): Blocker[] {
+  const { config, next, branches } = given;
+  const faults = [
+    ...(id === '' || id.length > 200 ? ['its id must be a text of 1 to 200 characters'] : []),
+    ...(nodeTypes.includes(type) ? [] : [`its type must be one of ${nodeTypes.join(', ')}`]),
+    ...(config === undefined || config === null || isObject(config) ? [] : ['its config must be an object']),
+    ...(isLink(next) ? [] : ['its next must be the id of a node']),
+    ...(branches === undefined || branches === null || areBranches(branches) ? [] : ['its branches must be a list of {when, next}']),
+  ];
+  return faults.map((message) => at(id.slice(0, 200) || null, 'bad_graph', message));
+}
+
+const isLink = (value: unknown) => value === undefined || value === null || typeof value === 'string';
+const areBranches = (value: unknown) => Array.isArray(value) && value.every((branch) => isObject(branch) && isLink(branch.next));
+
+function twinsOf(nodes: GraphNode[]): Blocker[] {
+  const [seen, told] = [new Set<string>(), new Set<string>()];
+  for (const { id } of nodes) {
+    if (seen.has(id) && id !== '') told.add(id);
+    seen.add(id);
+  }
+  return [...told].map((id) => at(id, 'duplicate_node', 'two nodes have this id'));
+}
+
+const ofLinks = (nodes: GraphNode[], byId: ReadonlyMap<string, GraphNode>): Blocker[] =>
+  nodes.flatMap((node) => {
+    const lost = nextOf(node).filter((id) => !byId.has(id));
+    return lost.map((id) => at(node.id, 'unknown_node', `it leads to ${id.slice(0, 100)}, which is no node`));
+  });
+
+/** What the config of a node lacks. */
+function ofNode(ctx: Context, node: GraphNode): Blocker[] {
+  const { id, type, config, branches, next } = node;
+  if (type === 'condition' && config.conditions === undefined) return [at(id, 'bad_condition', 'its config needs conditions')];
+  if (type === 'branch' && branches.length === 0) return [at(id, 'bad_branch', 'it needs at least one branch')];
+  if (type === 'action' && !isActionType(config.type))
+    return [at(id, 'bad_action', `its config needs a type: ${Object.keys(actionKinds).join(', ')}`)];
+  if (type === 'end' && (next !== null || branches.length > 0)) return [at(id, 'bad_end', 'nothing follows an end')];
+  if (type !== 'wait') return [];
+  const wait = waitOf(config);
+  if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
+  if ('event' in wait && !isTrigger(ctx, wait.event))
+    return [at(id, 'bad_wait', `${wait.event.slice(0, 100)} is no event that is waited for`)];
+  return [];
+}

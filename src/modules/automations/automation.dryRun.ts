@@ -1,0 +1,118 @@
+import type { Context } from '../../kernel/context/context.js';
+import { checkReferences } from '../../kernel/operations/references.js';
+import { takenBack } from '../../kernel/operations/takenBack.js';
+import { actor, faultOf, type Outcome } from '../actions/action.service.js';
+import { resultsAsSeenBy } from '../contacts/contact.redaction.js';
+import { planOf } from './automation.blockers.js';
+import { recordSample } from './automation.catalog.js';
+import type { GraphNode, Plan } from './automation.graph.js';
+import { getAutomation } from './automation.service.js';
+import type { AutomationRow } from './automation.table.js';
+import { endOfWait, waitOf } from './automation.wait.js';
+import { actedOf, actionOf, occasionOf } from './run.act.js';
+import { decide, type Subject } from './run.decide.js';
+import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
+import { within } from './run.start.js';
+import type { Started } from './run.table.js';
+
+/** What the run would be about: what was given, else the contact, else the event's example. */
+function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput): Started | null {
+  const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
+  if (!plan.event || !type) return null;
+  const given = data ?? (type === 'Contact' ? undefined : recordSample(ctx, plan.event));
+  return { event: plan.event, type, data: given as Record<string, unknown> | undefined, changes: null };
+}
+
+/**
+ * Contract POST /automations/{id}/dry-run: the way that a contact would take through the draft, with what each step would do: it is
+ * done and taken back, so that nothing is written, told or sent. A wait is over at once, one for an event by that event; where the
+ * way comes round to a node again it ends. 400 for a contact who is not there.
+ */
+export async function dryRun(ctx: Context, id: string, input: DryRunInput): Promise<DryRunResult> {
+  const automation = await getAutomation(ctx, id);
+  await checkReferences(ctx, { contactId: 'contact' }, { contactId: input.contactId });
+  const { plan, blockers } = await planOf(ctx, automation);
+  const contactId = input.contactId?.toLowerCase() ?? null;
+  const about = { automationId: automation.id, contactId, blockers };
+  if (blockers.length > 0) return { ...about, outcome: 'blocked', steps: [] };
+  const steps = await stepsOf(ctx, plan, { automation, contactId, started: startedBy(ctx, plan, input) });
+  const last = steps.at(-1);
+  const outputs = await resultsAsSeenBy(
+    ctx,
+    steps.map(({ output }) => output as Record<string, unknown> | null),
+  );
+  return {
+    ...about,
+    outcome: last?.status === 'failed' ? 'failed' : last?.next ? 'repeats' : 'completed',
+    steps: steps.map((step, nth) => ({ ...step, output: outputs[nth]! })),
+  };
+}
+
+interface Trial {
+  automation: AutomationRow;
+  contactId: string | null;
+  started: Started | null;
+}
+
+async function stepsOf(ctx: Context, plan: Plan, trial: Trial): Promise<DryRunStep[]> {
+  if (plan.kind === 'ext') {
+    const output = { url: plan.extWebhookUrl, workflowId: plan.extWorkflowId };
+    return [{ nodeId: 'ext', type: 'ext', status: 'completed', input: null, output, next: null, error: null, at: ctx.now() }];
+  }
+  return takenBack(ctx, (outer) => tried(outer, plan, trial));
+}
+
+async function tried(outer: Context, plan: Plan, { automation, contactId, started }: Trial): Promise<DryRunStep[]> {
+  const [runId, now] = [outer.app.clock.id(), outer.now()];
+  const ctx = within(outer, { automation, runId });
+  const run = {
+    id: runId,
+    automationId: automation.id,
+    contactId,
+    eventId: null,
+    triggerEvent: plan.event,
+    triggerData: started,
+    startedAt: now,
+  };
+  const act = actor(ctx, occasionOf(run, automation.name));
+  const contact = async () => (contactId ? ((await ctx.load.contact.fresh(contactId)) as Record<string, unknown> | null) : null);
+  const nodes = new Map(plan.nodes.map((node) => [node.id, node]));
+  const [seen, steps] = [new Set<string>(), [] as DryRunStep[]];
+  let at = now;
+  for (let id = plan.startNodeId; id !== null && !seen.has(id); id = steps.at(-1)!.next) {
+    seen.add(id);
+    const node = nodes.get(id)!;
+    const { ends, ...step } = await stepOf(ctx, node, {
+      subject: { started, contact },
+      at,
+      act: () => act(actionOf(node), steps.length + 1),
+    });
+    steps.push({ nodeId: id, type: node.type, input: node.config, at, ...step });
+    at = ends ?? at;
+  }
+  return steps;
+}
+
+type Foreseen = Pick<DryRunStep, 'status' | 'output' | 'next' | 'error'> & { ends?: Date };
+
+interface Trying {
+  subject: Subject;
+  /** When it would be done. */
+  at: Date;
+  act(): Promise<Outcome>;
+}
+
+async function stepOf(ctx: Context, node: GraphNode, { subject, at, act }: Trying): Promise<Foreseen> {
+  try {
+    // What an action would make is of nothing: its ids are left out.
+    if (node.type === 'action') return { ...actedOf({ ...(await act()), made: undefined }), next: node.next, error: null };
+    if (node.type !== 'wait') return { ...(await decide(ctx, node, subject)), error: null };
+  } catch (error) {
+    return { status: 'failed', output: null, next: null, error: faultOf(error) };
+  }
+  const wait = waitOf(node.config)!;
+  const until = endOfWait(wait, at, ctx.caller.account.timezone);
+  const event = 'event' in wait ? wait.event : null;
+  const ends = event === null && until ? until : undefined;
+  return { status: 'completed', output: { until, event }, next: node.next, error: null, ends };
+}

@@ -1,0 +1,110 @@
+import { AppError } from '../../kernel/base/errors.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
+import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { planOf } from './automation.blockers.js';
+import type { Blocker, Plan } from './automation.graph.js';
+import { automationToChange, changesOf } from './automation.rows.js';
+import { nextMoment } from './automation.schedule.js';
+import type { AutomationRow } from './automation.table.js';
+import { actionOf } from './run.act.js';
+
+const versions = statement({
+  name: 'automationVersions',
+  takes: { ids: listOf(uuid), versions: listOf(integer) },
+  row: { id: uuid, version: integer, plan: json<Plan>() },
+  planned: true,
+  text: ({ account, ids, versions: numbers }) => sql`
+    select v.automation_id as id, v.version, v.graph as plan from automation_versions v
+    where v.account_id = ${account} and (v.automation_id, v.version) in (select * from unnest(${ids}, ${numbers}))`,
+});
+
+/** The most versions that are kept at hand. */
+const mostKept = 500;
+// A version is never changed. The one that was not asked for the longest time goes first.
+const kept = new Map<string, Plan>();
+
+const keep = (key: string, plan: Plan): Plan => {
+  kept.delete(key);
+  kept.set(key, plan);
+  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
+  return plan;
+};
+
+/** Published versions of automations by "id version", for many keys in one statement. */
+export const plansOfVersions: Batch<Plan | null> = async (ctx, keys) => {
+  const asked = keys.map((key) => key.split(' ') as [string, string]);
+  const rows = await ctx.rows(versions, { ids: asked.map(([id]) => id), versions: asked.map(([, nth]) => Number(nth)) });
+  return inOrder(keys, rows, ({ id, version }) => `${id} ${version}`).map((row) => row?.plan ?? null);
+};
+
+/** A published version of an automation. */
+export async function planOfVersion(ctx: Context, id: string, nth: number): Promise<Plan> {
+  const key = `${ctx.caller.account.id} ${id} ${nth}`;
+  const plan = kept.get(key) ?? (await ctx.load.automationPlan.load(`${id} ${nth}`));
+  if (!plan) throw new Error(`Automation ${id} has no version ${nth}`);
+  return keep(key, plan);
+}
+
+/** What starts runs of a version while it is active. */
+const startsOf = (ctx: Context, { event, schedule, timezone }: Plan) => {
+  const nextRunAt = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, ctx.now()) : null;
+  return { liveEvent: event, nextRunAt, dueAt: nextRunAt };
+};
+
+/** What starts runs of an automation that is switched on or off. */
+export async function liveOf(ctx: Context, { id, publishedVersion }: AutomationRow, isActive: boolean) {
+  if (!isActive) return { liveEvent: null, nextRunAt: null, dueAt: null };
+  return startsOf(ctx, await planOfVersion(ctx, id, publishedVersion!));
+}
+
+const refusal = (blockers: Blocker[]) =>
+  new AppError('validation_failed', `The automation cannot be published: ${blockers[0]!.message}`, { more: { blockers } });
+
+/** What stands against publishing the draft of an automation. */
+export const blockersOf = async (ctx: Context, automation: AutomationRow): Promise<Blocker[]> => (await planOf(ctx, automation)).blockers;
+
+/**
+ * What has to be so of the actions of a version that is to start runs: 402 after a trial, 403 where the account may not send mail
+ * yet. The templates that they name are held from being deleted meanwhile.
+ */
+async function mayRun(ctx: Context, actions: readonly Action[]): Promise<void> {
+  checkTrial(ctx);
+  if (sendsEmail(actions)) await checkMayMail(ctx);
+  holdTemplates(ctx, actions);
+}
+
+const actionsOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
+
+/** Throws where a published version must not start runs again: as publishing does, and 400 where what its actions name is gone. */
+export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
+  const placed = actionsOf(plan).map((node) => ({ ...actionOf(node), at: node.id }));
+  await mayRun(ctx, await checkActions(ctx, placed));
+}
+
+/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers. */
+export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
+  ctx.lockRows();
+  const before = await automationToChange(ctx, id);
+  const { plan, blockers } = await planOf(ctx, before);
+  if (blockers.length > 0) throw refusal(blockers);
+  await mayRun(ctx, actionsOf(plan).map(actionOf));
+  const publishedVersion = (before.publishedVersion ?? 0) + 1;
+  ctx.insert('AutomationVersion', { automationId: before.id, version: publishedVersion, graph: plan, publishedBy: ctx.caller.userId });
+  const state = { status: 'published', active: true, publishedVersion, publishedAt: ctx.now(), ...startsOf(ctx, plan) } as const;
+  const saved = ctx.update('Automation', before, state) as AutomationRow;
+  if (saved.liveEvent || plan.nodes.some(({ type }) => type === 'wait')) await ctx.follow('automations');
+  const changes = changesOf(before, saved);
+  await ctx.emit({
+    name: 'automation.updated',
+    record: saved,
+    changes,
+    also: { 'automation.published': ['status', 'publishedVersion', 'publishedAt'] },
+  });
+  return saved;
+}

@@ -1,0 +1,16 @@
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { Automation } from './automation.model.js';
+import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
+
+const toChange = rowsToChange('automations', wholeAutomation, automationTable.columns);
+
+/** One automation, to be changed, or 404. */
+export const automationToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Automation'), 'Automation');
+
+const tracked = namesOf(Automation).filter((name) => !['id', 'createdAt', 'updatedAt', 'runCount', 'lastTriggered'].includes(name));
+
+/** What differs between two states of an automation. */
+export const changesOf = (before: AutomationRow, after: AutomationRow): Changes => changesBetween(before, after, tracked);

@@ -1,0 +1,42 @@
+import { Cron } from 'croner';
+import { invalidField } from '../../kernel/base/errors.js';
+import { atLocal, isZone, localTime } from '../../kernel/base/timeZones.js';
+
+/** How far apart two runs of a schedule may be: what never comes in this time is no schedule. */
+const horizonMs = 10 * 366 * 24 * 60 * 60 * 1000;
+/** Local times that the clocks have shown already are passed over: those of one doubled hour, to the second. */
+const mostSkipped = 2 * 3600 + 2;
+
+// The clock of a zone is read as if it were UTC: so that what the clocks skip or show twice is ours to say.
+const read = (schedule: string) => new Cron(schedule, { timezone: 'UTC', paused: true });
+
+/**
+ * The next moment of a schedule after an instant, by the clock of a zone: what falls into a skipped hour is done at its end, and
+ * what falls into a doubled one in its first. Null where there is none within ten years.
+ */
+export function nextMoment(schedule: string, zone: string, after: Date): Date | null {
+  const cron = read(schedule);
+  let local: Date | null = new Date(localTime(after, zone));
+  for (let n = 0; n < mostSkipped; n++) {
+    local = cron.nextRun(local);
+    if (!local || local.getTime() - after.getTime() > horizonMs) return null;
+    const at = atLocal(local.getTime(), zone);
+    if (at > after) return at;
+  }
+  return null;
+}
+
+/** Throws 400 for what is no schedule, never comes, or has no zone of that name. */
+export function checkSchedule(schedule: string | null | undefined, zone: string | null | undefined, now: Date): void {
+  if (zone && !isZone(zone)) throw invalidField('scheduleTimezone', 'invalid_format', 'must be an IANA time zone');
+  if (!schedule) return;
+  const wrong = (why: string) => invalidField('schedule', 'invalid_format', `must be a cron expression of five or six fields${why}`);
+  if (![5, 6].includes(schedule.trim().split(/\s+/).length)) throw wrong('');
+  let next: Date | null;
+  try {
+    next = nextMoment(schedule, zone ?? 'UTC', now);
+  } catch {
+    throw wrong('');
+  }
+  if (!next) throw wrong(' that comes within ten years');
+}

@@ -1,0 +1,78 @@
+import { check, found, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow } from '../../kernel/database/kinds.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { signingSecretOf } from '../webhooks/webhook.queue.js';
+import { checkDraft } from './automation.graph.js';
+import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
+import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
+import { automationToChange, changesOf } from './automation.rows.js';
+import { checkSchedule } from './automation.schedule.js';
+import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
+import { endRunsOf } from './run.end.js';
+
+/** Contract GET /automations: newest first. */
+export const listAutomations = (ctx: Context, args: AutomationList) => listRows<AutomationRow>(ctx, automationTable, args);
+
+/** One automation, or null. */
+export const findAutomation = (ctx: Context, id: string) => findRow<AutomationRow>(ctx, automationTable, id);
+
+/** Contract GET /automations/{id}: one automation, or 404. */
+export const getAutomation = async (ctx: Context, id: string) => found(await findAutomation(ctx, id), 'Automation');
+
+/** GET /automations/{id}/signing-secret: for whoever checks what it sends; 404. */
+export async function signingSecret(ctx: Context, id: string) {
+  const automation = await getAutomation(ctx, id);
+  return { secret: signingSecretOf(ctx, { kind: 'automation', id: automation.id }) };
+}
+
+const blank = { ...emptyRow(wholeAutomation), kind: 'native', status: 'draft', active: false, runCount: 0, attempt: 0 } as const;
+
+/** Contract POST /automations: a draft, which does nothing before it is published. */
+export async function createAutomation(ctx: Context, input: CreateAutomationInput): Promise<AutomationRow> {
+  checkDraft(input);
+  checkSchedule(input.schedule, input.scheduleTimezone, ctx.now());
+  checkTrial(ctx);
+  const { webhookUrl: _url, runCount, lastTriggered, ...whole } = { ...blank, ...defined(input) };
+  const made = ctx.insert('Automation', { ...whole, createdBy: ctx.caller.userId });
+  const automation = { ...made, webhookUrl: made.extWebhookUrl, runCount, lastTriggered } as AutomationRow;
+  await ctx.emit({ name: 'automation.created', record: automation });
+  return automation;
+}
+
+/**
+ * Contract PATCH /automations/{id}: the draft, which holds once it is published. `active` starts and stops the published version;
+ * 422 where there is none, 400 where what its actions name is gone, 402 after a trial. What runs goes on.
+ */
+export async function updateAutomation(ctx: Context, id: string, input: UpdateAutomationInput): Promise<AutomationRow> {
+  checkDraft(input);
+  ctx.lockRows();
+  const before = await automationToChange(ctx, id);
+  const { active = before.active, ...draft } = defined(input);
+  checkSchedule(draft.schedule, draft.scheduleTimezone ?? before.scheduleTimezone, ctx.now());
+  const isActive = active ?? false;
+  check(!isActive || before.publishedVersion !== null, () =>
+    unprocessable('active', 'not_allowed', 'needs a published version: publish it first'),
+  );
+  if (isActive && !before.active) await checkToRun(ctx, await planOfVersion(ctx, before.id, before.publishedVersion!));
+  const switched = isActive === before.active ? {} : { active: isActive, ...(await liveOf(ctx, before, isActive)) };
+  const given = { ...draft, ...switched };
+  const wanted = { ...before, ...given, webhookUrl: draft.extWebhookUrl === undefined ? before.webhookUrl : draft.extWebhookUrl };
+  if (Object.keys(changesOf(before, wanted)).length === 0) return before;
+  const saved = { ...ctx.update('Automation', before, given), webhookUrl: wanted.webhookUrl } as AutomationRow;
+  await ctx.emit({ name: 'automation.updated', record: saved, changes: changesOf(before, saved) });
+  return saved;
+}
+
+/** Contract DELETE /automations/{id}: it starts nothing more, and its runs end. */
+export async function deleteAutomation(ctx: Context, id: string) {
+  const before = await automationToChange(ctx, id);
+  ctx.update('Automation', before, { deletedAt: ctx.now(), active: false, liveEvent: null, nextRunAt: null, dueAt: null });
+  const record = { ...before, active: false, nextRunAt: null };
+  await ctx.emit({ name: 'automation.deleted', record });
+  await endRunsOf(ctx, before.id);
+  return deleted(before.id);
+}

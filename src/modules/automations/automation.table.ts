@@ -1,0 +1,37 @@
+import { instant, integer, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { Automation, AutomationConnection, AutomationList } from './automation.model.js';
+
+/** Kept by triggers: counting would read every run of a page of automations. */
+const runCount = sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'automation:' || t.id)`;
+const lastTriggered = sql`(select max(r.started_at) from automation_runs r where r.account_id = t.account_id and r.automation_id = t.id)`;
+
+export const automationTable = table({
+  row: modelRow('Automation', Automation, { liveEvent: nullable(text), dueAt: nullable(instant), attempt: integer }),
+  quiet: ['liveEvent'],
+  list: AutomationList,
+  page: AutomationConnection,
+  renamed: { webhookUrl: 'ext_webhook_url' },
+  computed: { runCount, lastTriggered },
+  carried: ['runCount', 'lastTriggered'],
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (words) => contains('t.name', words),
+    kind: (kind) => sql`t.kind = ${kind}`,
+    status: (status) => sql`t.status = ${status}`,
+    active: (active) => sql`t.active = ${active}`,
+    folderId: (folder) => sql`t.folder_id = ${folder}`,
+  },
+});
+
+/** An automation as its record shows it, with what it is kept with. */
+export const wholeAutomation = {
+  ...automationTable.shape,
+  webhookUrl: nullable(text),
+  runCount: integer,
+  lastTriggered: nullable(instant),
+};
+export type AutomationRow = RowOf<typeof wholeAutomation>;

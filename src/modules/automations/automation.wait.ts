@@ -1,0 +1,93 @@
+import { atLocal, daysAfter, isZone, localTime } from '../../kernel/base/timeZones.js';
+
+const second = 1000;
+const units = { seconds: second, minutes: 60 * second, hours: 3600 * second, days: 86_400 * second, weeks: 7 * 86_400 * second };
+type Unit = keyof typeof units;
+const unitNames = Object.keys(units) as Unit[];
+
+/** The longest wait, and the longest patience with an event. */
+const longestMs = 10 * 366 * units.days;
+
+/** So long: days keep the local time, whatever the clocks do in between. */
+interface Span {
+  days: number;
+  ms: number;
+}
+
+/** What a wait waits for. */
+export type Wait =
+  | { for: Span }
+  | { until: { hour: number; minute: number; weekdays: number[]; zone: string | null } }
+  | { at: Date }
+  | { event: string; conditions: unknown; patience: Span | null };
+
+const isPart = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
+/** `{days: 1, hours: 12}`, or `{duration: 5, unit: 'minutes'}`; undefined for what is none, or nothing at all. */
+function spanOf(config: Record<string, unknown>): Span | undefined {
+  const { duration, unit } = config;
+  const named = typeof unit === 'string' ? unitNames.find((name) => name === unit || name === `${unit}s`) : undefined;
+  const given = duration === undefined ? config : named && { [named]: duration };
+  if (!given) return undefined;
+  const parts = unitNames.filter((name) => given[name] !== undefined);
+  if (parts.some((name) => !isPart(given[name]))) return undefined;
+  const of = (name: Unit) => (given[name] as number | undefined) ?? 0;
+  const whole = of('days') + 7 * of('weeks');
+  const days = Math.floor(whole);
+  const ms = of('seconds') * units.seconds + of('minutes') * units.minutes + of('hours') * units.hours + (whole - days) * units.days;
+  const length = ms + days * units.days;
+  return length >= second && length <= longestMs ? { days, ms: Math.round(ms) } : undefined;
+}
+
+function untilOf({ until, weekdays = [], timezone = null }: Record<string, unknown>): Wait | undefined {
+  const clock = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(String(until));
+  if (!clock) return momentOf(until);
+  const days = weekdays as unknown[];
+  if (!Array.isArray(days) || !days.every((day) => Number.isInteger(day) && (day as number) >= 0 && (day as number) <= 6)) return undefined;
+  if (timezone !== null && !(typeof timezone === 'string' && isZone(timezone))) return undefined;
+  return { until: { hour: Number(clock[1]), minute: Number(clock[2]), weekdays: days as number[], zone: timezone } };
+}
+
+function momentOf(text: unknown): Wait | undefined {
+  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text)) return undefined;
+  const at = new Date(text);
+  return Number.isNaN(at.getTime()) ? undefined : { at };
+}
+
+/**
+ * What the config of a wait says: a span (`days`, `hours` …, or `duration` and `unit`), `until` a local time (HH:MM, on `weekdays`,
+ * 0 is Sunday, by the clock of `timezone`) or an instant, or an `event`, with `conditions` and a `timeout`. Undefined for what is
+ * none of them.
+ */
+export function waitOf(config: Record<string, unknown>): Wait | undefined {
+  if (config.until !== undefined) return untilOf(config);
+  if (config.event === undefined) {
+    const span = spanOf(config);
+    return span && { for: span };
+  }
+  if (typeof config.event !== 'string') return undefined;
+  const given = config.timeout;
+  const patience = given === undefined || given === null ? null : spanOf(Object(given) as Record<string, unknown>);
+  return patience === undefined ? undefined : { event: config.event, conditions: config.conditions ?? null, patience };
+}
+
+const after = ({ days, ms }: Span, now: Date, zone: string): Date => new Date((days > 0 ? daysAfter(now, days, zone) : now).getTime() + ms);
+
+/** When a wait that begins now ends by itself; null where only an event ends it. `zone` is the workspace's. */
+export function endOfWait(wait: Wait, now: Date, zone: string): Date | null {
+  if ('for' in wait) return after(wait.for, now, zone);
+  if ('at' in wait) return wait.at;
+  if ('event' in wait) return wait.patience && after(wait.patience, now, zone);
+  return nextTime(wait.until, now, wait.until.zone ?? zone);
+}
+
+/** The next moment at which the clocks of a zone show a time, on one of some weekdays or on any. */
+function nextTime({ hour, minute, weekdays }: { hour: number; minute: number; weekdays: number[] }, now: Date, zone: string): Date {
+  const midnight = Math.floor(localTime(now, zone) / units.days) * units.days;
+  for (let days = 0; ; days++) {
+    const local = midnight + days * units.days + hour * units.hours + minute * units.minutes;
+    const at = atLocal(local, zone);
+    const isWanted = weekdays.length === 0 || weekdays.includes(new Date(local).getUTCDay());
+    if (isWanted && at > now) return at;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Batch } from '../../kernel/context/context.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { runSchedule } from './automation.due.js';
+import type { Plan } from './automation.graph.js';
+import { Automation, automationEvents } from './automation.model.js';
+import { plansOfVersions } from './automation.publish.js';
+import { automationRelations } from './automation.relations.js';
+import { AutomationResolver } from './automation.resolver.js';
+import { findAutomation } from './automation.service.js';
+import { automationTable } from './automation.table.js';
+import { usesInAutomations } from './automation.uses.js';
+import { goOn } from './run.due.js';
+import { automationRunsEnded, onContactDeleted } from './run.end.js';
+import { AutomationRunExplanation, BehindRun, NextStep } from './run.explain.model.js';
+import { AutomationRun, AutomationStepLog, automationRunEvents, automationStepLogEvents } from './run.model.js';
+import { automationReader } from './run.reader.js';
+import { AutomationRunResolver, AutomationStepLogResolver } from './run.resolver.js';
+import { findRun, findStep, runsById } from './run.service.js';
+import { automationRunTable, automationStepLogTable, type RunRow } from './run.table.js';
+
+declare module '../../kernel/context/loaders.js' {
+  interface Loaders {
+    automationRunsEnded: Loader<void>;
+    automationRun: Loader<RunRow | null>;
+    automationPlan: Loader<Plan | null>;
+  }
+}
+
+const access = { scope: 'automations' };
+const actor = { kind: 'automation', id: null, name: 'Automations' } as const;
+
+const members = (type: new () => object, more: Record<string, string> = {}) =>
+  namesOf(type)
+    .map((name) => more[name] ?? name)
+    .join(' ');
+const history = `runs(first: 20) { nodes { ${members(AutomationRun)} } }`;
+const parts = { next: `next { ${members(NextStep)} }`, causes: `causes { ${members(BehindRun)} }` };
+const explained = `explanation { ${members(AutomationRunExplanation, parts)} } stepLogs(first: 200) { nodes { ${members(AutomationStepLog)} } }`;
+
+export default defineModule({
+  name: 'automations',
+  about: 'Simple rules: when something happens, a few actions follow',
+  tables: [automationTable, automationRunTable, automationStepLogTable],
+  relations: automationRelations,
+  resolvers: [AutomationResolver, AutomationRunResolver, AutomationStepLogResolver],
+  uses: { template: usesInAutomations, sequence: usesInAutomations, user: usesInAutomations },
+  events: [
+    recordFeed(automationEvents, { record: () => Automation, find: findAutomation, access }),
+    recordFeed(automationRunEvents, {
+      record: () => AutomationRun,
+      find: findRun,
+      by: { automationId: 'Only runs of this automation', contactId: 'Only runs for this contact' },
+      access,
+    }),
+    recordFeed(automationStepLogEvents, {
+      record: () => AutomationStepLog,
+      find: findStep,
+      by: { automationId: 'Only steps of runs of this automation', runId: 'Only steps of this run' },
+      access,
+    }),
+  ],
+  on: { 'contact.deleted': onContactDeleted },
+  loaders: { automationRunsEnded, automationRun: runsById as Batch, automationPlan: plansOfVersions as Batch },
+  readers: { automations: automationReader },
+  due: {
+    automations: { table: 'automations', actor, work: runSchedule },
+    automationRuns: { table: 'automation_runs', actor, work: goOn },
+  },
+  routes: [
+    list('GET /automations', 'automations', { as: 'bare', pagingHeaders: true }),
+    make('POST /automations', 'createAutomation', { also: [402, 422] }),
+    list('GET /automations/events', 'triggerEvents', { as: 'bare' }),
+    act('POST /automations/resolve', 'resolveNames', { as: 'bare' }),
+    read('GET /automations/{id}', 'automation', { with: history }),
+    edit('PATCH /automations/{id}', 'updateAutomation', { also: [402, 422] }),
+    drop('DELETE /automations/{id}', 'deleteAutomation'),
+    act('POST /automations/{id}/publish', 'publishAutomation', { also: [402, 422] }),
+    read('GET /automations/{id}/signing-secret', 'automationSigningSecret'),
+    act('POST /automations/{id}/dry-run', 'dryRunAutomation'),
+    act('POST /automations/{id}/bulk-enroll', 'enrollInAutomation', { also: [402, 422] }),
+    read('GET /automations/{id}/analytics', 'automationAnalytics'),
+    read('GET /automations/{id}/node-stats', 'automationNodeStats', { as: 'bare' }),
+    list('GET /automations/{id}/step-logs', 'stepsOfAutomation', { as: 'page' }),
+    list('GET /automations/{id}/runs', 'runsOfAutomation', { as: 'page' }),
+    read('GET /automations/{id}/runs/{runId}', 'runOfAutomation', { pathArgs: { id: 'automationId', runId: 'id' }, with: explained }),
+  ],
+});

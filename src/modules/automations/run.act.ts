@@ -1,0 +1,42 @@
+import type { Context } from '../../kernel/context/context.js';
+import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
+import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
+import type { GraphNode, Plan } from './automation.graph.js';
+import { actorOf } from './run.start.js';
+import type { RunRow } from './run.table.js';
+
+/** The action of a node, as workflows know it. */
+export const actionOf = ({ config }: GraphNode): Action => ({
+  type: String(config.type),
+  config: (config.config ?? {}) as Action['config'],
+});
+
+type About = Pick<RunRow, 'id' | 'automationId' | 'contactId' | 'eventId' | 'triggerEvent' | 'triggerData' | 'startedAt'>;
+
+/** What the actions of a run are done for. */
+export function occasionOf(run: About, automationName: string): Occasion {
+  const { id: runId, automationId: id, contactId, eventId, triggerEvent: event, triggerData } = run;
+  const { type = null, data = {}, changes = null, createdAt } = triggerData ?? {};
+  const { kind, name } = actorOf({ id, name: automationName }) as { kind: 'automation'; name: string };
+  const at = createdAt ? new Date(createdAt) : run.startedAt;
+  return { run: { kind, id, runId, name }, happening: { event, eventId, at, type, data, changes }, contactId };
+}
+
+/** What an action came to, as a step is logged. */
+export const actedOf = ({ status, result, made }: Outcome) =>
+  ({ status: status === 'skipped' ? 'skipped' : 'completed', output: { ...result, ...made } }) as const;
+
+/** Has the runner of an ext automation called: what started the run, signed, on the ladder of webhooks. Answers the delivery. */
+export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise<Record<string, unknown>> {
+  const { automationId, id: runId, contactId, triggerData, eventId } = run;
+  const event = run.triggerEvent ?? 'automation.enrolled';
+  const contact = contactId ? await ctx.load.contact.load(contactId) : null;
+  const { data = contact ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
+  const told = bodyOf(ctx, { id: eventId ?? runId, event, createdAt: new Date(createdAt), data, changes });
+  const automation = { id: automationId, runId, contactId, workflowId: plan.extWorkflowId };
+  const body = JSON.stringify({ ...(JSON.parse(told) as object), automation });
+  const source = { kind: 'automation', id: automationId, runId } as const;
+  const key = `${runId}:ext`;
+  const deliveryId = queueDelivery(ctx, { url: plan.extWebhookUrl!, event, eventId: eventId ?? undefined, body, source, key });
+  return { deliveryId };
+}

@@ -1,0 +1,78 @@
+import type { Context } from '../../kernel/context/context.js';
+import { type Happened, readConditions } from '../../kernel/lists/conditions.js';
+import { recordOf } from '../../kernel/model/restRecord.js';
+import type { Branch, GraphNode } from './automation.graph.js';
+import type { Started } from './run.table.js';
+
+/** What a step came to, and where the run goes on: nowhere is its end. */
+export interface Decision {
+  status: 'completed' | 'skipped';
+  output: Record<string, unknown> | null;
+  next: string | null;
+}
+
+/** Whom and what a run is about. */
+export interface Subject {
+  started: Started | null;
+  /** The contact as it is now; null where the run is for nobody, or the contact is gone. */
+  contact(): Promise<Record<string, unknown> | null>;
+}
+
+/** The type of the record that the conditions of a node are about: that of the event, or the contact where there is none or it says so. */
+export const conditionsType = (config: Record<string, unknown>, eventType: string | undefined): string =>
+  config.of === 'contact' ? 'Contact' : (eventType ?? 'Contact');
+
+/** What the conditions of a node are evaluated over: a contact as it is now, anything else as the event told it. */
+async function happenedOf(ctx: Context, type: string, { started, contact }: Subject): Promise<Happened> {
+  const changes = started?.type === type ? started.changes : null;
+  if (type !== 'Contact') return { data: started?.data ?? {}, changes };
+  const row = await contact();
+  return { data: row ? recordOf(ctx.app.registry.schema(), 'Contact', row) : (started?.type === 'Contact' && started.data) || {}, changes };
+}
+
+async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unknown; at: string }, subject: Subject) {
+  const type = conditionsType(node.config, subject.started?.type);
+  return readConditions(ctx, type, given, at).evaluate(await happenedOf(ctx, type, subject));
+}
+
+const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as const;
+
+/** The branch of one of the words by which a node knows its ways. */
+export const branchOf = ({ branches }: GraphNode, which: readonly unknown[]): Branch | undefined =>
+  branches.find(({ when }) => which.includes(when));
+
+/** Whether conditions hold: on by the branch of the answer, else by `next`, which is the way of what has no branch. */
+async function condition(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
+  const { holds: isMet, conditions } = await holds(ctx, node, { given: node.config.conditions, at: 'config.conditions' }, subject);
+  const [yes, no] = [branchOf(node, words.yes), branchOf(node, words.no)];
+  const other = isMet ? no : yes;
+  const way = isMet ? yes : no;
+  // With one branch alone `next` is the other way; with none, those who do not meet the conditions end here.
+  const next = way ? way.next : isMet || other ? node.next : null;
+  return { status: 'completed', output: { holds: isMet, conditions, next }, next };
+}
+
+/** The first of the branches whose conditions hold, else `next`. */
+async function branch(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
+  const looked: object[] = [];
+  for (const [nth, { when, next }] of node.branches.entries()) {
+    const { holds: isMet, conditions } = await holds(ctx, node, { given: when, at: `branches.${nth}.when` }, subject);
+    looked.push({ branch: nth, holds: isMet, conditions });
+    if (isMet) return { status: 'completed', output: { branch: nth, branches: looked, next }, next };
+  }
+  return { status: 'completed', output: { branch: null, branches: looked, next: node.next }, next: node.next };
+}
+
+/** A goal counts where its conditions hold, always where it has none; the run goes on either way. */
+async function goal(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
+  const { holds: isMet, conditions } = await holds(ctx, node, { given: node.config.conditions ?? null, at: 'config.conditions' }, subject);
+  return { status: isMet ? 'completed' : 'skipped', output: { reached: isMet, conditions, next: node.next }, next: node.next };
+}
+
+/** What a node that neither acts nor waits comes to. */
+export async function decide(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
+  if (node.type === 'condition') return condition(ctx, node, subject);
+  if (node.type === 'branch') return branch(ctx, node, subject);
+  if (node.type === 'goal') return goal(ctx, node, subject);
+  return { status: 'completed', output: null, next: node.type === 'end' ? null : node.next };
+}

@@ -1,0 +1,62 @@
+import type { Context } from '../../kernel/context/context.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { faultOf, mayPass, pauses } from '../actions/action.service.js';
+import { planOfVersion } from './automation.publish.js';
+import { within } from './run.start.js';
+import { runToChange } from './run.table.js';
+import { mostActions, type Pace, Walk } from './run.walk.js';
+
+/**
+ * Goes on with a run: up to its next wait, or its end. What its steps do and where it stands then are one transaction, so that
+ * nothing is done twice; where an action fails, those before it are done one by one.
+ */
+export async function goOn(ctx: Context, due: DueRow): Promise<void> {
+  let pace: Pace | undefined = { mostActions };
+  for (let isMore = true; isMore && pace; ) {
+    const progress = { actions: 0, nodeId: null as string | null };
+    try {
+      const at: Pace = { ...pace, progress };
+      isMore = await transacted(ctx, (inside) => burst(inside, due, at));
+    } catch (error) {
+      pace = await paceAfter(ctx, due, { error, pace, progress });
+    }
+  }
+}
+
+interface Fault {
+  error: unknown;
+  pace: Pace;
+  progress: { actions: number; nodeId: string | null };
+}
+
+/** How a run goes on after a fault; undefined where it does so later. A fault of no step is thrown. */
+async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: Fault): Promise<Pace | undefined> {
+  if (progress.nodeId === null || pace.fault) throw error;
+  if (progress.actions > 1) return { mostActions: 1 };
+  if (mayPass(error) && (await isPutOff(ctx, due, error))) return undefined;
+  return { mostActions: 1, fault: { nodeId: progress.nodeId, message: faultOf(error) } };
+}
+
+async function burst(ctx: Context, { id, attempt }: DueRow, pace: Pace): Promise<boolean> {
+  const run = await ctx.forChange(runToChange, id, 'Automation run');
+  if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
+  const automation = { id: run.automationId, name: run.automationName };
+  const inside = within(ctx, { automation, runId: id, causes: run.causes });
+  const walk = new Walk(inside, run, await planOfVersion(ctx, run.automationId, run.version), pace);
+  return walk.go();
+}
+
+/** Puts off a step after a fault that may pass; false where it was tried often enough. */
+async function isPutOff(ctx: Context, { id, attempt }: DueRow, error: unknown): Promise<boolean> {
+  return transacted(ctx, async (inside) => {
+    const run = await inside.forChange(runToChange, id, 'Automation run');
+    const pause = pauses[run.tries];
+    if (run.attempt !== attempt) return true;
+    if (pause === undefined) return false;
+    ctx.app.log.warn({ err: error, run: id, tries: run.tries + 1 }, 'a step of an automation failed and is tried again');
+    const dueAt = new Date(inside.now().getTime() + pause);
+    inside.update('AutomationRun', run, { tries: run.tries + 1, dueAt, leasedUntil: null });
+    return true;
+  });
+}

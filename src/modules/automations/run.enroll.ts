@@ -1,0 +1,58 @@
+import { check, unprocessable } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { flag, listOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { isUuid } from '../../kernel/model/checks.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { planOfVersion } from './automation.publish.js';
+import { automationToChange } from './automation.rows.js';
+import type { AutomationEnrollDetail, AutomationEnrollResult, EnrollAutomationInput } from './run.model.js';
+import { startRun } from './run.start.js';
+
+// They are held, so that a contact who is deleted meanwhile is deleted with the run.
+const candidates = statement({
+  name: 'contactsToAutomate',
+  takes: { ids: listOf(uuid), automation: uuid },
+  row: { id: uuid, isIn: flag },
+  locks: true,
+  text: ({ account, ids, automation }) => sql`
+    select c.id, exists (
+      select 1 from automation_runs r where r.account_id = c.account_id and r.automation_id = ${automation} and r.contact_id = c.id
+        and r.status in ('running', 'waiting')) as "isIn"
+    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
+});
+
+/** Which of some contacts are there, and whether each is in a run of the automation already. */
+export async function whoIsIn(ctx: Context, automation: string, ids: readonly string[]): Promise<Map<string, boolean>> {
+  if (ids.length === 0) return new Map();
+  return new Map((await ctx.rows(candidates, { ids, automation })).map(({ id, isIn }) => [id, isIn]));
+}
+
+/**
+ * Contract POST /automations/{id}/bulk-enroll: starts a run for each contact, whatever the trigger asks for. Those who are in one
+ * are skipped. 404 for the automation, 422 while it is not active.
+ */
+export async function enrollInAutomation(ctx: Context, id: string, { contactIds }: EnrollAutomationInput): Promise<AutomationEnrollResult> {
+  // Who starts runs of one automation comes one after the other, each seeing whom the others started runs for.
+  ctx.lockRows();
+  const automation = await automationToChange(ctx, id);
+  checkTrial(ctx);
+  check(automation.active, () => unprocessable('id', 'not_allowed', 'names an inactive automation: publish it first'));
+  const version = automation.publishedVersion!;
+  const { startNodeId } = await planOfVersion(ctx, automation.id, version);
+  const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);
+  const found = await whoIsIn(ctx, automation.id, ids);
+  const details: AutomationEnrollDetail[] = [];
+  for (const contactId of contactIds) {
+    const contact = String(contactId).toLowerCase();
+    const isIn = found.get(contact);
+    if (isIn === false) {
+      found.set(contact, true);
+      const { id: runId } = await startRun(ctx, { automation, version, startNodeId, contactId: contact, causes: ctx.request.causes });
+      details.push({ contactId, status: 'enrolled', reason: null, runId });
+    } else details.push({ contactId, status: 'skipped', reason: isIn ? 'already_enrolled' : 'not_found', runId: null });
+  }
+  const enrolled = details.filter(({ status }) => status === 'enrolled').length;
+  return { enrolled, skipped: details.length - enrolled, details };
+}

@@ -1,0 +1,52 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
+import { sql } from '../../kernel/database/sql.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { asSeenBy } from '../contacts/contact.redaction.js';
+import { getAutomation } from './automation.service.js';
+import type { AutomationRunList, AutomationStepLogList } from './run.model.js';
+import { automationRunTable, automationStepLogTable, type RunRow, type StepRow } from './run.table.js';
+
+/** Runs of all automations, newest first. */
+export const listRuns = (ctx: Context, args: AutomationRunList, automation?: string) =>
+  listRows<RunRow>(ctx, automationRunTable, args, { more: automation ? [sql`t.automation_id = ${automation}::uuid`] : [] });
+
+/** GET /automations/{id}/runs: newest first; 404 for the automation. */
+export const listRunsOf = async (ctx: Context, id: string, args: AutomationRunList) =>
+  listRuns(ctx, args, (await getAutomation(ctx, id)).id);
+
+/** One run, or null. */
+export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, automationRunTable, id);
+
+/** Runs as the caller may see them, for many keys in one statement: with what explains them. */
+export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
+  const { triggerData } = automationRunTable.shape;
+  const rows = await ctx.select(
+    { ...automationRunTable.shape, seen: triggerData },
+    sql`select ${automationRunTable.columns}, ${asSeenBy(ctx, sql`t.trigger_data`, 'payload')} as seen
+    from automation_runs t where t.account_id = ${ctx.caller.account.id}::uuid and t.id = any(${[...ids]}::uuid[])`,
+  );
+  const runs = rows.map(({ seen, ...run }) => ({ ...run, triggerData: seen }) as RunRow);
+  return inOrder(ids, runs, ({ id }) => id);
+};
+
+/** One run, or 404: of an automation, where that is said. */
+export async function getRun(ctx: Context, id: string, automation?: string): Promise<RunRow> {
+  const run = found(await findRun(ctx, id), 'Automation run');
+  return found(automation && run.automationId !== automation.toLowerCase() ? null : run, 'Automation run');
+}
+
+/** Steps of all runs, newest first. */
+export const listSteps = (ctx: Context, args: AutomationStepLogList, automation?: string) =>
+  listRows<StepRow>(ctx, automationStepLogTable, args, { more: automation ? [sql`t.automation_id = ${automation}::uuid`] : [] });
+
+/** Contract GET /automations/{id}/step-logs: newest first; 404 for the automation. */
+export const listStepsOf = async (ctx: Context, id: string, args: AutomationStepLogList) =>
+  listSteps(ctx, args, (await getAutomation(ctx, id)).id);
+
+/** One step, or null. */
+export const findStep = (ctx: Context, id: string) => findRow<StepRow>(ctx, automationStepLogTable, id);
+
+/** One step, or 404. */
+export const getStep = async (ctx: Context, id: string) => found(await findStep(ctx, id), 'Step');

@@ -1,0 +1,57 @@
+import type { Actor, Cause } from '../../kernel/base/principal.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow } from '../../kernel/database/kinds.js';
+import type { Changes } from '../../kernel/events/facts.js';
+import { isLoop } from '../actions/action.trigger.js';
+import { automationRunTable, type RunRow, type Started } from './run.table.js';
+
+/** What starts a run. */
+interface Start {
+  automation: { id: string; name: string };
+  version: number;
+  contactId?: string | null;
+  startNodeId: string | null;
+  eventId?: string | null;
+  entityType?: string | null;
+  entityId?: string | null;
+  triggerEvent?: string | null;
+  triggerData?: Started | null;
+  scheduledFor?: Date | null;
+  /** The runs behind what starts it. */
+  causes?: readonly Cause[];
+}
+
+const blank = { ...emptyRow(automationRunTable.shape), steps: 0, tries: 0, attempt: 0 };
+
+/** Who does what a run does. */
+export const actorOf = ({ id, name }: Start['automation']): Actor => ({ kind: 'automation', id, name });
+
+/** Starts a run in this unit of work, and tells of it. One that would go round in a circle ends at once. */
+export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
+  const { automation, version, startNodeId, causes = [], contactId = null, ...about } = start;
+  const now = ctx.now();
+  const ended = { status: 'failed', endReason: 'loop', error: 'loop', completedAt: now, durationMs: 0 } as const;
+  const begun = { status: 'running', currentNodeId: startNodeId, dueAt: now } as const;
+  const run = ctx.insert('AutomationRun', {
+    ...{ ...blank, ...about, automationId: automation.id, version, contactId, startedAt: now, causes: causes.length > 0 ? causes : null },
+    ...(isLoop(causes, { kind: 'automation', id: automation.id }) ? ended : begun),
+  });
+  await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run as RunRow);
+  if (run.dueAt) ctx.wake('automationRuns');
+  return run as RunRow;
+}
+
+/** The context in which a run does what it does. */
+export function within(
+  ctx: Context,
+  { automation, runId, causes }: { automation: Start['automation']; runId: string; causes?: readonly Cause[] | null },
+) {
+  const chain = causes ?? [];
+  const isSaid = (ctx.request.causes ?? []).length >= chain.length;
+  const base = isSaid ? ctx : chain.reduce((inner, cause) => inner.within(cause, actorOf(automation)), ctx);
+  return base.within({ kind: 'automation', id: automation.id, runId }, actorOf(automation));
+}
+
+/** Tells of a change of a run: progress, which is no entry of the log. */
+export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> =>
+  ctx.emit({ name: `automation_run.${fact}`, record: run, changes, contactId: run.contactId, logged: false });

@@ -1,0 +1,93 @@
+import type { Cause } from '../../kernel/base/principal.js';
+import { flag, instant, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { since, until } from '../../kernel/lists/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { outcomeAsSeenBy } from '../contacts/contact.redaction.js';
+import {
+  AutomationRun,
+  AutomationRunConnection,
+  AutomationRunList,
+  AutomationStepLog,
+  AutomationStepLogConnection,
+  AutomationStepLogList,
+} from './run.model.js';
+
+/** What started a run: the event with its record, as it was then. */
+export interface Started {
+  event?: string;
+  /** The type of the record. */
+  type?: string;
+  createdAt?: string;
+  data?: Record<string, unknown>;
+  changes?: Record<string, { from: unknown; to: unknown }> | null;
+}
+
+/** What the next burst of a run needs to know. */
+export interface RunState {
+  /** The event that ended a wait. */
+  arrived?: { event: string; eventId: string };
+}
+
+export const automationRunTable = table({
+  row: modelRow('AutomationRun', AutomationRun, {
+    ...{
+      triggerData: nullable(json<Started>()),
+      state: nullable(json<RunState>()),
+      waitStepId: nullable(uuid),
+      waitingSince: nullable(instant),
+    },
+    ...{ causes: nullable(json<Cause[]>()), tries: integer, attempt: integer, dueAt: nullable(instant) },
+  }),
+  quiet: ['tries', 'state', 'waitEvent'],
+  what: 'Automation run',
+  list: AutomationRunList,
+  page: AutomationRunConnection,
+  counted: false,
+  sorts: { startedAt: byTime('started_at') },
+  byDefault: ['startedAt', 'desc'],
+  conditions: {
+    automationId: (id) => sql`t.automation_id = ${id}::uuid`,
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+    status: (status) => sql`t.status = ${status}`,
+    startedFrom: (moment, ctx) => since('t.started_at', moment, ctx),
+    startedTo: (moment, ctx) => until('t.started_at', moment, ctx),
+  },
+});
+export type RunRow = RowOf<typeof automationRunTable.shape>;
+
+export const automationStepLogTable = table({
+  row: modelRow('AutomationStepLog', AutomationStepLog),
+  what: 'Step',
+  list: AutomationStepLogList,
+  page: AutomationStepLogConnection,
+  counted: false,
+  computed: { output: (ctx) => outcomeAsSeenBy(ctx, sql`t.output`) },
+  carried: ['output'],
+  sorts: { startedAt: byTime('started_at'), nth: { by: 't.nth', type: 'integer' } },
+  byDefault: ['startedAt', 'desc'],
+  conditions: {
+    automationId: (id) => sql`t.automation_id = ${id}::uuid`,
+    runId: (id) => sql`t.run_id = ${id}::uuid`,
+    nodeId: (id) => sql`t.node_id = ${id}`,
+    status: (status) => sql`t.status = ${status}`,
+  },
+});
+/** The columns of a step with all that came of it, for the server itself. */
+export const wholeStep = sql`${automationStepLogTable.columns}, t.output as "output"`;
+export type StepRow = RowOf<typeof automationStepLogTable.shape>;
+
+const ofAutomation = { automationName: text, isDeleted: flag };
+export type DueRun = RunRow & RowOf<typeof ofAutomation>;
+
+/** A run that goes on, with what it needs to know of its automation. */
+export const runToChange = rowsToChange(
+  'automation_runs',
+  { ...automationRunTable.shape, ...ofAutomation },
+  sql`${automationRunTable.columns}, (select a.name from automations a where a.account_id = t.account_id and a.id = t.automation_id) as "automationName",
+    exists (select 1 from automations a where a.account_id = t.account_id and a.id = t.automation_id and a.deleted_at is not null) as "isDeleted"`,
+  { live: sql`true` },
+);
+
+export const stepToChange = rowsToChange('automation_step_logs', automationStepLogTable.shape, wholeStep, { live: sql`true` });

@@ -1,0 +1,170 @@
+import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { instantAt } from '../../kernel/base/timeZones.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { emptyRow } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { relinks } from '../../kernel/lists/relink.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
+import { getCalendar } from './calendar.service.js';
+import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
+
+const { shape: row, columns } = appointmentTable;
+const [minute, day] = [60_000, 24 * 60 * 60_000];
+
+/** Appointments of all calendars, the earliest first. */
+export const listAppointments = (ctx: Context, args: AppointmentList) => listRows<AppointmentRow>(ctx, appointmentTable, args);
+
+/** Contract GET /calendars/{id}/appointments: the earliest first. */
+export async function listOfCalendar(ctx: Context, calendarId: string, args: AppointmentList) {
+  const { id } = await getCalendar(ctx, calendarId);
+  return listRows<AppointmentRow>(ctx, appointmentTable, args, { more: [sql`t.calendar_id = ${id}::uuid`] });
+}
+
+/** One appointment, null where there is none: for the feed of its events. */
+export const findAppointment = (ctx: Context, id: string) => findRow<AppointmentRow>(ctx, appointmentTable, id);
+
+/** Throws 404 where an appointment is not on the calendar that a path names. */
+function checkPlace(calendarId: string | null | undefined, appointment: AppointmentRow): AppointmentRow {
+  check(!calendarId || validId(calendarId, 'Appointment') === appointment.calendarId, () => notFound('Appointment'));
+  return appointment;
+}
+
+/** One appointment; of this calendar where one is named. Throws 404 where it is deleted. */
+export async function getAppointment(ctx: Context, id: string, calendarId?: string | null): Promise<AppointmentRow> {
+  return checkPlace(calendarId, found(await findAppointment(ctx, id), 'Appointment'));
+}
+
+const toChange = rowsToChange('appointments', row, columns);
+
+interface Times {
+  startTime: Date;
+  endTime: Date;
+}
+
+/** A time as the calendar's clocks tell it. Throws 400 where they skip it, or no year has it. */
+function timeOf(field: keyof Times, given: string, { timezone }: CalendarRow): Date {
+  const instant = instantAt(given, timezone);
+  check(instant, () => invalidField(field, 'out_of_range', `is skipped by the clocks of ${timezone} on that day`));
+  const year = instant.getUTCFullYear();
+  check(year > 0 && year < 10_000, () => invalidField(field, 'out_of_range', 'must be a date-time between the years 1 and 9999'));
+  return instant;
+}
+
+const longest = 366;
+
+/** The given times of an appointment, the rest as `before`. Throws 400 where it would not end after it begins, or last too long. */
+function timesOf(given: { startTime?: string; endTime?: string }, calendar: CalendarRow, before?: Times): Times {
+  const startTime = given.startTime === undefined ? before!.startTime : timeOf('startTime', given.startTime, calendar);
+  const endTime = given.endTime === undefined ? before!.endTime : timeOf('endTime', given.endTime, calendar);
+  const [blamed, says] = given.endTime === undefined ? ['startTime', 'must be before endTime'] : ['endTime', 'must be after startTime'];
+  check(endTime > startTime, () => invalidField(blamed!, 'conflicting', says!));
+  const days = (endTime.getTime() - startTime.getTime()) / day;
+  check(days <= longest, () => invalidField(blamed!, 'out_of_range', `must leave it at most ${longest} days long`));
+  return { startTime, endTime };
+}
+
+const busyUntil = ({ endTime }: Times, { bufferMinutes }: CalendarRow) => new Date(endTime.getTime() + bufferMinutes * minute);
+
+/**
+ * Has the next write take the calendar as it was read, and the person whom the appointment is for: those who book there come one after
+ * the other, since two under way that overlap would wait for each other until the database ends one of them.
+ */
+function takePlace(ctx: Context, calendar: CalendarRow, person: string | null): void {
+  const account = sql`account_id = ${ctx.caller.account.id}::uuid`;
+  const asRead = sql`id = ${calendar.id}::uuid and buffer_minutes = ${calendar.bufferMinutes}::int`;
+  ctx.requireRow(
+    `booking 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
+    sql`select 1 from calendars where ${account} and ${asRead} for no key update`,
+  );
+  if (!person) return;
+  ctx.requireRow(
+    `booking 2 person ${person}`,
+    sql`select 1 from memberships where ${account} and user_id = ${person}::uuid and status <> 'removed' for no key update`,
+  );
+}
+
+const blank = { ...emptyRow(row), status: 'scheduled' } as const;
+const links: ReferenceKinds<'assignedTo' | 'contactId'> = { assignedTo: 'user', contactId: 'contact' };
+
+/**
+ * Contract POST /calendars/{id}/appointments. Throws 409 where a scheduled one overlaps another scheduled one of the calendar or of the
+ * user who has it.
+ */
+export async function createAppointment(
+  ctx: Context,
+  calendarId: string,
+  { startTime, endTime, ...input }: CreateAppointmentInput,
+): Promise<AppointmentRow> {
+  const calendar = await getCalendar(ctx, calendarId);
+  const times = timesOf({ startTime, endTime }, calendar);
+  await checkReferences(ctx, links, input);
+  checkTrial(ctx);
+  const appointment: AppointmentRow = ctx.insert('Appointment', {
+    ...{ ...blank, ...defined(input), ...times },
+    ...{ calendarId: calendar.id, busyUntil: busyUntil(times, calendar) },
+  });
+  if (appointment.status === 'scheduled') takePlace(ctx, calendar, appointment.assignedTo);
+  await emitAppointment(ctx, 'created', appointment);
+  return appointment;
+}
+
+const tracked = [...namesOf(AppointmentFields), 'startTime', 'endTime'];
+/** What an appointment that is scheduled takes its place with. */
+const placing = ['startTime', 'endTime', 'status', 'assignedTo'];
+
+/** Contract PATCH: any status follows any other. Throws 409 as a booking does. */
+export async function updateAppointment(
+  ctx: Context,
+  id: string,
+  { startTime, endTime, ...input }: UpdateAppointmentInput,
+  calendarId?: string | null,
+): Promise<AppointmentRow> {
+  const before = checkPlace(calendarId, await ctx.forChange(toChange, id, 'Appointment'));
+  const calendar = await getCalendar(ctx, before.calendarId);
+  const given = { ...defined(input), ...timesOf({ startTime, endTime }, calendar, before) };
+  const changes = changesBetween(before, { ...before, ...given }, tracked);
+  if (Object.keys(changes).length === 0) return before;
+  await checkReferences(ctx, links, changedReferences(links, changes));
+  const after = { ...before, ...given };
+  const isPlaced = placing.some((field) => changes[field]);
+  if (isPlaced && after.status === 'scheduled') takePlace(ctx, calendar, after.assignedTo);
+  const saved: AppointmentRow = ctx.update('Appointment', before, { ...given, ...(isPlaced && { busyUntil: busyUntil(after, calendar) }) });
+  await emitAppointment(ctx, 'updated', saved, changes);
+  return saved;
+}
+
+/** Deletes an appointment softly; its time is free again. */
+export async function deleteAppointment(ctx: Context, id: string, calendarId?: string | null) {
+  const appointment = checkPlace(calendarId, await ctx.forChange(toChange, id, 'Appointment'));
+  ctx.update('Appointment', appointment, { deletedAt: ctx.now() });
+  await emitAppointment(ctx, 'deleted', appointment);
+  return deleted(appointment.id);
+}
+
+const linked = {
+  ...{ table: 'appointments', row, columns },
+  tell: (ctx: Context, appointment: AppointmentRow, changes: Changes) => emitAppointment(ctx, 'updated', appointment, changes),
+};
+const leaveUser = relinks(linked, 'assignedTo');
+const followContact = relinks(linked, 'contactId');
+
+/** Contract DELETE /users/{id}: the appointments of a removed user are nobody's. */
+export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+
+/** Contract POST /contacts/merge: the appointments are with the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
+}
+
+const emitAppointment = (ctx: Context, fact: 'created' | 'updated' | 'deleted', appointment: AppointmentRow, changes?: Changes) =>
+  ctx.emit({ name: `appointment.${fact}`, record: appointment, changes, contactId: appointment.contactId });

@@ -1,0 +1,139 @@
+import { timingSafeEqual } from 'node:crypto';
+import { setImmediate as pause } from 'node:timers/promises';
+import ICAL from 'ical.js';
+import { sign } from '../../kernel/base/crypto.js';
+import { found } from '../../kernel/base/errors.js';
+import type { Actor } from '../../kernel/base/principal.js';
+import type { Context } from '../../kernel/context/context.js';
+import { instant, integer, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import type { CallbackRequest } from '../../kernel/module/module.js';
+import type { RawReply } from '../../kernel/module/routes.js';
+import { actingForAccounts } from '../auth/auth.acting.js';
+import type { CalendarFeed } from './calendar.model.js';
+import { calendarToChange, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
+import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
+
+const hexOf = (id: string) => id.replaceAll('-', '');
+const idOf = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** Which calendar of which account, and which of its addresses: 36 bytes, and 18 of a signature. */
+const [placeBytes, signatureBytes] = [36, 18];
+const word = /^([\w-]{72})(\.ics)?$/;
+
+const signatureOf = ({ app }: Context, place: Buffer) =>
+  Buffer.from(sign(app, 'calendar feeds', place.toString('hex')), 'base64url').subarray(0, signatureBytes);
+
+/** The address of a calendar's feed, which nobody else can make: whoever has it reads the feed, until it is renewed. */
+function addressOf(ctx: Context, { id, feedVersion }: CalendarRow): CalendarFeed {
+  const version = Buffer.alloc(4);
+  version.writeUInt32BE(feedVersion);
+  const place = Buffer.concat([Buffer.from(hexOf(ctx.caller.account.id) + hexOf(id), 'hex'), version]);
+  const token = Buffer.concat([place, signatureOf(ctx, place)]).toString('base64url');
+  return { url: `${ctx.app.config.publicUrl}/calendars/${token}.ics` };
+}
+
+/** The address under which other programs subscribe to a calendar. */
+export const feedOf = async (ctx: Context, id: string): Promise<CalendarFeed> => addressOf(ctx, await getCalendar(ctx, id));
+
+/** Gives the feed of a calendar another address; the one of before leads nowhere from then on. */
+export async function renewFeed(ctx: Context, id: string): Promise<CalendarFeed> {
+  const before = await ctx.forChange(calendarToChange, id, 'Calendar');
+  const saved: CalendarRow = ctx.update('Calendar', before, { feedVersion: before.feedVersion + 1 });
+  await emitCalendar(ctx, saved, changesBetween(before, saved, ['feedVersion']));
+  return addressOf(ctx, saved);
+}
+
+const reader: Actor = { kind: 'system', id: null, name: 'Calendar feed' };
+
+/** The calendar that an address is of, and a context of its account; undefined for one that we did not write, or that was renewed. */
+async function calendarAt(ctx: Context, token: string): Promise<{ acting: Context; calendar: CalendarRow } | undefined> {
+  const [, text] = word.exec(token) ?? [];
+  if (!text) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  const [place, signature] = [bytes.subarray(0, placeBytes), bytes.subarray(placeBytes)];
+  if (!timingSafeEqual(signatureOf(ctx, place), signature)) return undefined;
+  const hex = place.toString('hex');
+  const [acting] = await actingForAccounts(ctx.app, [idOf(hex.slice(0, 32))], reader);
+  const calendar = acting && (await findCalendar(acting, idOf(hex.slice(32, 64))));
+  return calendar && calendar.feedVersion === place.readUInt32BE(32) ? { acting, calendar } : undefined;
+}
+
+// The library counts a line without the space that it begins a continued one with: 75 bytes are the most.
+ICAL.foldLength = 74;
+
+const dayMs = 24 * 60 * 60_000;
+/** Days back, days ahead, and the most appointments of a feed: those to come before those that were. */
+const [back, ahead, most] = [30, 365, 1000];
+
+const shown = statement({
+  name: 'appointmentsOfFeed',
+  takes: { calendar: uuid, from: instant, now: instant, to: instant, most: integer },
+  row: appointmentTable.shape,
+  text: ({ account, calendar, from, now, to, most: limit }) => sql`
+    select ${appointmentTable.columns} from appointments t where t.account_id = ${account} and t.calendar_id = ${calendar}
+      and t.start_time between ${from} and ${to} and t.deleted_at is null
+    order by t.end_time > ${now} desc, t.start_time, t.id limit ${limit}`,
+});
+
+const statuses = { scheduled: 'CONFIRMED', completed: 'CONFIRMED', cancelled: 'CANCELLED' } as const;
+
+/** In UTC, to the second, as iCalendar has it. */
+const time = (at: Date) => `${at.toISOString().slice(0, 19)}Z`;
+
+/** A text on lines of its own, without the control characters that iCalendar has no place for. */
+const clean = (text: string) => text.replace(/\r\n?/g, '\n').replace(/[^\P{Cc}\n\t]/gu, '');
+
+type Property = [name: string, parameters: object, type: string, value: string];
+const text = (name: string, value: string | null): Property[] => (value === null ? [] : [[name, {}, 'text', clean(value)]]);
+const moment = (name: string, value: Date): Property => [name, {}, 'date-time', time(value)];
+
+/** An appointment as jCal (RFC 7265), the JSON of iCalendar. */
+const eventOf = ({ id, title, description, location, status, ...times }: AppointmentRow) => [
+  'vevent',
+  [
+    ...[
+      ...text('uid', id),
+      moment('dtstamp', times.updatedAt),
+      moment('last-modified', times.updatedAt),
+      moment('created', times.createdAt),
+    ],
+    ...[moment('dtstart', times.startTime), moment('dtend', times.endTime), ...text('status', statuses[status])],
+    ...[...text('summary', title), ...text('description', description), ...text('location', location)],
+  ],
+  [],
+];
+
+/** The appointments as lines, a hundred at a time: printing all of them at once would hold up others. */
+async function printed(rows: readonly AppointmentRow[]): Promise<string> {
+  const parts: string[] = [];
+  for (const [i, row] of rows.entries()) {
+    parts.push(ICAL.stringify.component(eventOf(row), ICAL.design.icalendar));
+    if (i % 100 === 99) await pause();
+  }
+  return parts.map((part) => `${part}\r\n`).join('');
+}
+
+/** The lines of the calendar itself around those of its appointments. */
+function around({ name, description }: CalendarRow, events: string): string {
+  const properties: Property[] = [
+    ...[...text('version', '2.0'), ...text('prodid', '-//CRM server//Calendar//EN'), ...text('method', 'PUBLISH')],
+    ...[...text('x-wr-calname', name), ...text('x-wr-caldesc', description)],
+    ['refresh-interval', {}, 'duration', 'PT15M'],
+  ];
+  const whole = ICAL.stringify(['vcalendar', properties, []]);
+  // A function, since a replacement of text would read the dollar signs in it.
+  return whole.replace(/END:VCALENDAR\s*$/, () => `${events}END:VCALENDAR\r\n`);
+}
+
+/** GET /calendars/{token}: a calendar as iCalendar (RFC 5545), for programs that subscribe to it. Notes and metadata stay here. */
+export async function showFeed(ctx: Context, { params }: CallbackRequest): Promise<RawReply> {
+  const { acting, calendar } = found(await calendarAt(ctx, params.token ?? ''), 'Calendar');
+  const now = ctx.now();
+  const range = { from: new Date(now.getTime() - back * dayMs), now, to: new Date(now.getTime() + ahead * dayMs) };
+  const rows = await acting.rows(shown, { calendar: calendar.id, ...range, most });
+  const headers = { 'Cache-Control': 'private, max-age=300', 'Content-Disposition': 'inline; filename="calendar.ics"' };
+  return { type: 'text/calendar; charset=utf-8', headers, body: around(calendar, await printed(rows)) };
+}

@@ -1,0 +1,132 @@
+import { check, found, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import type { Context } from '../../kernel/context/context.js';
+import { flag, instant, integer, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import type { CalendarList, CreateCalendarInput, UpdateCalendarInput, WorkingHours } from './calendar.model.js';
+import { type CalendarRow, calendarTable } from './calendar.table.js';
+
+const { shape: row, columns } = calendarTable;
+
+/** Contract GET /calendars. */
+export const listCalendars = (ctx: Context, args: CalendarList) => listRows<CalendarRow>(ctx, calendarTable, args);
+
+/** One calendar, null where there is none: for the feed of its events. */
+export const findCalendar = (ctx: Context, id: string) => findRow<CalendarRow>(ctx, calendarTable, id);
+
+const byDefault = statement({
+  name: 'defaultCalendar',
+  row: { id: uuid },
+  text: ({ account }) => sql`select id from calendars where account_id = ${account} and is_default`,
+});
+
+/** One calendar; without an id the default one, or 404 where there is none. */
+export async function getCalendar(ctx: Context, asked?: string | null): Promise<CalendarRow> {
+  const id = asked ?? found((await ctx.rows(byDefault))[0], 'Calendar').id;
+  return found(await findCalendar(ctx, id), 'Calendar');
+}
+
+export const calendarToChange = rowsToChange('calendars', row, columns, { live: sql`true` });
+
+// One at a time: of two that want to be the default, one comes first.
+const oneAtATime = statement({
+  name: 'lockCalendars',
+  row: { locked: text },
+  locks: true,
+  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'calendars', 0))::text as locked`,
+});
+
+const hasDefault = statement({
+  name: 'hasDefaultCalendar',
+  row: { is: flag },
+  text: ({ account }) => sql`select exists (select 1 from calendars where account_id = ${account} and is_default) as is`,
+});
+
+const unsetDefault = statement({
+  name: 'unsetDefaultCalendar',
+  takes: { now: instant },
+  row,
+  changes: true,
+  text: ({ account, now }) =>
+    sql`update calendars t set is_default = false, updated_at = ${now} where t.account_id = ${account} and t.is_default returning ${columns}`,
+});
+
+/** Takes the mark of the default off the calendar that has it. */
+async function dropDefault(ctx: Context): Promise<void> {
+  const [before] = await ctx.rows(unsetDefault, { now: ctx.now() });
+  if (before) await emitCalendar(ctx, before, { isDefault: { from: true, to: false } });
+}
+
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday'] as const;
+const officeHours = (): WorkingHours[] => weekdays.map((day) => ({ day, opens: '09:00', closes: '17:00' }));
+
+/** Throws 422 where a calendar closes before it opens. */
+function checkHours(hours: readonly WorkingHours[] | null | undefined): void {
+  for (const [i, { opens, closes }] of (hours ?? []).entries()) {
+    check(opens < closes, () => unprocessable(`workingHours.${i}.closes`, 'conflicting', 'must be after opens'));
+  }
+}
+
+/** Contract POST /calendars. The first one becomes the default. */
+export async function createCalendar(ctx: Context, { isDefault, ...input }: CreateCalendarInput): Promise<CalendarRow> {
+  checkHours(input.workingHours);
+  checkTrial(ctx);
+  await ctx.rows(oneAtATime);
+  const [known] = await ctx.rows(hasDefault);
+  if (isDefault && known?.is) await dropDefault(ctx);
+  const defaults = { timezone: ctx.caller.account.timezone, description: null, bufferMinutes: 0, slotMinutes: 30, feedVersion: 1 };
+  const calendar: CalendarRow = ctx.insert('Calendar', {
+    ...{ ...defaults, ...defined(input), workingHours: input.workingHours ?? officeHours() },
+    isDefault: Boolean(isDefault) || !known?.is,
+  });
+  await ctx.emit({ name: 'calendar.created', record: calendar });
+  return calendar;
+}
+
+/**
+ * Contract PATCH /calendars/{id}. Another buffer holds for what is booked already as well, as far as the next appointments leave room
+ * for it.
+ */
+export async function updateCalendar(ctx: Context, id: string, input: UpdateCalendarInput): Promise<CalendarRow> {
+  checkHours(input.workingHours);
+  ctx.lockRows();
+  if (input.isDefault) await ctx.rows(oneAtATime);
+  const before = await ctx.forChange(calendarToChange, id, 'Calendar');
+  check(!(before.isDefault && input.isDefault === false), () =>
+    unprocessable('isDefault', 'not_allowed', 'passes on when another calendar gets it'),
+  );
+  const given = defined(input);
+  const changes = changesBetween(before, { ...before, ...given }, Object.keys(given));
+  if (Object.keys(changes).length === 0) return before;
+  if (changes.isDefault) await dropDefault(ctx);
+  const saved: CalendarRow = ctx.update('Calendar', before, given);
+  if (changes.bufferMinutes) await ctx.rows(rebuffer, { calendar: saved.id, minutes: saved.bufferMinutes, now: ctx.now() });
+  await emitCalendar(ctx, saved, changes);
+  return saved;
+}
+
+/** Tells of a change of a calendar. */
+export const emitCalendar = (ctx: Context, calendar: CalendarRow, changes: Changes) =>
+  ctx.emit({ name: 'calendar.updated', record: calendar, changes });
+
+// No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
+const rebuffer = statement({
+  name: 'rebufferAppointments',
+  takes: { calendar: uuid, minutes: integer, now: instant },
+  changes: true,
+  text: ({ account, calendar, minutes, now }) => sql`
+    update appointments t set busy_until = b.until from (
+      select a.id, greatest(a.end_time, least(a.end_time + ${minutes} * interval '1 minute', (
+          select min(n.start_time) from appointments n where n.account_id = a.account_id and n.calendar_id = a.calendar_id
+            and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null), (
+          select min(n.start_time) from appointments n where n.account_id = a.account_id and n.assigned_to = a.assigned_to
+            and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null))) as until
+      from appointments a where a.account_id = ${account} and a.calendar_id = ${calendar} and a.end_time > ${now}
+        and a.status = 'scheduled' and a.deleted_at is null) b
+    where t.account_id = ${account} and t.id = b.id`,
+});

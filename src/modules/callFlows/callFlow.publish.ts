@@ -1,0 +1,120 @@
+import { AppError, check, conflict } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { integer, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { claimForWorkspace } from '../numbers/number.service.js';
+import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
+import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
+import type { PublishCallFlowInput, PublishedCallFlow } from './callFlow.model.js';
+import { type CallFlowRow, flowToChange, getCallFlow, type KeptFlow, keepFlow, shown } from './callFlow.service.js';
+import { restoreQuietly, tombstoneOf, wire } from './callFlow.wiring.js';
+
+// One publication at a time over all workspaces: loops and numbers are the matter of more than one.
+const oneAtATime = statement({
+  name: 'lockPublications',
+  row: { locked: text },
+  locks: true,
+  text: ({ account }) => sql`
+    select pg_advisory_xact_lock(hashtextextended('call flow publications', 0))::text as locked where ${account}::uuid is not null`,
+});
+
+const versions = statement({
+  name: 'lastCallFlowVersion',
+  takes: { id: uuid },
+  row: { version: integer },
+  text: ({ account, id }) => sql`
+    select coalesce(max(version), 0)::int as version from call_flow_versions where account_id = ${account} and call_flow_id = ${id}`,
+});
+
+/** 428 without the moment that the publisher has seen, 409 where the flow was changed since. */
+function checkSeen({ updatedAt }: KeptFlow, { expectedUpdatedAt = null }: PublishCallFlowInput): void {
+  check(
+    expectedUpdatedAt !== null,
+    () =>
+      new AppError('precondition_required', 'expectedUpdatedAt is required', {
+        details: [{ field: 'expectedUpdatedAt', code: 'required', message: 'is required' }],
+      }),
+  );
+  check(expectedUpdatedAt.getTime() === updatedAt.getTime(), () => conflict('The flow was changed meanwhile'));
+}
+
+/** Throws 422 for whatever keeps the flow from being published, 502 where nobody says whether the number is the workspace's. */
+async function checkPublishable(ctx: Context, flow: KeptFlow, vendor: AtVendor): Promise<void> {
+  const { blockers, isUnclaimed } = await blockersOf(ctx, flow, vendor);
+  check(blockers.length === 0, () => blocked(blockers));
+  if (!isUnclaimed) return;
+  check(
+    'listed' in vendor && vendor.listed,
+    () => new AppError('vendor_unavailable', 'The vendor does not answer whether it has the number'),
+  );
+  await claimForWorkspace(ctx, vendor.listed);
+}
+
+/** Keeps the draft as the next version, which answers calls from now on. */
+async function publish(ctx: Context, before: KeptFlow): Promise<CallFlowRow> {
+  const graph = before.draftGraph as DraftGraph;
+  const [last] = await ctx.rows(versions, { id: before.id });
+  const version = last!.version + 1;
+  ctx.insert('CallFlowVersion', {
+    ...{ callFlowId: before.id, version, phoneNumber: before.phoneNumber, graph: graph as object },
+    ...{ userIds: usersOf(graph), forwardsTo: forwardsOf(graph), publishedBy: ctx.caller.userId },
+  });
+  // What a flow that left the number kept of before is this one's now.
+  const left = await tombstoneOf(ctx, before.phoneNumber!);
+  if (left) ctx.update('CallFlowTombstone', left, { releasedAt: ctx.now() });
+  const prior = left && { priorConfig: left.priorConfig as object | null };
+  const given = { publishedGraph: graph as object, publishedVersion: version, publishedAt: ctx.now(), ...prior };
+  return keepFlow(ctx, before, given, 'published');
+}
+
+/**
+ * Contract POST /call-flows/{id}/publish: 428, 409, then 422 with the code of the first blocker and all of them. The vendor is asked
+ * outside of the transaction; where it does not take the wiring, the flow is published all the same, and the wiring says why.
+ */
+export async function publishCallFlow(ctx: Context, id: string, input: PublishCallFlowInput): Promise<PublishedCallFlow> {
+  const seen = await getCallFlow(ctx, id);
+  checkSeen(seen, input);
+  const vendor = await atVendor(ctx, seen.phoneNumber);
+  const callFlow = await transacted(ctx, async (inside) => {
+    inside.lockRows();
+    await inside.rows(oneAtATime);
+    const before = await inside.forChange(flowToChange, id, 'Call flow');
+    checkSeen(before, input);
+    await checkPublishable(inside, before, vendor);
+    return publish(inside, before);
+  });
+  return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
+}
+
+const leaveTombstone = statement({
+  name: 'leaveTombstone',
+  takes: { id: uuid },
+  row: { number: text },
+  changes: true,
+  // With what the flow kept of how the number was routed before.
+  text: ({ account, id }) => sql`
+    insert into call_flow_tombstones (account_id, id, phone_number, call_flow_id, prior_config, created_at, updated_at)
+    select account_id, gen_random_uuid(), phone_number, id, prior_config, updated_at, updated_at from call_flows
+    where account_id = ${account} and id = ${id} and phone_number is not null
+    on conflict (account_id, phone_number) where released_at is null do update set updated_at = excluded.updated_at
+    returning phone_number as number`,
+});
+
+/**
+ * Contract POST /call-flows/{id}/unpublish: calls that go on keep their version. The number is given back to what handled it before;
+ * where that does not work, a tombstone of it stays. Nothing happens with a flow that is not published.
+ */
+export async function unpublishCallFlow(ctx: Context, id: string): Promise<CallFlowRow> {
+  const { flow, number } = await transacted(ctx, async (inside) => {
+    inside.lockRows();
+    const before = await inside.forChange(flowToChange, id, 'Call flow');
+    if (before.publishedVersion === null) return { flow: await shown(inside, before) };
+    const [left] = await inside.rows(leaveTombstone, { id: before.id });
+    const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, priorConfig: null };
+    return { flow: await keepFlow(inside, before, given, 'unpublished'), number: left?.number };
+  });
+  if (number) await restoreQuietly(ctx, number);
+  return flow;
+}

@@ -1,0 +1,90 @@
+import { check } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { integer, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { blocked } from './callFlow.blockers.js';
+import { graphFaults } from './callFlow.faults.js';
+import { type DraftGraph, endings, type FlowNode, usersOf } from './callFlow.graph.js';
+import type { SimulateCallInput, SimulatedRing, Simulation } from './callFlow.model.js';
+import { isRung, nodesById, ringOrder, timed } from './callFlow.route.js';
+import { getCallFlow } from './callFlow.service.js';
+import { type Agent, agentsOf } from './roster.service.js';
+
+const pointers = statement({
+  name: 'callFlowPointers',
+  takes: { id: uuid },
+  row: { nodeId: text, position: integer },
+  text: ({ account, id }) => sql`
+    select node_id as "nodeId", position from call_flow_pointers where account_id = ${account} and call_flow_id = ${id}`,
+});
+
+/** Somebody who calls and whom nobody answers. */
+class Caller {
+  readonly path: string[] = [];
+  readonly rings: SimulatedRing[] = [];
+  readonly #digits: string[];
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly agents: ReadonlyMap<string, Agent>,
+    private readonly turns: ReadonlyMap<string, number>,
+    { digits, at }: SimulateCallInput,
+  ) {
+    this.#digits = [...(digits ?? [])];
+    this.now = at ?? ctx.now();
+  }
+
+  private readonly now: Date;
+
+  /** Where the caller goes on after a node. */
+  after(node: FlowNode): string {
+    switch (node.kind) {
+      case 'timing':
+        return timed(node, this.ctx.caller.account.timezone, this.now);
+      case 'menu': {
+        const pressed = this.#digits.shift();
+        return node.options.find(({ digit }) => String(digit) === pressed)?.next ?? node.next;
+      }
+      case 'agent':
+        this.#ring(node.id, [node.userId]);
+        return node.next;
+      case 'group':
+        this.#ring(node.id, ringOrder(node, (this.turns.get(node.id) ?? -1) + 1, this.ctx.app.clock));
+        return node.next;
+      default:
+        return (node as { next: string }).next;
+    }
+  }
+
+  #ring(nodeId: string, userIds: readonly string[]): void {
+    for (const userId of userIds) {
+      const agent = this.agents.get(userId);
+      const { name = null, did = null, presence = 'off' } = agent ?? {};
+      this.rings.push({ nodeId, userId, name, did, presence, rings: isRung(agent) });
+    }
+  }
+}
+
+/**
+ * Contract POST /call-flows/{id}/simulate: what would happen by the draft with a call that nobody answers, by who takes calls now.
+ * Nothing is kept: whose turn it is in a group stays. 422 where the graph has faults of its own.
+ */
+export async function simulateCallFlow(ctx: Context, id: string, input: SimulateCallInput): Promise<Simulation> {
+  const flow = await getCallFlow(ctx, id);
+  const graph = flow.draftGraph as DraftGraph;
+  const faults = graphFaults(graph);
+  check(faults.length === 0, () => blocked(faults));
+  const [agents, kept] = [await agentsOf(ctx, usersOf(graph)), await ctx.rows(pointers, { id: flow.id })];
+  const caller = new Caller(ctx, agents, new Map(kept.map(({ nodeId, position }) => [nodeId, position])), input);
+  const nodes = nodesById(graph);
+  const seen = new Set<string>();
+  for (let node = nodes.get(String(graph.entryId)); node; node = nodes.get(caller.after(node))) {
+    caller.path.push(node.id);
+    if (endings.includes(node.kind)) return { path: caller.path, ringOrder: caller.rings, ending: { nodeId: node.id, kind: node.kind } };
+    // Who comes here again with nothing left to press goes in circles.
+    if (seen.has(node.id) && caller.path.length > nodes.size + (input.digits?.length ?? 0)) break;
+    seen.add(node.id);
+  }
+  return { path: caller.path, ringOrder: caller.rings, ending: null };
+}

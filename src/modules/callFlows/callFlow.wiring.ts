@@ -1,0 +1,136 @@
+import { AppError, check, conflict, found } from '../../kernel/base/errors.js';
+import { type Context, inLog } from '../../kernel/context/context.js';
+import { json, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { VendorNumber } from '../../vendors/sms/sms.js';
+import type { VoiceConfig } from '../../vendors/sms/voice.js';
+import type { Wiring } from './callFlow.model.js';
+import { getCallFlow, type KeptFlow } from './callFlow.service.js';
+
+/** Where the vendor asks about a call, and where it tells how one ended. */
+export const voicePath = '/webhooks/twilio/voice';
+export const voiceStatusPath = '/webhooks/twilio/voice/status';
+
+/** How the vendor routes a number whose calls come to the service. */
+export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
+  ...{ voiceUrl: `${config.publicUrl}${voicePath}`, voiceMethod: 'POST', voiceApplicationSid: '' },
+  ...{ statusCallback: `${config.publicUrl}${voiceStatusPath}`, statusCallbackMethod: 'POST' },
+});
+
+/** Whether calls that are routed so come to the service. */
+export const isOurs = (ctx: Context, voice: VoiceConfig): boolean =>
+  voice.voiceUrl === ourConfig(ctx).voiceUrl && !voice.voiceApplicationSid;
+
+const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | null = null): Wiring => {
+  const wired = voice !== undefined && isOurs(ctx, voice);
+  return { wired, inboundUrl: ourConfig(ctx).voiceUrl, voiceUrl: voice?.voiceUrl || null, error: wired ? null : error };
+};
+
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 500);
+
+const keepPrior = statement({
+  name: 'keepPriorConfig',
+  takes: { id: uuid, prior: json<VoiceConfig>() },
+  changes: true,
+  // Not a change of the flow that anybody sees: updated_at, which a publication names, stays.
+  text: ({ account, id, prior }) => sql`update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id}`,
+});
+
+/**
+ * Has the vendor ask the service about the calls of a published flow's number, and keeps how it routed them before. What goes wrong
+ * is told as the wiring's error.
+ */
+export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id' | 'phoneNumber'>): Promise<Wiring> {
+  const { sms } = ctx.app.vendors;
+  let voice: VoiceConfig | undefined;
+  try {
+    const number = phoneNumber ? await sms.number(phoneNumber) : undefined;
+    if (!number) return stateOf(ctx, undefined, 'The vendor does not have the number');
+    voice = number.voice;
+    if (isOurs(ctx, voice) && voice.statusCallback === ourConfig(ctx).statusCallback) return stateOf(ctx, voice);
+    if (!isOurs(ctx, voice)) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior: number.voice }));
+    return stateOf(ctx, await sms.route(number.id, ourConfig(ctx)), 'The vendor routes the number elsewhere');
+  } catch (error) {
+    return stateOf(ctx, voice, wordsOf(error));
+  }
+}
+
+/** Contract GET /call-flows/{id}/wiring: how the vendor routes the number now; an error where it does not say. */
+export async function getWiring(ctx: Context, id: string): Promise<Wiring> {
+  const { phoneNumber } = await getCallFlow(ctx, id);
+  if (!phoneNumber) return stateOf(ctx, undefined, 'The flow has no phone number');
+  return ctx.app.vendors.sms.number(phoneNumber).then(
+    (number) => stateOf(ctx, number?.voice, number ? 'The vendor routes the number elsewhere' : 'The vendor does not have the number'),
+    (error) => stateOf(ctx, undefined, wordsOf(error)),
+  );
+}
+
+/** Contract POST /call-flows/{id}/wiring: 409 unless the flow is published, 502 where the vendor refuses. */
+export async function wireCallFlow(ctx: Context, id: string): Promise<Wiring> {
+  const flow = await getCallFlow(ctx, id);
+  check(flow.publishedVersion !== null, () => conflict('The flow is not published'));
+  const wiring = await wire(ctx, flow);
+  check(wiring.wired, () => new AppError('vendor_unavailable', `The number could not be wired: ${wiring.error}`));
+  return wiring;
+}
+
+const tombstone = { id: uuid, priorConfig: nullable(json<VoiceConfig>()) };
+
+const byNumber = statement({
+  name: 'tombstoneOfNumber',
+  takes: { number: text },
+  row: tombstone,
+  text: ({ account, number }) => sql`
+    select id, prior_config as "priorConfig" from call_flow_tombstones
+    where account_id = ${account} and phone_number = ${number} and released_at is null`,
+});
+
+/** What is kept of a number that a flow has left, and that still comes to the service as far as anybody knows. */
+export const tombstoneOf = async (ctx: Context, number: string) => (await ctx.rows(byNumber, { number }))[0];
+
+/** Marks a tombstone as released. */
+export async function release(ctx: Context, id: string): Promise<void> {
+  await ctx.transaction(async (inside) => void inside.update('CallFlowTombstone', { id }, { releasedAt: inside.now() }));
+}
+
+/**
+ * Gives a number back to what handled its calls before. Answers how the vendor routes it since; undefined where it still comes to the
+ * service, since nothing is known of before. Throws what the vendor throws.
+ */
+async function restore(ctx: Context, number: VendorNumber, prior: VoiceConfig | null): Promise<VoiceConfig | undefined> {
+  if (!isOurs(ctx, number.voice)) return number.voice;
+  if (!prior) return undefined;
+  await ctx.app.vendors.sms.route(number.id, prior);
+  const since = await ctx.app.vendors.sms.number(number.number);
+  if (!since || isOurs(ctx, since.voice)) throw new Error('The vendor still routes the number to the service');
+  return since.voice;
+}
+
+/** Restores the number that a flow has left, as far as that works; else its tombstone stays. */
+export async function restoreQuietly(ctx: Context, phoneNumber: string): Promise<void> {
+  const left = await tombstoneOf(ctx, phoneNumber);
+  if (!left) return;
+  try {
+    const number = await ctx.app.vendors.sms.number(phoneNumber);
+    if (!number || (await restore(ctx, number, left.priorConfig))) await release(ctx, left.id);
+  } catch (error) {
+    ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a number was not given back to what handled it before');
+  }
+}
+
+/**
+ * Contract POST /call-flows/tombstones/release: 404 where no flow has left the number, 409 where it still comes to the service and
+ * nothing is known of before, 502 where the vendor does not confirm that it is given back.
+ */
+export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNumber: string }) {
+  const left = found(await tombstoneOf(ctx, phoneNumber), 'Tombstone');
+  const unverified = (error: unknown): never => {
+    throw new AppError('vendor_unavailable', `The number could not be given back: ${wordsOf(error)}`);
+  };
+  const number = await ctx.app.vendors.sms.number(phoneNumber).catch(unverified);
+  const voice = number && (await restore(ctx, number, left.priorConfig).catch(unverified));
+  check(!number || voice, () => conflict('The number still comes to the service, and nothing is known of what handled it before'));
+  await release(ctx, left.id);
+  return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };
+}

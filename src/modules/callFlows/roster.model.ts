@@ -1,0 +1,72 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Entity, Flag, Input, Nested, OneOf, oneOf, Phone, Ref, Text } from '../../kernel/model/fields.js';
+
+export const Presence = oneOf('Presence', ['on', 'call', 'off'], 'Whether somebody takes calls: yes, not now since they are in one, no');
+
+@Entity('An active member as somebody whom call flows ring', { scope: 'settings' })
+export class RosterMember {
+  // That of the user, and so no node.
+  @Ref('That of the user', { required: true }) id: string;
+  @Ref('The user, whose id is also that of the entry', { required: true }) userId: string;
+  @Text(200, 'How they are called', { required: true }) name: string;
+  @Text(30, 'Their phone; who has none cannot be placed in a flow') did: string | null;
+  @OneOf(Presence, 'Whether they take calls; those that are off or in a call are not rung', { required: true })
+  presence: keyof typeof Presence;
+}
+
+@Input('Which members')
+export class RosterFilter {
+  @OneOf(Presence, 'Whether they take calls') presence?: keyof typeof Presence | null;
+}
+
+export const RosterSort = oneOf('RosterSort', ['createdAt'], 'Sort keys of the roster');
+
+@ArgsType()
+export class RosterList extends ListArgsOf(RosterFilter, RosterSort) {}
+
+@ObjectType({ description: 'A page of the roster' })
+export class RosterMemberConnection extends ConnectionOf(RosterMember) {}
+
+@Input('Whether the caller takes calls, and on which phone')
+export class SetPresenceInput {
+  @OneOf(Presence, 'on, call or off; as it is by default') presence?: keyof typeof Presence | null;
+  @Phone('The phone that rings, E.164; null for none') phone?: string | null;
+}
+
+export const ClaimType = oneOf('ClaimType', ['call_flow', 'ring_group', 'main_line'], 'What answers a number');
+
+@Entity('What answers a number')
+export class Claim {
+  @OneOf(ClaimType, 'What it is', { required: true }) type: keyof typeof ClaimType;
+  @Ref('Which one') id: string | null;
+  @Text(200, 'How it is called') name: string | null;
+}
+
+@Entity('A number of the workspace that takes calls', { scope: 'settings' })
+export class VoiceNumber {
+  // That of the phone number, and so no node.
+  @Ref('That of the phone number', { required: true }) id: string;
+  @Phone('The number, E.164', { required: true }) number: string;
+  @Text(100, 'What it is for') label: string | null;
+  @Nested(
+    () => Claim,
+    () => Claim,
+    'What answers it; null where nothing does',
+  )
+  claimedBy: Claim | null;
+  @Flag('Whether its calls come to the service', { required: true }) wired: boolean;
+}
+
+@Input('Which numbers')
+export class VoiceNumberFilter {
+  @Phone('The number') number?: string | null;
+}
+
+export const VoiceNumberSort = oneOf('VoiceNumberSort', ['createdAt'], 'Sort keys of numbers');
+
+@ArgsType()
+export class VoiceNumberList extends ListArgsOf(VoiceNumberFilter, VoiceNumberSort) {}
+
+@ObjectType({ description: 'A page of numbers' })
+export class VoiceNumberConnection extends ConnectionOf(VoiceNumber) {}

@@ -1,0 +1,62 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { listOf, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { toE164 } from '../../kernel/model/checks.js';
+import { getUser } from '../users/user.service.js';
+import { presence, rosterTable } from './callFlow.table.js';
+import type { Presence, RosterList, SetPresenceInput } from './roster.model.js';
+
+export type RosterRow = RowOf<typeof rosterTable.shape> & { id: string };
+
+/** Contract GET /call-flows/roster: the active members; who has no phone is listed, and cannot be placed. */
+export const listRoster = (ctx: Context, args: RosterList) => listRows<RosterRow>(ctx, rosterTable, args);
+
+const member = { userId: uuid, name: text, phone: nullable(text), presence: word<keyof typeof Presence>() };
+
+const membersOf = statement({
+  name: 'callMembers',
+  takes: { ids: listOf(uuid) },
+  row: member,
+  text: ({ account, ids }) => sql`
+    select t.user_id as "userId", t.name, t.phone, ${presence} as presence from memberships t
+    where t.account_id = ${account} and t.user_id = any(${ids}) and t.status = 'active'`,
+});
+
+/** Somebody whom a flow may ring. */
+export interface Agent {
+  userId: string;
+  name: string;
+  /** Their phone in E.164 form; null where they have none that can be called. */
+  did: string | null;
+  presence: keyof typeof Presence;
+}
+
+/** An active member as it is kept. */
+export type CallMember = RowOf<typeof member>;
+
+/** Members as those whom flows ring, by their ids. */
+export function agentsById(ctx: Context, members: readonly CallMember[]): Map<string, Agent> {
+  const country = ctx.caller.account.defaultCountry;
+  return new Map(members.map(({ phone, ...rest }) => [rest.userId, { ...rest, did: (phone && toE164(phone, country)) || null }]));
+}
+
+/** Of some users those who are active members, by their ids. */
+export const agentsOf = async (ctx: Context, ids: readonly string[]): Promise<Map<string, Agent>> =>
+  agentsById(ctx, ids.length > 0 ? await ctx.rows(membersOf, { ids }) : []);
+
+/** PUT /call-flows/presence: whether the caller is rung from now on, and on which phone. */
+export async function setPresence(ctx: Context, { presence: given, phone }: SetPresenceInput): Promise<RosterRow> {
+  const userId = ctx.person;
+  const before = found(await ctx.db.membership.findFirst({ where: { userId } }), 'User');
+  const after = { presence: given ?? before.presence, phone: phone === undefined ? before.phone : phone };
+  const changes = changesBetween(before, after, ['presence', 'phone']);
+  if (Object.keys(changes).length > 0) {
+    await ctx.db.membership.updateMany({ where: { userId }, data: after });
+    await ctx.emit({ name: 'user.updated', record: await getUser(ctx, userId), changes, logged: false });
+  }
+  return found(await findRow<RosterRow>(ctx, rosterTable, userId), 'User');
+}

@@ -1,0 +1,30 @@
+import { relation } from '../../kernel/lists/relation.js';
+import { contactTable } from '../contacts/contact.table.js';
+import { messageTable } from '../messages/message.table.js';
+import { conversationTable } from './conversation.table.js';
+
+/** The most messages that a thread brings along. */
+export const longestThread = 1000;
+
+export const conversationRelations = [
+  ...relation(conversationTable, 'contactId', contactTable, {
+    one: { name: 'contact', description: 'The contact' },
+  }),
+  ...relation(contactTable, 'id', conversationTable, {
+    one: { name: 'conversation', description: 'All messages from the contact and to them; null where there is none' },
+  }),
+  ...relation(conversationTable, 'lastMessageId', messageTable, {
+    one: { name: 'lastMessage', description: 'The last message that was sent or received' },
+  }),
+  ...relation(messageTable, 'contactId', conversationTable, {
+    one: { name: 'conversation', description: 'The conversation that the message is part of' },
+    many: { name: 'messages', description: 'Its messages over all channels, newest first by default' },
+  }),
+  ...relation(messageTable, 'contactId', conversationTable, {
+    many: {
+      name: 'thread',
+      description: 'The latest thousand of its messages over all channels, in the order in which they were made',
+      listed: { by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
+    },
+  }),
+];

@@ -1,0 +1,67 @@
+import { found } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { instant, integer, nullable, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type Changes } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { emitMessage } from '../messages/message.service.js';
+import { messageTable } from '../messages/message.table.js';
+import type { ConversationList } from './conversation.model.js';
+import { type ConversationRow, conversationTable } from './conversation.table.js';
+
+/** Contract GET /conversations: the last message first. */
+export const listConversations = (ctx: Context, args: ConversationList) => listRows<ConversationRow>(ctx, conversationTable, args);
+
+/** One conversation by its contact, or null. */
+export const findConversation = (ctx: Context, contactId: string) => findRow<ConversationRow>(ctx, conversationTable, contactId);
+
+/** Contract GET /conversations/{contactId}: 404 where the contact is none, is deleted, or has no message. */
+export const getConversation = async (ctx: Context, contactId: string) => found(await findConversation(ctx, contactId), 'Conversation');
+
+const read = statement({
+  name: 'readMessages',
+  takes: { contact: uuid, now: instant },
+  row: messageTable.shape,
+  changes: true,
+  text: ({ account, contact, now }) => sql`
+    update messages t set read_at = ${now}, updated_at = ${now}
+    where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null
+    returning ${messageTable.columns}`,
+});
+
+/** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
+export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
+  const before = await getConversation(ctx, contactId);
+  const messages = await ctx.rows(read, { contact: before.contactId, now: ctx.now() });
+  if (messages.length === 0) return before;
+  const readAt = { from: null, to: ctx.now().toISOString() };
+  await Promise.all(messages.map((message) => emitMessage(ctx, 'updated', message, { readAt })));
+  const after = await getConversation(ctx, contactId);
+  await emitConversation(ctx, after, { unreadCount: { from: before.unreadCount, to: after.unreadCount } });
+  return after;
+}
+
+const close = statement({
+  name: 'closeConversation',
+  takes: { contact: uuid, now: instant },
+  row: { closedAt: nullable(instant), unreadCount: integer },
+  changes: true,
+  text: ({ account, contact, now }) => sql`
+    update conversations t set closed_at = ${now}, updated_at = ${now}
+    where t.account_id = ${account} and t.contact_id = ${contact} and t.closed_at is null
+    returning closed_at as "closedAt", unread_count as "unreadCount"`,
+});
+
+/** POST /conversations/{contactId}/close: nobody waits any more, until the next message. */
+export async function closeConversation(ctx: Context, contactId: string): Promise<ConversationRow> {
+  const before = await getConversation(ctx, validId(contactId, 'Conversation'));
+  const closed = await ctx.rows(close, { contact: before.contactId, now: ctx.now() });
+  if (closed.length === 0) return before;
+  const after = await getConversation(ctx, contactId);
+  await emitConversation(ctx, after, { closedAt: { from: null, to: ctx.now().toISOString() } });
+  return after;
+}
+
+const emitConversation = (ctx: Context, conversation: ConversationRow, changes: Changes) =>
+  ctx.emit({ name: 'conversation.updated', record: conversation, changes, contactId: conversation.contactId });

@@ -1,0 +1,48 @@
+import type { Context } from '../../kernel/context/context.js';
+import { type RowOf } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { Conversation, ConversationConnection, ConversationList } from './conversation.model.js';
+import { idleAfter, slaOf, stateOf, waits } from './conversation.state.js';
+
+const row = modelRow('Conversation', Conversation);
+
+const isWaiting = sql`(t.last_inbound_at is not null and (t.last_outbound_at is null or t.last_inbound_at > t.last_outbound_at))`;
+
+const isIdle = (ctx: Context): Sql => sql`(t.last_message_at is null or t.last_message_at < ${idleAfter(ctx.now())}::timestamptz)`;
+
+/** Whose turn it is, as SQL: the same as `stateOf`. */
+const state = (ctx: Context): Sql => sql`case when t.closed_at is not null then 'closed' when ${isIdle(ctx)} then 'idle'
+  when ${isWaiting} then 'awaiting_reply' else 'replied' end`;
+
+const sla = (ctx: Context): Sql => {
+  const since = (hours: number) => sql`t.last_inbound_at <= ${new Date(ctx.now().getTime() - hours * 3_600_000)}::timestamptz`;
+  const dueAt = sql`to_char((t.last_inbound_at + interval '24 hours') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return sql`case when ${state(ctx)} <> 'awaiting_reply' then json_build_object('state', 'none', 'dueAt', null) else json_build_object(
+    'state', case when ${since(waits.breached)} then 'breached' when ${since(waits.dueSoon)} then 'due_soon' else 'ok' end, 'dueAt', ${dueAt}) end`;
+};
+
+/** Conversations by the id of their contact; those of deleted contacts are hidden. */
+export const conversationTable = table({
+  row,
+  quiet: ['messageCount', 'unreadCount', 'hidden', 'lastMessageId', 'lastMessageAt', 'lastInboundAt', 'lastOutboundAt'],
+  list: ConversationList,
+  page: ConversationConnection,
+  key: 'contact_id',
+  renamed: { id: 'contact_id' },
+  live: sql`not t.hidden`,
+  computed: {
+    conversationState: { sql: state, of: (conversation: ConversationRow, ctx) => stateOf(conversation, ctx.now()) },
+    sla: { sql: sla, of: (conversation: ConversationRow, ctx) => slaOf(conversation, ctx.now()) },
+  },
+  sorts: { lastMessageAt: byTime('last_message_at', true) },
+  byDefault: ['lastMessageAt', 'desc'],
+  conditions: {
+    state: (wanted, ctx) => sql`${state(ctx)} = ${wanted}`,
+    unread: (isUnread) => (isUnread ? sql`t.unread_count > 0` : sql`t.unread_count = 0`),
+    assignedTo: (id) => sql`exists (
+      select 1 from contacts c where c.account_id = t.account_id and c.id = t.contact_id and c.assigned_to = ${id}::uuid and c.deleted_at is null)`,
+  },
+});
+
+export type ConversationRow = RowOf<typeof row.shape> & { id: string };

@@ -1,0 +1,87 @@
+import { AppError, badRequest, check } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { CallbackRequest } from '../../kernel/module/module.js';
+import { type Html, html, htmlPage } from '../../kernel/module/page.js';
+import type { RawReply } from '../../kernel/module/routes.js';
+import type { FormField } from './form.model.js';
+import type { FormRow } from './form.service.js';
+import { consentOf } from './form.settings.js';
+import { openForm, submitForm } from './form.submit.js';
+
+/** What was filled in so far, by the names of the inputs. */
+type Said = URLSearchParams;
+
+const nameOf = ({ key }: FormField) => `data.${key}`;
+const utmNames = ['source', 'medium', 'campaign', 'content', 'term'].map((name) => `utm_${name}`);
+
+const inputTypes = { text: 'text', email: 'email', phone: 'tel', number: 'number' } as const;
+
+function input(field: FormField, said: Said): Html {
+  const { type, required, options } = field;
+  const [name, value] = [nameOf(field), said.get(nameOf(field)) ?? ''];
+  const must = required && html` required`;
+  if (type === 'textarea')
+    return html`<textarea name="${name}" rows="5" maxlength="10000"${must}>
+${value}</textarea>`;
+  if (type === 'select') {
+    const offered = (options ?? []).map((one) => html`<option${one === value && html` selected`}>${one}</option>`);
+    return html`<select name="${name}"${must}><option value=""></option>${offered}</select>`;
+  }
+  return html`<input name="${name}" type="${inputTypes[type]}"${type === 'number' && html` step="any"`} value="${value}"${must}>`;
+}
+
+const labelled = (field: FormField, said: Said) => html`<label>${field.label}${field.required && ' *'}${input(field, said)}</label>`;
+
+function agreement({ settings }: FormRow, said: Said): Html | null {
+  const asked = consentOf(settings);
+  if (!asked) return null;
+  const marks = html`${said.has('consent') && html` checked`}${asked.required && html` required`}`;
+  return html`<p><label><input type="checkbox" name="consent" value="true"${marks}> ${asked.text ?? 'I agree'}</label></p>`;
+}
+
+/** Invisible to people, and to programs that read a page to them; machines fill it in. */
+const trap = html`<div hidden><label>Leave this empty<input name="_hp_field" tabindex="-1" autocomplete="off"></label></div>`;
+
+/** Where the visitor comes from goes along. */
+const campaign = (said: Said) =>
+  utmNames.filter((name) => said.has(name)).map((name) => html`<input type="hidden" name="${name}" value="${said.get(name)}">`);
+
+function page(form: FormRow, said: Said, fault?: string): RawReply {
+  const { name, description, fields, redirectUrl } = form;
+  const content = html`${description && html`<p>${description}</p>`}${fault && html`<p class="error" role="alert">${fault}</p>`}
+<form method="post">${fields.map((field) => labelled(field, said))}${agreement(form, said)}${trap}${campaign(said)}
+<button>Send</button></form>`;
+  // A browser holds the address that we send it on to, to be one that the form may go to.
+  return htmlPage(name, content, { formTargets: redirectUrl ? [new URL(redirectUrl).origin] : [] });
+}
+
+/** GET /f/{id}: the form as a page that needs no script. What the address says of the campaign goes along. */
+export async function showForm(ctx: Context, { params, query }: CallbackRequest): Promise<RawReply> {
+  const { form } = await openForm(ctx, params.id ?? '');
+  const said = new URLSearchParams();
+  for (const name of utmNames) if (typeof query[name] === 'string') said.set(name, query[name].slice(0, 500));
+  return page(form, said);
+}
+
+/** POST /f/{id}: what the page sends. Sent on or thanked; or shown again with what is wrong, as it was filled in. */
+export async function takeForm(ctx: Context, { params, headers, body }: CallbackRequest): Promise<RawReply> {
+  const { form } = await openForm(ctx, params.id ?? '');
+  check(/^application\/x-www-form-urlencoded\b/i.test(headers['content-type']?.toString() ?? ''), () =>
+    badRequest('The body must be what a form sends: application/x-www-form-urlencoded'),
+  );
+  const said = new URLSearchParams(body.toString());
+  try {
+    const { redirectUrl, thankYouMessage } = await submitForm(ctx, form.id, {
+      data: Object.fromEntries(form.fields.map((field) => [field.key, (said.get(nameOf(field)) ?? '').replace(/\r\n/g, '\n')])),
+      consent: said.get('consent') === 'true',
+      utm: Object.fromEntries(utmNames.filter((name) => said.has(name)).map((name) => [name, said.get(name)])),
+      _hp_field: said.get('_hp_field'),
+    });
+    // As the URL is written, which is ASCII: a header takes nothing else.
+    if (redirectUrl) return { status: 303, headers: { Location: new URL(redirectUrl).href }, type: 'text/plain', body: '' };
+    return htmlPage('Thank you', thankYouMessage ?? 'We have received it.');
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 400) throw error;
+    return { ...page(form, said, error.message), status: 400 };
+  }
+}

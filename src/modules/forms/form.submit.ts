@@ -1,0 +1,117 @@
+import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { Changes, Fact } from '../../kernel/events/facts.js';
+import { listRows } from '../../kernel/lists/list.js';
+import { relinks } from '../../kernel/lists/relink.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { actingForForm } from '../auth/auth.acting.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import { contactOf, type Lead, leadOf } from './form.contact.js';
+import { type FormRow, getForm, openColumns, readForm } from './form.service.js';
+import { consentOf } from './form.settings.js';
+import { submissionTable } from './form.table.js';
+import { type Values, valuesOf } from './form.values.js';
+import type { SubmissionList, SubmitFormInput, Submitted } from './submission.model.js';
+
+const { shape: row, columns } = submissionTable;
+export type SubmissionRow = RowOf<typeof row>;
+
+export const listSubmissions = (ctx: Context, args: SubmissionList) => listRows<SubmissionRow>(ctx, submissionTable, args);
+
+/** Contract GET /forms/{id}/submissions. */
+export async function listOfForm(ctx: Context, formId: string, args: SubmissionList) {
+  const { id } = await getForm(ctx, formId);
+  return listRows<SubmissionRow>(ctx, submissionTable, args, { more: [sql`t.form_id = ${id}::uuid`] });
+}
+
+const byId = statement({
+  name: 'submissionById',
+  takes: { id: uuid },
+  row,
+  planned: true,
+  text: ({ account, id }) => sql`select ${columns} from submissions t where t.account_id = ${account} and t.id = ${id}`,
+});
+
+export async function getSubmission(ctx: Context, id: string): Promise<SubmissionRow> {
+  const [submission] = await ctx.rows(byId, { id: validId(id, 'Submission') });
+  return found(submission, 'Submission');
+}
+
+/**
+ * A form that strangers fill in, with the context in which it acts for its account. Throws 404 where there is none, it is inactive
+ * or archived, or its account is suspended.
+ */
+export async function openForm(ctx: Context, id: string): Promise<{ form: FormRow; acting: Context }> {
+  const { acting, form: open } = found(await actingForForm<FormRow>(ctx, validId(id, 'Form'), openColumns), 'Form');
+  const form = readForm(open);
+  check(form.isActive && !form.archivedAt, () => notFound('Form'));
+  return { form, acting };
+}
+
+const isAgreed = (consent: unknown) =>
+  consent === true || (typeof consent === 'object' && consent !== null && Object.values(consent).includes(true));
+
+/** What was agreed to, with the wording, the moment and the address. Throws 400 where it must be agreed to and was not. */
+function agreement(ctx: Context, { settings }: FormRow, consent: unknown) {
+  const asked = consentOf(settings);
+  const given = isAgreed(consent);
+  check(given || !asked?.required, () => invalidField('consent', 'required', 'is required'));
+  if (!given) return null;
+  const answer = typeof consent === 'object' && { answer: consent };
+  return { given, text: asked?.text ?? null, at: ctx.now().toISOString(), ip: ctx.request.ip, ...answer };
+}
+
+/** Whether what is hidden from people is filled in. */
+const isTrapped = ({ _hp_field: hidden }: SubmitFormInput) => hidden !== undefined && hidden !== null && hidden !== '';
+
+/** What is kept of a submission. */
+interface Filled {
+  formId: string;
+  values: Values;
+  consent: object | null;
+  lead: Lead | undefined;
+  input: SubmitFormInput;
+}
+
+/**
+ * Contract POST /forms/{id}/submit: acts for the form's account, whoever calls. A machine, which fills in what is hidden, gets an
+ * answer like everybody, and nothing is kept of it.
+ */
+export async function submitForm(ctx: Context, id: string, input: SubmitFormInput): Promise<Submitted> {
+  const { form, acting } = await openForm(ctx, id);
+  const values = valuesOf(form.fields, input.data, { account: acting.account });
+  const consent = agreement(acting, form, input.consent);
+  const lead = leadOf(form, values, input);
+  const { redirectUrl, thankYouMessage } = form;
+  const { clock } = acting.app;
+  const { id: submissionId, contactId } = isTrapped(input)
+    ? { id: clock.id(), contactId: lead ? clock.id() : null }
+    : await transacted(acting, (inside) => keep(inside, { formId: form.id, values, consent, lead, input }));
+  return { submissionId, contactId, redirectUrl, thankYouMessage };
+}
+
+async function keep(ctx: Context, { formId, values, consent, lead, input }: Filled): Promise<SubmissionRow> {
+  const contactId = lead ? await contactOf(ctx, lead) : null;
+  const { source = null, attribution = null, utm = null } = input;
+  const submission: SubmissionRow = ctx.insert('Submission', {
+    ...{ formId, contactId, data: values, source, attribution, consent, utm },
+    ...{ ip: ctx.request.ip, submittedAt: ctx.now() },
+  });
+  await ctx.emit({ name: 'submission.created', record: submission, contactId, also: { 'form.submitted': [] } });
+  return submission;
+}
+
+const followContact = relinks({ table: 'submissions', row, columns, tell: emitMoved }, 'contactId');
+
+/** Contract POST /contacts/merge: what was submitted is of the contact that is kept. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
+}
+
+function emitMoved(ctx: Context, submission: SubmissionRow, changes: Changes): Promise<void> {
+  return ctx.emit({ name: 'submission.updated', record: submission, changes, contactId: submission.contactId });
+}

@@ -1,0 +1,44 @@
+import { sql } from '../../kernel/database/sql.js';
+import { since, until } from '../../kernel/lists/dateRanges.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { Form, FormConnection, FormList } from './form.model.js';
+import { Submission, SubmissionConnection, SubmissionList } from './submission.model.js';
+
+const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || coalesce(t.slug, ''))`;
+
+/** Forms. An archived one is listed only where that is asked for; its submissions go on leading to it. */
+export const formTable = table({
+  row: modelRow('Form', Form),
+  quiet: ['submissionCount'],
+  list: FormList,
+  page: FormConnection,
+  computed: {
+    submissionCount: sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'form ' || t.id)`,
+  },
+  carried: ['submissionCount'],
+  listed: sql`t.archived_at is null`,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (text) => sql`${searchText} like ${wordPattern(text)}`,
+    isActive: (isActive) => sql`t.is_active = ${isActive}`,
+  },
+  asked: (_ctx, { filter }, conditions) => ({ conditions, live: filter?.includeArchived ? sql`true` : undefined }),
+});
+
+/** What was filled in on all forms. */
+export const submissionTable = table({
+  row: modelRow('Submission', Submission),
+  list: SubmissionList,
+  page: SubmissionConnection,
+  counted: false,
+  sorts: { submittedAt: byTime('submitted_at') },
+  byDefault: ['submittedAt', 'desc'],
+  conditions: {
+    formId: (id) => sql`t.form_id = ${id}::uuid`,
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+    submittedFrom: (moment, ctx) => since('t.submitted_at', moment, ctx),
+    submittedTo: (moment, ctx) => until('t.submitted_at', moment, ctx),
+  },
+});

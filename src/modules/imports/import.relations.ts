@@ -1,0 +1,15 @@
+import { relation } from '../../kernel/lists/relation.js';
+import { contactTable } from '../contacts/contact.table.js';
+import { userTable } from '../users/user.table.js';
+import { importTable } from './import.table.js';
+
+export const importRelations = [
+  ...relation(importTable, 'createdBy', userTable, { one: { name: 'author', description: 'Who made it' } }),
+  ...relation(contactTable, 'importId', importTable, {
+    one: { name: 'import', description: 'The import that made the contact' },
+    many: {
+      name: 'contacts',
+      description: 'The contacts that it made, newest first by default; those that it changed are not among them',
+    },
+  }),
+];

@@ -1,0 +1,39 @@
+import type { AccountSweep } from '../../kernel/context/context.js';
+import { instant, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { emitInvoice, readInvoices } from './invoice.service.js';
+import { isLate } from './invoice.table.js';
+
+/** Invoices of one transaction. */
+const portion = 100;
+
+const markOverdue = statement({
+  name: 'markOverdueInvoices',
+  takes: { now: instant },
+  row: { id: uuid },
+  changes: true,
+  // Of two who sweep at once one skips what the other has.
+  text: ({ account, now }) => sql`
+    update invoices i set status = 'overdue', updated_at = ${now} from (
+      select t.id from invoices t join accounts a on a.id = t.account_id
+      where t.account_id = ${account} and ${isLate(sql`(${now} at time zone a.timezone)::date`)} limit ${portion}::int for update of t skip locked
+    ) late where i.account_id = ${account} and i.id = late.id returning i.id`,
+});
+
+/** Writes down and tells what reads show as overdue from the first minute of the day after, in the time zone of each workspace. */
+export const overdueSweep: AccountSweep = {
+  accounts: sql`select distinct t.account_id as id from invoices t join accounts a on a.id = t.account_id
+    where ${isLate(rawSql('($1::timestamptz at time zone a.timezone)::date'))}`.text,
+  work: (ctx) =>
+    ctx.transaction(async (inside) => {
+      const late = await inside.rows(markOverdue, { now: inside.now() });
+      if (late.length === 0) return false;
+      const invoices = await readInvoices(
+        inside,
+        late.map(({ id }) => id),
+      );
+      for (const invoice of invoices) await emitInvoice(inside, invoice, { ...invoice, status: 'sent' });
+      return late.length === portion;
+    }),
+};

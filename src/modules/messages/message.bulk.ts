@@ -1,0 +1,49 @@
+import { check, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { type ContactRow, requireContact } from '../contacts/contact.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { emailRefusal, keepEmail } from './message.email.js';
+import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
+
+/** What the placeholders of a text to a contact may name. */
+export const valuesOf = (ctx: Context, contact: object): MergeValues => ({
+  contact: contact as Record<string, unknown>,
+  workspace: { name: ctx.caller.account.name },
+  user: { name: ctx.caller.userName },
+});
+
+/**
+ * Contract POST /email/send-bulk: one mail to each contact, with their own values and a way to unsubscribe. All are kept at once
+ * and sent one after the other; who must not be written to is skipped, with the reason.
+ */
+export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<SendSummary> {
+  check(input.contactIds.length > 0, () => invalidField('contactIds', 'too_few', 'must name at least one contact'));
+  await checkMayMail(ctx);
+  checkTrial(ctx);
+  const contacts = await Promise.all(input.contactIds.map((id) => ctx.load.contact.load(id)));
+  const seen = new Set<string>();
+  const results: SendResult[] = [];
+  for (const [i, contact] of contacts.entries()) {
+    const contactId = input.contactIds[i]!;
+    const reason = seen.has(contactId) ? 'duplicate' : contact ? emailRefusal(contact) : 'not_found';
+    seen.add(contactId);
+    if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
+    else results.push({ contactId, status: 'queued', reason: null, messageId: await keep(ctx, input, contact!) });
+  }
+  ctx.wake('messages');
+  const kept = results.filter(({ status }) => status === 'queued').length;
+  return { total: results.length, sent: kept, skipped: results.length - kept, failed: 0, results };
+}
+
+async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmailsInput, contact: ContactRow): Promise<string> {
+  const values = valuesOf(ctx, contact);
+  requireContact(ctx, contact.id);
+  const { id } = await keepEmail(ctx, {
+    ...{ contactId: contact.id, toEmail: contact.email, tracked: true, scheduledAt: null, isDue: true },
+    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values) },
+    bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values),
+  });
+  return id;
+}

@@ -1,0 +1,11 @@
+import type { Context } from '../../kernel/context/context.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { messageToSend } from './message.due.js';
+import { deliverEmail } from './message.email.js';
+import { deliverSms } from './message.sms.attempt.js';
+
+/** Sends a message that has come due. */
+export async function deliver(ctx: Context, row: DueRow): Promise<void> {
+  const message = await messageToSend(ctx, row.id, row.attempt);
+  if (message) await (message.channel === 'sms' ? deliverSms : deliverEmail)(ctx, message);
+}

@@ -1,0 +1,124 @@
+import { AppError, check, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { type Email, MailRefused } from '../../vendors/email/email.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { getContact, requireContact } from '../contacts/contact.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { oneLine } from '../templates/template.mergeFields.js';
+import { headStart, type Outcome, type Sending, settle, takeMessage } from './message.due.js';
+import { park } from './message.hold.js';
+import type { SendEmailInput } from './message.model.js';
+import { placeOf } from './message.place.js';
+import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { tracked } from './message.tracking.js';
+
+const minute = 60_000;
+
+/** Why an e-mail to a contact is not sent; undefined where it may be. */
+export function emailRefusal(contact: { email: string | null; doNotContact: boolean | null; optedOutEmail: boolean }): string | undefined {
+  if (contact.doNotContact) return 'do_not_contact';
+  if (contact.optedOutEmail) return 'recipient_opted_out';
+  return contact.email ? undefined : 'no_email';
+}
+
+const refusals: Record<string, () => AppError> = {
+  do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
+  recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact has opted out of e-mail'),
+  no_email: () => invalidField('contactId', 'conflicting', 'names a contact without an e-mail address'),
+};
+
+/** When a mail is to go. Throws 400 for a moment that is more than a minute past. */
+function whenToGo(ctx: Context, scheduledAt: Date | null | undefined): Date | null {
+  if (!scheduledAt) return null;
+  const early = ctx.now().getTime() - scheduledAt.getTime();
+  check(early <= minute, () => invalidField('scheduledAt', 'out_of_range', 'is past'));
+  return early >= 0 ? null : scheduledAt;
+}
+
+/**
+ * Contract POST /email/send: one mail to one contact, at once or at a moment. What it says is kept first; the mail server is asked
+ * outside of any transaction. A mail that the server does not take for now is queued, and tried again by itself.
+ */
+export async function sendEmail(ctx: Context, input: SendEmailInput): Promise<MessageRow> {
+  const { contactId, subject, body, bodyHtml = null } = input;
+  const scheduledAt = whenToGo(ctx, input.scheduledAt);
+  await checkMayMail(ctx);
+  checkTrial(ctx);
+  const { id } = await transacted(ctx, async (inside) => {
+    const contact = await getContact(inside, contactId).catch(() => {
+      throw invalidField('contactId', 'not_found', 'names no contact of this account');
+    });
+    const refusal = emailRefusal(contact);
+    check(!refusal, () => refusals[refusal!]!());
+    requireContact(inside, contact.id);
+    return keepEmail(inside, { contactId: contact.id, subject, body, bodyHtml, scheduledAt, toEmail: contact.email });
+  });
+  if (scheduledAt) return getMessage(ctx, id);
+  const taken = await takeMessage(ctx, id);
+  return (taken && (await deliverEmail(ctx, taken))) ?? getMessage(ctx, id);
+}
+
+interface Kept {
+  contactId: string;
+  subject: string;
+  body: string;
+  bodyHtml: string | null;
+  scheduledAt?: Date | null;
+  toEmail: string | null;
+  templateId?: string | null;
+  enrollmentId?: string | null;
+  /** What is unique to the action of a workflow or an automation that sends it: it is kept once. */
+  actionKey?: string;
+  stepOrder?: number | null;
+  /** Whether it carries a pixel, redirects and a way to unsubscribe. */
+  tracked?: boolean;
+  /** Whether those who work on what is due send it; else the request that makes it does. */
+  isDue?: boolean;
+}
+
+/** Keeps an e-mail that is to be sent: at its moment, or by the request that makes it. */
+export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promise<MessageRow> {
+  const { scheduledAt = null } = given;
+  const dueAt = scheduledAt ?? new Date(ctx.now().getTime() + (isDue ? 0 : headStart));
+  const message: MessageRow = ctx.insert('Message', {
+    ...{ ...blankMessage, ...given, subject: oneLine(given.subject), scheduledAt, dueAt, userId: ctx.caller.userId },
+    ...({ channel: 'email', direction: 'outbound', status: scheduledAt ? 'scheduled' : 'queued' } as const),
+  });
+  await emitMessage(ctx, 'created', message);
+  return message;
+}
+
+/**
+ * Sends an e-mail that is due, under an attempt of its own. Whether it may go, and where, is found out now; that of a run which
+ * is paused, or whose sequence is inactive, waits for it. What became of it, or null where it waits or another outcome stands.
+ */
+export async function deliverEmail(ctx: Context, message: Sending): Promise<MessageRow | null> {
+  if (message.isHeld && (await park(ctx, message))) return null;
+  return settle(ctx, message, await sent(ctx, message));
+}
+
+async function sent(ctx: Context, message: Sending): Promise<Outcome> {
+  if (message.isGone) return { kind: 'cancelled', error: 'contact_deleted' };
+  const refusal = emailRefusal(message);
+  if (refusal) return { kind: 'failed', error: refusal };
+  const mail = mailOf(ctx, message);
+  try {
+    const { id } = await ctx.app.vendors.email.send(mail);
+    return { kind: 'sent', provider: 'smtp', providerId: id.slice(0, 200), toEmail: mail.to };
+  } catch (error) {
+    if (!(error instanceof MailRefused)) throw error;
+    return error.isPermanent ? { kind: 'failed', error: 'refused' } : { kind: 'later', error: 'mail_server_unavailable' };
+  }
+}
+
+/** The mail of a message: the same Message-ID whenever it is sent again. */
+function mailOf(ctx: Context, message: Sending): Email {
+  const { id, email, subject, body, bodyHtml, tracked: isTracked } = message;
+  const { publicUrl, inboundMail } = ctx.app.config;
+  const place = placeOf(ctx, 'reply', id);
+  const replyTo = inboundMail && `${place}@${inboundMail.domain}`;
+  const messageId = `<${place}@${new URL(publicUrl).hostname}>`;
+  const mail = { to: email!, subject: subject ?? '', text: body, html: bodyHtml ?? undefined, messageId, replyTo };
+  return isTracked ? tracked(ctx, id, mail) : mail;
+}

@@ -1,0 +1,86 @@
+import type { Actor } from '../../kernel/base/principal.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { isTaken } from '../../kernel/database/errors.js';
+import { instant, integer, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { toE164 } from '../../kernel/model/checks.js';
+import { LineRefused, type LineReply } from '../../vendors/line/line.js';
+import { budgetOf, type ConnectionRow, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
+import { reserve } from './message.line.js';
+import { receiveText } from './message.sms.inbound.js';
+
+export const lineActor: Actor = { kind: 'sender', id: null, name: 'Vendor line' };
+
+/** How often the vendor is asked for replies. */
+const every = 60 * 1000;
+
+const settle = statement({
+  name: 'settleVendorConnection',
+  takes: { id: uuid, attempt: integer, due: instant },
+  changes: true,
+  text: ({ account, id, attempt, due }) => sql`
+    update vendor_connections set due_at = ${due}, leased_until = null where account_id = ${account} and id = ${id} and attempt = ${attempt}`,
+});
+
+/**
+ * Asks the vendor for what came in after the cursor: a request of the key's budget. Each reply is kept together with the cursor behind
+ * it, so that it is kept once however often it is told, and none is left out.
+ */
+export async function takeReplies(ctx: Context, { id, attempt }: DueRow): Promise<void> {
+  const connection = await findConnection(ctx);
+  if (connection?.id !== id) return;
+  const due = await polled(ctx, connection, attempt);
+  await ctx.rows(settle, { id, attempt, due });
+}
+
+/** Asks once; when to ask again. */
+async function polled(ctx: Context, connection: ConnectionRow, attempt: number): Promise<Date> {
+  const key = keyOf(ctx, connection);
+  const later = new Date(ctx.now().getTime() + every);
+  const again = await reserve(ctx, budgetOf(ctx, key));
+  if (again) return again;
+  try {
+    const { replies, more } = await ctx.app.vendors.line.replies(key, connection.cursor);
+    for (const reply of replies) if (!(await keep(ctx, { connection, attempt }, reply))) return later;
+    return more ? ctx.now() : later;
+  } catch (error) {
+    if (!(error instanceof LineRefused)) throw error;
+    ctx.app.log.warn({ account: ctx.caller.account.id, reason: error.reason }, 'the vendor of lines tells no replies');
+    return later;
+  }
+}
+
+const advance = statement({
+  name: 'advanceVendorConnection',
+  takes: { id: uuid, attempt: integer, generation: integer, cursor: text },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, id, attempt, generation, cursor }) => sql`
+    update vendor_connections set cursor = ${cursor}
+    where account_id = ${account} and id = ${id} and attempt = ${attempt} and generation = ${generation} returning id`,
+});
+
+interface Polling {
+  connection: ConnectionRow;
+  attempt: number;
+}
+
+/** Keeps a reply and the cursor behind it; false where somebody else asks by now, or with another key. */
+async function keep(ctx: Context, { connection, attempt }: Polling, reply: LineReply): Promise<boolean> {
+  const { id, generation } = connection;
+  const { id: providerId, line: lineId, body, cursor } = reply;
+  const [fromNumber, toNumber] = [reply.from, reply.to].map((number) => toE164(number, ctx.caller.account.defaultCountry) ?? number);
+  const store = (isKnown: boolean) =>
+    ctx.transaction(async (inside) => {
+      const [ours] = await inside.rows(advance, { id, attempt, generation, cursor });
+      const inbound = { provider: 'vendor_line', transport: 'vendor_line', providerId, lineId, body } as const;
+      if (ours && !isKnown) await receiveText(inside, { ...inbound, fromNumber: fromNumber!, toNumber: toNumber! });
+      return Boolean(ours);
+    });
+  return store(false).catch((error: unknown) => {
+    if (!isTaken(error)) throw error;
+    return store(true);
+  });
+}

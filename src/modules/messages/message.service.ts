@@ -1,0 +1,101 @@
+import { check, found, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import type { Changes } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { isEmail } from '../../kernel/model/checks.js';
+import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
+import { requireContact } from '../contacts/contact.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import type { CreateMessageInput, MessageList, MessageStatus } from './message.model.js';
+import { messageRow, messageTable } from './message.table.js';
+
+const { shape: row, columns } = messageTable;
+export type MessageRow = RowOf<typeof row>;
+
+/** Contract GET /messages: newest first. */
+export const listMessages = (ctx: Context, args: MessageList) => listRows<MessageRow>(ctx, messageTable, args);
+
+/** One message, or null. */
+export const findMessage = (ctx: Context, id: string) => findRow<MessageRow>(ctx, messageTable, id);
+
+/** One message, or 404. */
+export const getMessage = async (ctx: Context, id: string) => found(await findMessage(ctx, id), 'Message');
+
+/** Contract GET /messages/sms/{id}: a text message, or 404; an e-mail is none. */
+export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
+  const message = await getMessage(ctx, id);
+  check(message.channel === 'sms', () => notFound('Message'));
+  return message;
+}
+
+export const messageToChange = rowsToChange('messages', row, columns, { live: sql`true` });
+
+/** A message of which nothing is known. */
+export const blankMessage = { ...emptyRow(messageRow.shape), cc: [] as string[], bcc: [] as string[], attempt: 0, tracked: false };
+
+type Status = keyof typeof MessageStatus;
+
+/** What a client may say of a message that it logs, the default first; all else is the server's to find out. */
+const statuses: Record<string, Status[]> = {
+  inbound: ['received'],
+  'outbound email': ['sent', 'delivered', 'failed', 'draft'],
+  'outbound sms': ['draft'],
+};
+
+/** Throws 400 for what a client cannot know of such a message; answers how far it is. */
+function statusOf({ status, channel, direction }: CreateMessageInput): Status {
+  const known = statuses[direction === 'inbound' ? 'inbound' : `outbound ${channel}`]!;
+  const isRefusedSms = status && channel === 'sms' && direction === 'outbound' && status !== 'draft';
+  check(!isRefusedSms, () => invalidField('status', 'not_allowed', 'must be draft: POST /messages/sms/send sends text messages', known));
+  check(!status || known.includes(status), () => invalidChoice('status', known));
+  return status ?? known[0]!;
+}
+
+function checkAddresses(input: CreateMessageInput): void {
+  for (const name of ['cc', 'bcc'] as const) {
+    const wrong = (input[name] ?? []).findIndex((address) => !isEmail(address));
+    check(wrong < 0, () => invalidField(`${name}.${wrong}`, 'invalid_format', 'must be an e-mail address'));
+  }
+}
+
+const links: ReferenceKinds<'contactId'> = { contactId: 'contact' };
+
+/** Contract POST /messages: keeps a message that went by other ways; nothing is sent. */
+export async function createMessage(ctx: Context, input: CreateMessageInput): Promise<MessageRow> {
+  const { channel, direction } = input;
+  check(channel !== 'email' || input.subject, () => invalidField('subject', 'required', 'is required of an e-mail'));
+  const status = statusOf(input);
+  checkAddresses(input);
+  await checkReferences(ctx, links, input);
+  requireContact(ctx, input.contactId);
+  checkTrial(ctx);
+  const hasGone = direction === 'outbound' && status !== 'draft' && status !== 'failed';
+  const times = { sentAt: hasGone ? ctx.now() : null, deliveredAt: status === 'delivered' ? ctx.now() : null };
+  const author = direction === 'outbound' ? ctx.caller.userId : null;
+  const message: MessageRow = ctx.insert('Message', { ...blankMessage, ...defined(input), ...times, status, userId: author });
+  await emitMessage(ctx, 'created', message);
+  if (hasGone) contacted(ctx, message);
+  return message;
+}
+
+/** Keeps when a contact was last written to. */
+export function contacted(ctx: Context, { contactId, sentAt }: Pick<MessageRow, 'contactId' | 'sentAt'>): void {
+  ctx.update('Contact', { id: contactId }, { lastContactedAt: sentAt ?? ctx.now(), lastActivityAt: sentAt ?? ctx.now() });
+}
+
+/** Tells of a change of a message; besides, that it was received or that a carrier took it, where that is what happened. */
+export function emitMessage(
+  ctx: Context,
+  fact: 'created' | 'updated',
+  message: MessageRow,
+  changes?: Changes,
+  isTaken = false,
+): Promise<void> {
+  const isReceived = fact === 'created' && message.direction === 'inbound';
+  const also = { ...(isTaken && { 'message.sent': ['status', 'sentAt'] }), ...(isReceived && { 'message.received': [] }) };
+  return ctx.emit({ name: `message.${fact}`, record: message, changes, also, contactId: message.contactId });
+}

@@ -1,0 +1,100 @@
+import type { Context } from '../../kernel/context/context.js';
+import { integer, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
+import { updateContact } from '../contacts/contact.service.js';
+import { type Outcome, type Sending, settle } from './message.due.js';
+import { sentByLine } from './message.line.js';
+import type { MessageRow } from './message.service.js';
+
+/** What of a contact decides whether it gets text messages. */
+interface Recipient {
+  phone: string | null;
+  doNotContact: boolean | null;
+  optedOutSms: boolean;
+  landline: string | null;
+}
+
+/** Why a text message to a contact is not sent; undefined where it may be. */
+export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recipient): string | undefined {
+  if (doNotContact) return 'do_not_contact';
+  if (optedOutSms) return 'recipient_opted_out';
+  if (!phone) return 'no_phone';
+  return phone === landline ? 'landline' : undefined;
+}
+
+const begin = statement({
+  name: 'beginSms',
+  takes: { id: uuid, attempt: integer },
+  row: { id: uuid },
+  changes: true,
+  text: ({ account, id, attempt }) => sql`
+    update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
+    returning id`,
+});
+
+/**
+ * A text message that has come due. One that another process was about to send when it died may have gone: only the client or a
+ * report of the vendor settles it. On a vendor line it is handed over again: the vendor knows it by its operation key.
+ */
+export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
+  const [begun] = await ctx.rows(begin, { id: message.id, attempt: message.attempt });
+  if (begun || message.transport === 'vendor_line') await attempt(ctx, message, !begun);
+  else await settle(ctx, message, { kind: 'unconfirmed' });
+}
+
+/** A text message that a request has taken for itself. What became of it, or null where another outcome stands by then. */
+export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | null> => attempt(ctx, taken, false);
+
+/**
+ * Asks the vendor, outside of any transaction, and keeps what came of it. `mayBeSent`: an attempt before this one ended in the
+ * unknown.
+ */
+async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
+  const outcome = await sent(ctx, message, mayBeSent || message.error === 'unconfirmed');
+  const settled = await settle(ctx, message, outcome);
+  if (outcome.kind === 'failed') await markRecipient(ctx, message.contactId, outcome.error, message.toNumber);
+  return settled;
+}
+
+async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
+  if (message.isGone) return { kind: 'cancelled', error: 'contact_deleted' };
+  const refusal = smsRefusal({ ...message, phone: message.toNumber });
+  // What may have gone is not said to have failed.
+  if (refusal) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal };
+  if (message.transport === 'vendor_line') return sentByLine(ctx, message, mayBeSent);
+  try {
+    const { id } = await ctx.app.vendors.sms.send(smsOf(ctx, message));
+    return { kind: 'sent', provider: 'twilio', providerId: id };
+  } catch (error) {
+    if (error instanceof SmsUnconfirmed) return { kind: 'unconfirmed' };
+    if (!(error instanceof SmsRefused)) throw error;
+    return error.mayPass ? { kind: 'later', error: error.reason } : { kind: 'failed', error: error.reason };
+  }
+}
+
+/** Where the vendor reports what becomes of a message: what it says is believed by its signature, which covers the address. */
+export const reportUrl = ({ app, caller }: Context, id: string) =>
+  `${app.config.publicUrl}/webhooks/twilio/status/${caller.account.id}/${id}`;
+
+interface ChatContent {
+  whatsappContentSid?: string;
+  whatsappContentVariables?: object;
+}
+
+function smsOf(ctx: Context, { id, fromNumber, toNumber, body, transport, metadata }: Sending): Sms {
+  const at = (number: string | null) => (transport === 'chat_app' ? `whatsapp:${number}` : number!);
+  const { whatsappContentSid: contentSid, whatsappContentVariables: contentVariables } = (metadata ?? {}) as ChatContent;
+  const content = transport === 'chat_app' && contentSid ? { contentSid, contentVariables } : {};
+  return { from: at(fromNumber), to: at(toNumber), body, ...content, statusUrl: reportUrl(ctx, id) };
+}
+
+/** What a refusal says of the recipient for good. */
+export async function markRecipient(ctx: Context, contactId: string, reason: string, number: string | null): Promise<void> {
+  await ctx.transaction(async (inside) => {
+    if (reason === 'recipient_opted_out') await updateContact(inside, contactId, { optedOutSms: true });
+    // What we know of the number, and no field of the contact.
+    if (reason === 'landline') inside.update('Contact', { id: contactId }, { landline: number });
+  });
+}

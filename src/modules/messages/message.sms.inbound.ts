@@ -1,0 +1,142 @@
+import type { Actor } from '../../kernel/base/principal.js';
+import type { Context } from '../../kernel/context/context.js';
+import { isTaken } from '../../kernel/database/errors.js';
+import { nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { isUuid } from '../../kernel/model/checks.js';
+import type { CallbackRequest } from '../../kernel/module/module.js';
+import type { RawReply } from '../../kernel/module/routes.js';
+import { refusalOf } from '../../vendors/sms/sms.js';
+import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
+import { contactMatching } from '../contacts/contact.match.js';
+import { createContact, updateContact } from '../contacts/contact.service.js';
+import { genuine } from '../numbers/number.notice.js';
+import { blankMessage, contacted, emitMessage, messageToChange } from './message.service.js';
+import { markRecipient } from './message.sms.attempt.js';
+
+const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
+
+/** What a vendor's notice is answered: nothing is to be said back. */
+const noted: RawReply = { type: 'text/xml; charset=utf-8', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' };
+
+/** The number of an address, which a chat app writes with a prefix. */
+const numberOf = (address = '') => address.replace(/^whatsapp:/, '');
+
+const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit']);
+const optsIn = new Set(['start', 'unstop', 'yes']);
+
+/**
+ * POST /webhooks/twilio/sms: a text message to one of our numbers, once however often it is told. An unknown sender becomes a
+ * contact whatever the plan. STOP and START move what the contact has opted out of.
+ */
+export async function takeSms(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  const form = await genuine(ctx, '/webhooks/twilio/sms', request);
+  const acting = await actingForNumber(ctx.app, numberOf(form.To), actor);
+  // Of a number that is nobody's, nobody wants to hear.
+  if (!acting || !form.MessageSid || !form.From) return noted;
+  await acting
+    .transaction((inside) => receiveText(inside, textOf(form)))
+    .catch((error: unknown) => {
+      if (!isTaken(error)) throw error;
+    });
+  return noted;
+}
+
+/** A text message of a contact, as its vendor tells of it. */
+export interface InboundText {
+  provider: string;
+  providerId: string;
+  transport: 'primary' | 'chat_app' | 'vendor_line';
+  fromNumber: string;
+  toNumber: string;
+  body: string;
+  /** Of a vendor line. */
+  lineId?: string;
+}
+
+const textOf = ({ From, To, Body = '', MessageSid = '' }: Record<string, string>): InboundText => ({
+  ...{ provider: 'twilio', providerId: MessageSid, transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary' },
+  ...{ fromNumber: numberOf(From), toNumber: numberOf(To), body: Body },
+});
+
+/** Keeps what a contact wrote; who is not known becomes a contact whatever the plan. Throws what `isTaken` where it is kept already. */
+export async function receiveText(ctx: Context, { body, lineId, ...text }: InboundText): Promise<void> {
+  const phone = text.fromNumber;
+  const known = await contactMatching(ctx, { phone });
+  const contactId = known ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
+  const message = ctx.insert('Message', {
+    ...blankMessage,
+    ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
+    ...{ ...text, contactId, body: storable(body), lineId, metadata: lineId ? { service: text.transport, lineId } : null },
+  });
+  await emitMessage(ctx, 'created', message);
+  const word = body.trim().toLowerCase();
+  if (optsOut.has(word)) await updateContact(ctx, contactId, { optedOutSms: true });
+  if (optsIn.has(word)) await updateContact(ctx, contactId, { optedOutSms: false });
+}
+
+/** More than any vendor sends. */
+const mostCharacters = 10_000;
+
+/** What PostgreSQL keeps of a text. */
+const storable = (body: string) => [...body.replace(/\0/g, '')].slice(0, mostCharacters).join('');
+
+const reported = statement({
+  name: 'reportedMessage',
+  takes: { id: uuid },
+  row: { id: uuid, contactId: uuid, toNumber: nullable(text) },
+  planned: true,
+  text: ({ account, id }) => sql`
+    select t.id, t.contact_id as "contactId", t.to_number as "toNumber" from messages t
+    where t.account_id = ${account} and t.id = ${id} and t.direction = 'outbound' and t.channel = 'sms'`,
+});
+
+/** How far a message is by the vendor's words. */
+const outcomes: Record<string, 'sent' | 'delivered' | 'failed'> = {
+  ...{ queued: 'sent', accepted: 'sent', sending: 'sent', sent: 'sent', delivered: 'delivered', read: 'delivered' },
+  ...{ undelivered: 'failed', failed: 'failed' },
+};
+const rank: Record<string, number> = { queued: 0, sending: 1, sent: 2, delivered: 3, failed: 4, cancelled: 4 };
+
+/**
+ * POST /webhooks/twilio/status/{account}/{message}: what became of a message. A report only moves it forward; a late one changes
+ * nothing. It also settles a message of which nobody knew whether it was sent.
+ */
+export async function takeReport(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  const { account = '', message: id = '' } = request.params;
+  const form = await genuine(ctx, `/webhooks/twilio/status/${account}/${id}`, request);
+  const status = outcomes[form.MessageStatus ?? ''];
+  if (!status || !isUuid(account) || !isUuid(id)) return noted;
+  const [acting] = await actingForAccounts(ctx.app, [account], actor);
+  const [message] = acting ? await acting.rows(reported, { id }) : [];
+  if (!acting || !message) return noted;
+  const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;
+  await acting.transaction((inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
+  if (error) await markRecipient(acting, message.contactId, error, message.toNumber);
+  return noted;
+}
+
+interface Report {
+  status: 'sent' | 'delivered' | 'failed';
+  error: string | null;
+  providerId: string | null;
+}
+
+async function advance(ctx: Context, id: string, { status, error, providerId }: Report): Promise<void> {
+  ctx.lockRows();
+  const before = await ctx.forChange(messageToChange, id, 'Message');
+  // Delivered is delivered, whatever is reported late.
+  if (rank[status]! <= rank[before.status]! || before.status === 'delivered') return;
+  const now = ctx.now();
+  const times = {
+    ...(status !== 'failed' && { sentAt: before.sentAt ?? now }),
+    ...(status === 'delivered' && { deliveredAt: now }),
+  };
+  const message = ctx.update('Message', before, { status, error, ...times, providerId: before.providerId ?? providerId, dueAt: null });
+  const isTakenNow = before.sentAt === null && status !== 'failed';
+  if (isTakenNow) contacted(ctx, message);
+  const changes = changesBetween(before, message, ['status', 'error', 'sentAt', 'deliveredAt', 'providerId']);
+  await emitMessage(ctx, 'updated', message, changes, isTakenNow);
+}

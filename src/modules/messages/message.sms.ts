@@ -1,0 +1,176 @@
+import { sign } from '../../kernel/base/crypto.js';
+import { AppError, check, invalidField, unprocessable } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { isTaken } from '../../kernel/database/errors.js';
+import { nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { toE164 } from '../../kernel/model/checks.js';
+import { retried } from '../../kernel/operations/transacted.js';
+import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
+import { numbersOf } from '../numbers/number.service.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
+import { headStart, takingToSend } from './message.due.js';
+import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { attemptSms, smsRefusal } from './message.sms.attempt.js';
+import type { SendSmsInput } from './message.sms.model.js';
+
+const refusals: Record<string, () => AppError> = {
+  do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
+  recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact has opted out of text messages'),
+  landline: () => new AppError('landline', 'The number of the contact is a landline'),
+  no_phone: () => unprocessable('contactId', 'conflicting', 'names a contact without a phone number'),
+};
+
+/** Throws what contradicts itself, before anything is looked up. */
+function checkShape({ transport, smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid }: SendSmsInput): void {
+  const isLine = transport === 'vendor_line';
+  check(!(isLine && smsProviderId), () => new AppError('transport_conflict', 'smsProviderId goes with the transport primary only'));
+  check(
+    !(isLine && (fromNumber || fromkPhoneNumberId)),
+    () => new AppError('transport_conflict', 'fromNumber goes with the transport primary only'),
+  );
+  check(!whatsappContentSid || transport === 'chat_app', () =>
+    invalidField('whatsappContentSid', 'conflicting', 'goes with the transport chat_app only'),
+  );
+  check(!idempotencyKey || idempotencyKey.length >= 8, () => invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'));
+}
+
+/** What makes a message another one under the same key: contact, text, media, line, provider. The line of a vendor is its agent's. */
+const hashOf = (ctx: Context, input: SendSmsInput): string => {
+  const { contactId, body, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId } = input;
+  // Null is the same as to leave it out, here as in JSON.
+  const transport = input.transport ?? 'primary';
+  const media = [input.whatsappContentSid, input.whatsappContentVariables];
+  const line = transport === 'vendor_line' ? ctx.caller.userId : undefined;
+  const parts = [contactId, body, media, transport, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId, ...(line ? [line] : [])];
+  return sign(ctx.app, 'sms', JSON.stringify(parts));
+};
+
+const byKey = statement({
+  name: 'messageByKey',
+  takes: { key: text },
+  row: { id: uuid, status: text, error: nullable(text), requestHash: nullable(text) },
+  planned: true,
+  text: ({ account, key }) => sql`
+    select t.id, t.status, t.error, t.request_hash as "requestHash" from messages t
+    where t.account_id = ${account} and t.idempotency_key = ${key}`,
+});
+
+const take = takingToSend({
+  name: 'takeSms',
+  where: sql`(status = 'queued' or status = 'sending' and error = 'unconfirmed')`,
+  also: sql`, status = 'sending'`,
+});
+
+const inProgress = () => new AppError('send_in_progress', 'This message is being sent');
+
+/** Sends what was kept under a key before, unless that is settled. Throws 409 for another message, and while somebody sends it. */
+async function again(ctx: Context, input: SendSmsInput, key: string): Promise<MessageRow | undefined> {
+  const [known] = await ctx.rows(byKey, { key });
+  if (!known) return undefined;
+  const isSame = known.requestHash === hashOf(ctx, input);
+  check(isSame, () => new AppError('operation_key_conflict', 'This idempotencyKey was used for another message'));
+  if (!['queued', 'sending'].includes(known.status)) return getMessage(ctx, known.id);
+  return attempt(ctx, known.id);
+}
+
+async function attempt(ctx: Context, id: string): Promise<MessageRow> {
+  const [taken] = await ctx.rows(take, { id, seconds: ctx.app.config.leaseSeconds });
+  const settled = taken && (await attemptSms(ctx, taken));
+  if (settled) return settled;
+  const message = await getMessage(ctx, id);
+  // One that was taken back meanwhile says so.
+  check(taken || !['queued', 'sending'].includes(message.status), inProgress);
+  return message;
+}
+
+/**
+ * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. On a vendor line
+ * it is the caller's own line.
+ */
+async function senderOf(ctx: Context, input: SendSmsInput): Promise<Sender> {
+  if (input.transport === 'vendor_line') {
+    const { lineId, phoneNumber } = await lineOfCaller(ctx);
+    return { provider: 'vendor_line', fromNumber: phoneNumber, lineId };
+  }
+  const { fromNumber } = input;
+  const ours = await numbersOf(ctx);
+  for (const name of ['fromkPhoneNumberId', 'smsProviderId'] as const) {
+    const isKnown = !input[name] || ours.some(({ id }) => id === input[name]);
+    check(isKnown, () => invalidField(name, 'not_found', 'names no number of this account'));
+  }
+  const id = input.fromkPhoneNumberId ?? input.smsProviderId;
+  const named = ours.find((one) => (id ? one.id === id : one.number === fromNumber));
+  const shared = ctx.app.vendors.sms.from;
+  check(!fromNumber || named || fromNumber === shared, () => invalidField('fromNumber', 'not_found', 'is no number of this account'));
+  const number = named?.number ?? fromNumber ?? ours[0]?.number ?? shared;
+  check(number, () => unprocessable('fromNumber', 'required', 'is required: the workspace has no number of its own'));
+  return { provider: 'twilio', fromNumber: number };
+}
+
+async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: ContactRow; to: string }> {
+  const contact = await getContact(ctx, input.contactId).catch(() => {
+    throw invalidField('contactId', 'not_found', 'names no contact of this account');
+  });
+  const to = input.toNumber ?? contact.phone;
+  const refusal = smsRefusal({ ...contact, phone: to });
+  check(!refusal, () => refusals[refusal!]!());
+  return { contact, to: toE164(to!, ctx.caller.account.defaultCountry) ?? to! };
+}
+
+/**
+ * Contract POST /messages/sms/send. The message is kept before the vendor is asked, and answers the truth: `queued` where the
+ * vendor throttles (it is tried again by itself), `sending` with the error `unconfirmed` where nobody knows whether it was taken,
+ * `failed` where it was refused.
+ */
+export async function sendSms(ctx: Context, input: SendSmsInput): Promise<MessageRow> {
+  checkShape(input);
+  const key = input.idempotencyKey ?? ctx.request.idempotencyKey;
+  const known = key && (await again(ctx, input, key));
+  if (known) return known;
+  checkTrial(ctx);
+  const message = await retried(async () => {
+    const { contact, to } = await recipient(ctx, input);
+    const sender = await senderOf(ctx, input);
+    return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, key });
+  });
+  return attempt(ctx, message.id);
+}
+
+interface Sender {
+  provider: string;
+  fromNumber: string;
+  /** Of a vendor line. */
+  lineId?: string;
+}
+
+interface Way extends Sender {
+  toNumber: string;
+  key: string | undefined;
+}
+
+/** Keeps a text message that is to be sent by this request. Of two with one key, one is in progress. */
+async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, key }: Way): Promise<MessageRow> {
+  const { contactId, body, metadata = null, whatsappContentSid, whatsappContentVariables } = input;
+  const transport = input.transport ?? 'primary';
+  const content = whatsappContentSid ? { whatsappContentSid, whatsappContentVariables } : {};
+  try {
+    return await ctx.transaction(async (inside) => {
+      requireContact(inside, contactId);
+      const message: MessageRow = inside.insert('Message', {
+        ...blankMessage,
+        ...({ channel: 'sms', direction: 'outbound', status: 'queued' } as const),
+        ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
+        metadata: transport === 'primary' ? metadata : { ...metadata, service: transport, ...(lineId && { lineId }), ...content },
+        dueAt: new Date(inside.now().getTime() + headStart),
+        ...(key && { idempotencyKey: key, requestHash: hashOf(inside, input) }),
+      });
+      await emitMessage(inside, 'created', message);
+      return message;
+    });
+  } catch (error) {
+    throw key && isTaken(error) ? inProgress() : error;
+  }
+}

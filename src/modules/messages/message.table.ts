@@ -1,0 +1,27 @@
+import { flag, instant, integer, nullable, text } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { Message, MessageConnection, MessageList } from './message.model.js';
+
+/** A message as it is kept; `attempt` is the number of the last attempt to send it. */
+export const messageRow = modelRow('Message', Message, {
+  attempt: integer,
+  dueAt: nullable(instant),
+  idempotencyKey: nullable(text),
+  requestHash: nullable(text),
+  tracked: flag,
+});
+
+export const messageTable = table({
+  row: messageRow,
+  list: MessageList,
+  page: MessageConnection,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+    channel: (channel) => sql`t.channel = ${channel}`,
+    direction: (direction) => sql`t.direction = ${direction}`,
+    status: (status) => sql`t.status = ${status}`,
+  },
+});

@@ -1,0 +1,87 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Actor } from '../../kernel/base/principal.js';
+import type { Context } from '../../kernel/context/context.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import type { CallbackRequest } from '../../kernel/module/module.js';
+import { escapeHtml, htmlPage } from '../../kernel/module/page.js';
+import type { RawReply } from '../../kernel/module/routes.js';
+import type { Email } from '../../vendors/email/email.js';
+import { updateContact } from '../contacts/contact.service.js';
+import { messageAt, type Purpose, placeOf } from './message.place.js';
+import { emitMessage, type MessageRow, messageToChange } from './message.service.js';
+
+/** A link of a mail. */
+function link(ctx: Context, purpose: Purpose, message: string, target = ''): string {
+  const to = target && `?to=${encodeURIComponent(target)}`;
+  return `${ctx.app.config.publicUrl}/e/${purpose}/${placeOf(ctx, purpose, message, target)}${to}`;
+}
+
+/** The links of a page, apart from what comes before and after their addresses. */
+const links = /(<a\b[^>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
+
+/** A mail to many: its links lead over us, a pixel tells that it was opened, and one click unsubscribes (RFC 8058). */
+export function tracked(ctx: Context, message: string, mail: Email): Email {
+  const leave = link(ctx, 'unsubscribe', message);
+  const through = (_all: string, before: string, quote: string, target: string) =>
+    `${before}${quote}${escapeHtml(link(ctx, 'click', message, target.replaceAll('&amp;', '&')))}${quote}`;
+  const footer = `<p><a href="${escapeHtml(leave)}">Unsubscribe</a></p><img src="${link(ctx, 'open', message)}" width="1" height="1" alt="">`;
+  return {
+    ...mail,
+    text: `${mail.text}\n\nUnsubscribe: ${leave}`,
+    html: mail.html === undefined ? undefined : withFooter(mail.html.replace(links, through), footer),
+    headers: { 'List-Unsubscribe': `<${leave}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
+  };
+}
+
+const withFooter = (html: string, footer: string) =>
+  /<\/body>/i.test(html) ? html.replace(/<\/body>/i, (end) => `${footer}${end}`) : `${html}${footer}`;
+
+const actor: Actor = { kind: 'sender', id: null, name: 'Recipient' };
+
+/** The message that a link is of, and the context of its account. Throws 404 for a link that we did not write. */
+const opened = async (ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) =>
+  found(await messageAt(ctx, purpose, params.token ?? '', actor, query.to), 'Link');
+
+type Marks = Partial<Pick<MessageRow, 'openedAt' | 'clickedAt' | 'unsubscribedAt'>>;
+
+/** Notes when something first happened with a mail; once. */
+async function mark(inside: Context, id: string, marks: (keyof Marks)[]): Promise<MessageRow> {
+  const before = await inside.forChange(messageToChange, id, 'Message');
+  const fresh = marks.filter((name) => before[name] === null);
+  if (fresh.length === 0) return before;
+  const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);
+  await emitMessage(inside, 'updated', message, changesBetween(before, message, fresh));
+  return message;
+}
+
+const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+
+/** GET /e/open/{token}: the pixel of a mail. */
+export async function showPixel(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  const { acting, id } = await opened(ctx, 'open', request);
+  await acting.transaction((inside) => mark(inside, id, ['openedAt']));
+  return { type: 'image/gif', headers: { 'Cache-Control': 'no-store' }, body: pixel };
+}
+
+/** GET /e/click/{token}?to=: on to where a link of a mail leads. */
+export async function followLink(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  const { acting, id } = await opened(ctx, 'click', request);
+  await acting.transaction((inside) => mark(inside, id, ['openedAt', 'clickedAt']));
+  return { status: 302, headers: { Location: request.query.to!, 'Cache-Control': 'no-store' }, body: '' };
+}
+
+/** GET /e/unsubscribe/{token}: only asks, since what looks into mails opens links too. */
+export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  await opened(ctx, 'unsubscribe', request);
+  return htmlPage('Unsubscribe', 'No more mails to you?', { button: 'Unsubscribe' });
+}
+
+/** POST /e/unsubscribe/{token}: the recipient has opted out of e-mail. Mail programs call it by themselves (RFC 8058). */
+export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
+  const { acting, id } = await opened(ctx, 'unsubscribe', request);
+  await acting.transaction(async (inside) => {
+    const { contactId } = await mark(inside, id, ['unsubscribedAt']);
+    await updateContact(inside, contactId, { optedOutEmail: true });
+  });
+  return htmlPage('Unsubscribed', 'You get no more mails.');
+}

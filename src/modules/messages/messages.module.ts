@@ -1,0 +1,60 @@
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, list, make, read } from '../../kernel/module/routes.js';
+import { deliver } from './message.delivery.js';
+import { takeMail } from './message.email.inbound.js';
+import { lineActor, takeReplies } from './message.line.inbound.js';
+import { Message, messageEvents } from './message.model.js';
+import { onContactDeleted } from './message.reactions.js';
+import { messageRelations } from './message.relations.js';
+import { MessageResolver } from './message.resolver.js';
+import { findMessage } from './message.service.js';
+import { takeReport, takeSms } from './message.sms.inbound.js';
+import { messageTable } from './message.table.js';
+import { askToUnsubscribe, followLink, showPixel, unsubscribe } from './message.tracking.js';
+
+/** Contract "Message": names in snake_case are taken as well. */
+const names = { contactId: 'filter.contactId' };
+
+/** The largest mail that is taken in. */
+const mostBytes = 10 * 1024 * 1024;
+
+export default defineModule({
+  name: 'messages',
+  about: 'Text messages and e-mails: sending, scheduling, what became of them',
+  tables: [messageTable],
+  relations: messageRelations,
+  resolvers: [MessageResolver],
+  events: [
+    recordFeed(messageEvents, {
+      record: () => Message,
+      find: findMessage,
+      by: { contactId: 'Only messages from this contact or to them' },
+      access: { scope: 'messages' },
+    }),
+  ],
+  on: { 'contact.deleted': onContactDeleted },
+  due: {
+    messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver },
+    replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },
+  },
+  callbacks: [
+    { method: 'POST', path: '/webhooks/twilio/sms', handler: takeSms },
+    { method: 'POST', path: '/webhooks/twilio/status/{account}/{message}', handler: takeReport },
+    { method: 'POST', path: '/webhooks/email/inbound', bodyCap: mostBytes, handler: takeMail },
+    { method: 'GET', path: '/e/open/{token}', handler: showPixel },
+    { method: 'GET', path: '/e/click/{token}', handler: followLink },
+    { method: 'GET', path: '/e/unsubscribe/{token}', handler: askToUnsubscribe },
+    { method: 'POST', path: '/e/unsubscribe/{token}', handler: unsubscribe },
+  ],
+  routes: [
+    list('GET /messages', 'messages', { as: 'page', query: names }),
+    make('POST /messages', 'createMessage', { also: [402, 422] }),
+    read('GET /messages/sms/{id}', 'smsMessage'),
+    make('POST /messages/sms/send', 'sendSms', { also: [402, 409, 422] }),
+    act('POST /messages/{id}/cancel', 'cancelMessage', { also: [409] }),
+    act('POST /email/send', 'sendEmail', { also: [402, 422] }),
+    act('POST /email/send-bulk', 'sendEmails', { also: [402] }),
+    list('GET /emails', 'messages', { as: 'page', fixed: { 'filter.channel': 'email' } }),
+  ],
+});

@@ -1,0 +1,113 @@
+import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { flag, instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { deleted } from '../../kernel/model/connection.js';
+import type { VendorNumber } from '../../vendors/sms/sms.js';
+import type { AvailableNumber, ClaimNumberInput, PhoneNumberList } from './number.model.js';
+import { numberTable } from './number.table.js';
+
+const { shape: row, columns } = numberTable;
+export type NumberRow = RowOf<typeof row>;
+
+/** GET /settings/numbers: the workspace's, the oldest first. */
+export const listNumbers = (ctx: Context, args: PhoneNumberList) => listRows<NumberRow>(ctx, numberTable, args);
+
+/** One number of the workspace, or null. */
+export const findNumber = (ctx: Context, id: string) => findRow<NumberRow>(ctx, numberTable, id);
+
+const silent = () => {
+  throw new AppError('vendor_unavailable', 'The vendor does not answer');
+};
+
+/** The numbers that the vendor has for us, at most a thousand. 502 where it does not answer. */
+export const ofVendor = (ctx: Context): Promise<VendorNumber[]> => ctx.app.vendors.sms.numbers().catch(silent);
+
+// Numbers are one list over all accounts: it is asked whether they are taken, and never by whom.
+const taken = statement({
+  name: 'takenNumbers',
+  takes: { numbers: listOf(text) },
+  row: { number: text },
+  text: ({ account, numbers }) => sql`
+    select n.number from phone_numbers n where n.number = any(${numbers}) and ${account}::uuid is not null`,
+});
+
+/** GET /settings/numbers/available: what the vendor has for us and nobody has claimed; at most a thousand. 502 where it does not answer. */
+export async function availableNumbers(ctx: Context): Promise<AvailableNumber[]> {
+  const offered = await ofVendor(ctx);
+  const gone = new Set((await ctx.rows(taken, { numbers: offered.map(({ number }) => number) })).map(({ number }) => number));
+  return offered.filter(({ number }) => !gone.has(number)).map(({ number, label }) => ({ number, label }));
+}
+
+const claim = statement({
+  name: 'claimNumber',
+  takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, now: instant },
+  row,
+  changes: true,
+  text: ({ account, id, number, label, vendorId, voice, now }) => sql`
+    insert into phone_numbers as t (id, account_id, number, label, provider, provider_id, has_voice, created_at, updated_at)
+    values (${id}, ${account}, ${number}, ${label}, 'twilio', ${vendorId}, ${voice}, ${now}, ${now})
+    on conflict (number) do nothing returning ${columns}`,
+});
+
+/**
+ * POST /settings/numbers: 400 for a number that the vendor does not have for us, 409 for one that is claimed, by whomever. Whoever
+ * writes to it writes to this workspace.
+ */
+export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
+  const offered = await ctx.app.vendors.sms.number(number).catch(silent);
+  if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
+  return ctx.transaction((inside) => claimForWorkspace(inside, offered, label));
+}
+
+/** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */
+export async function claimForWorkspace(
+  ctx: Context,
+  { id: vendorId, number, label: named, hasVoice: voice }: VendorNumber,
+  label: string | null = null,
+) {
+  const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, now: ctx.now() });
+  check(claimed, () => conflict('The number is claimed already'));
+  await ctx.emit({ name: 'phone_number.created', record: claimed });
+  return claimed;
+}
+
+const answered = statement({
+  name: 'whatAnswersNumberOfWorkspace',
+  takes: { id: uuid },
+  row: { id: uuid },
+  text: ({ account, id }) => sql`
+    select f.id from phone_numbers n join call_flows f on f.account_id = n.account_id and f.phone_number = n.number
+    where n.account_id = ${account} and n.id = ${id} and f.published_version is not null`,
+});
+
+const release = statement({
+  name: 'releaseNumber',
+  takes: { id: uuid },
+  row,
+  changes: true,
+  text: ({ account, id }) => sql`delete from phone_numbers t where t.account_id = ${account} and t.id = ${id} returning ${columns}`,
+});
+
+/** DELETE /settings/numbers/{id}: anybody may claim it again. 409 while a published call flow answers it. */
+export async function releaseNumber(ctx: Context, id: string) {
+  const [answering] = await ctx.rows(answered, { id: validId(id, 'Phone number') });
+  check(!answering, () => conflict('A published call flow answers the number'));
+  const [released] = await ctx.rows(release, { id: validId(id, 'Phone number') });
+  const number = found(released, 'Phone number');
+  await ctx.emit({ name: 'phone_number.deleted', record: number });
+  return deleted(number.id);
+}
+
+const ours = statement({
+  name: 'numbersOfWorkspace',
+  row,
+  planned: true,
+  text: ({ account }) =>
+    sql`select ${columns} from phone_numbers t where t.account_id = ${account} and t.has_sms order by t.created_at, t.id`,
+});
+
+/** The numbers that the workspace may write from, the oldest first. */
+export const numbersOf = (ctx: Context): Promise<NumberRow[]> => ctx.rows(ours);

@@ -1,0 +1,128 @@
+import { daysAfter } from '../../kernel/base/timeZones.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { contactTable } from '../contacts/contact.table.js';
+import { keepEmail } from '../messages/message.email.js';
+import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { endRuns } from './enrollment.end.js';
+import type { EnrollmentEnd } from './enrollment.model.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+
+type Recipient = Record<string, unknown> & {
+  email: string | null;
+  deletedAt: string | null;
+  doNotContact: boolean | null;
+  optedOutEmail: boolean;
+};
+
+const step = {
+  ...{ stepOrder: nullable(integer), templateId: nullable(uuid), subject: nullable(text), body: nullable(text) },
+  ...{ templateName: nullable(text), templateSubject: nullable(text), templateBody: nullable(text), templateHtml: nullable(text) },
+  ...{ nextDelay: nullable(integer), contact: json<Recipient>() },
+};
+type Due = EnrollmentRow & RowOf<typeof step>;
+
+/** Enrollments with their next steps, to be moved on. */
+const stepToDo = {
+  table: 'enrollments',
+  key: 'id',
+  look: statement({
+    name: 'lookAtSteps',
+    takes: { ids: listOf(uuid) },
+    row: { ...enrollmentTable.shape, ...step, xmin: text },
+    shared: true,
+    text: ({ account, ids }) => sql`
+    select ${enrollmentTable.columns}, t.xmin::text as xmin, p.step_order as "stepOrder", p.template_id as "templateId", p.subject, p.body,
+      g.name as "templateName", g.subject as "templateSubject", g.body as "templateBody", g.body_html as "templateHtml",
+      n.delay_days as "nextDelay", (select row_to_json(r) from (select t.account_id, t.contact_id) k cross join lateral (
+        select ${contactTable.columns} from contacts t where t.account_id = k.account_id and t.id = k.contact_id) r) as contact
+    from enrollments t
+    left join sequence_steps p on p.account_id = t.account_id and p.sequence_id = t.sequence_id and p.version = t.version
+      and p.step_order = t.current_step + 1
+    left join templates g on g.account_id = p.account_id and g.id = p.template_id
+    left join sequence_steps n on n.account_id = p.account_id and n.sequence_id = p.sequence_id and n.version = p.version
+      and n.step_order = p.step_order + 1
+    where t.account_id = ${account} and t.id = any(${ids})`,
+  }),
+  lock: statement({
+    name: 'lockSteps',
+    takes: { ids: listOf(uuid) },
+    row: { id: uuid },
+    locks: true,
+    text: ({ account, ids }) => sql`select e.id from enrollments e where e.account_id = ${account} and e.id = any(${ids}) for update`,
+  }),
+};
+
+/** Holds the contact, before the enrollment, as everybody takes them who changes a contact: so nobody waits for the other for ever. */
+const holdContact = (ctx: Context, id: string): void => {
+  const account = ctx.caller.account.id;
+  const contact = sql`select e.contact_id from enrollments e where e.account_id = ${account}::uuid and e.id = ${id}::uuid`;
+  ctx.requireRow(`contact of ${id}`, sql`select 1 from contacts where account_id = ${account}::uuid and id = (${contact}) for key share`);
+};
+
+/**
+ * Does the step of an enrollment that has come due: keeps its mail, which the sender of messages takes, and moves the enrollment
+ * on, in one transaction. It counts as an attempt of its own when it is done, so that whoever lost the lease does nothing.
+ */
+export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
+  transacted(ctx, async (inside) => {
+    holdContact(inside, id);
+    const [found] = await inside.toChange(stepToDo, [id]);
+    if (!found || found.attempt !== attempt || !found.dueAt) return;
+    if (found.stepOrder === null) throw new Error(`Enrollment ${id} has no next step`);
+    if (await ends(inside, found)) return;
+    await keepStep(inside, found);
+    await moveOn(inside, found);
+  });
+
+/** Ends the run of a contact whom no e-mail can or may go to. */
+async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {
+  const run = { contacts: [contactId], sequences: [sequenceId] };
+  const reason = reasonToEnd(contact);
+  if (reason) return (await endRuns(ctx, { ...run, reason })).length > 0;
+  // Where the sequence goes on all the same, the mail is kept, and says that it was not sent.
+  return contact.optedOutEmail && (await endRuns(ctx, { ...run, reason: 'unsubscribed' })).length > 0;
+}
+
+function reasonToEnd({ deletedAt, doNotContact, email }: Recipient): keyof typeof EnrollmentEnd | undefined {
+  if (deletedAt) return 'contact_deleted';
+  if (doNotContact) return 'do_not_contact';
+  return email ? undefined : 'no_email';
+}
+
+/** Keeps the mail of a step: the template, or what the step says instead, with the values of the contact and the workspace. */
+async function keepStep(ctx: Context, given: Due): Promise<void> {
+  const { id, contactId, currentStep, templateId, contact } = given;
+  const values: MergeValues = { contact, workspace: { name: ctx.caller.account.name } };
+  const html = given.body === null ? given.templateHtml : null;
+  await keepEmail(ctx, {
+    ...{ contactId, templateId, enrollmentId: id, stepOrder: currentStep + 1, toEmail: contact.email, isDue: true, tracked: true },
+    subject: mergedLine(given.subject ?? given.templateSubject ?? '', values) || (given.templateName ?? ''),
+    body: merged(given.body ?? given.templateBody ?? '', values),
+    bodyHtml: html === null ? null : mergedHtml(html, values),
+  });
+  ctx.wake('messages');
+}
+
+const tracked = ['status', 'currentStep', 'lastEmailSentAt', 'nextEmailAt', 'endedAt', 'endReason'];
+
+/** Moves an enrollment on by a step: to the next one, never before this one, or to its end. */
+async function moveOn(ctx: Context, { nextDelay, ...before }: Due): Promise<void> {
+  const now = ctx.now();
+  const at = nextDelay === null ? null : daysAfter(before.countsFrom, nextDelay, ctx.caller.account.timezone);
+  const nextEmailAt = at && new Date(Math.max(at.getTime(), now.getTime()));
+  const end = { status: 'completed', endedAt: now, endReason: 'completed' } as const;
+  const after = ctx.update('Enrollment', before, {
+    ...{ currentStep: before.currentStep + 1, lastEmailSentAt: now, nextEmailAt, dueAt: nextEmailAt },
+    ...{ attempt: before.attempt + 1, leasedUntil: null },
+    ...(nextEmailAt ? {} : end),
+  });
+  await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
+  if (nextEmailAt && nextEmailAt <= now) ctx.wake('enrollments');
+}

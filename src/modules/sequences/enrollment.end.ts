@@ -1,0 +1,85 @@
+import type { Batch, Context } from '../../kernel/context/context.js';
+import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { cancelOfEnrollments } from '../messages/message.cancel.js';
+import type { EnrollmentEnd, EnrollmentStatus } from './enrollment.model.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+
+const { shape: row, columns } = enrollmentTable;
+
+type Reason = keyof typeof EnrollmentEnd;
+
+/** How a run stands that ended for a reason; cancelled where nothing else is said. */
+const statuses: Partial<Record<Reason, keyof typeof EnrollmentStatus>> = {
+  completed: 'completed',
+  unsubscribed: 'unsubscribed',
+  bounced: 'failed',
+  no_email: 'failed',
+};
+
+/** What ends a run only where its sequence says so: the flag of the sequence. */
+const flags: Partial<Record<Reason, string>> = {
+  replied: 'reply',
+  meeting: 'meeting',
+  unsubscribed: 'unsubscribe',
+  bounced: 'bounce',
+};
+
+const ending = statement({
+  name: 'endEnrollments',
+  takes: {
+    ...{ contacts: listOf(uuid), sequences: nullable(listOf(uuid)), beside: nullable(uuid) },
+    ...{ flag: nullable(text), status: text, reason: text, now: instant },
+  },
+  row: { ...row, wasStatus: row.status },
+  changes: true,
+  text: ({ account, contacts, sequences, beside, flag, status, reason, now }) => sql`
+    with live as (
+      select e.id, e.status from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
+      where e.account_id = ${account} and e.contact_id = any(${contacts}) and e.status in ('active', 'paused')
+        and (${sequences} is null or e.sequence_id = any(${sequences}))
+        and (${beside} is null or exists (select 1 from enrollments o where o.account_id = e.account_id
+          and o.sequence_id = e.sequence_id and o.contact_id = ${beside} and o.status in ('active', 'paused')))
+        and case ${flag} when 'reply' then s.auto_unenroll_on_reply when 'meeting' then s.auto_unenroll_on_meeting
+          when 'unsubscribe' then s.auto_unenroll_on_unsubscribe when 'bounce' then s.auto_unenroll_on_bounce else true end
+      order by e.id for update of e)
+    update enrollments t set status = ${status}, ended_at = ${now}, end_reason = ${reason}, next_email_at = null, due_at = null,
+      held_at = null, leased_until = null, updated_at = ${now}
+    from live l where t.account_id = ${account} and t.id = l.id
+    returning ${columns}, l.status as "wasStatus"`,
+});
+
+interface Ending {
+  contacts: readonly string[];
+  /** In these sequences only; all by default. */
+  sequences?: readonly string[];
+  /** Only in sequences that this contact runs through as well. */
+  beside?: string;
+  /** Why they end. What a sequence has a flag for ends its runs only where the flag says so. */
+  reason: Reason;
+}
+
+/** Ends runs of contacts that are under way or paused, with what waits to be sent of them; answers those that it ended. */
+export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<EnrollmentRow[]> {
+  const [status, flag] = [statuses[reason] ?? 'cancelled', flags[reason] ?? null];
+  const given = { contacts, sequences: sequences ?? null, beside: beside ?? null };
+  const ended = await ctx.rows(ending, { ...given, flag, status, reason, now: ctx.now() });
+  if (ended.length === 0) return [];
+  const ids = ended.map(({ id }) => id);
+  await cancelOfEnrollments(ctx, ids, reason);
+  const tell = ({ wasStatus, ...run }: (typeof ended)[number]) =>
+    emitEnrollment(ctx, 'updated', run, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
+  await Promise.all(ended.map(tell));
+  return ended;
+}
+
+/** Ends the runs of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */
+export const runsEnded: Batch<void> = async (ctx, keys) => {
+  const contacts = new Map<Reason, string[]>();
+  for (const [reason, contact] of keys.map((key) => key.split('/') as [Reason, string]))
+    contacts.set(reason, [...(contacts.get(reason) ?? []), contact]);
+  for (const [reason, those] of contacts) await endRuns(ctx, { contacts: those, reason });
+  return keys.map(() => undefined);
+};

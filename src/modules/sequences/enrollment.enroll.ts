@@ -1,0 +1,103 @@
+import { check, invalidField, notFound, unprocessable } from '../../kernel/base/errors.js';
+import { daysAfter } from '../../kernel/base/timeZones.js';
+import type { Context } from '../../kernel/context/context.js';
+import { flag, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { isUuid } from '../../kernel/model/checks.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { endRuns } from './enrollment.end.js';
+import type { EnrollDetail, EnrollInput, EnrollResult, UnenrollDetail, UnenrollInput, UnenrollResult } from './enrollment.model.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { sequenceToChange } from './sequence.service.js';
+import type { EnrollmentRow, SequenceRow } from './sequence.table.js';
+
+const candidate = {
+  ...{ id: uuid, email: nullable(text), optedOutEmail: flag, doNotContact: flag, isEnrolled: flag },
+};
+type Candidate = RowOf<typeof candidate>;
+
+// They are held, so that a contact who is deleted or opts out meanwhile is deleted or opts out with the enrollment.
+const candidates = statement({
+  name: 'contactsToEnroll',
+  takes: { ids: listOf(uuid), sequence: uuid },
+  row: candidate,
+  locks: true,
+  text: ({ account, ids, sequence }) => sql`
+    select c.id, c.email, c.opted_out_email as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact", exists (
+      select 1 from enrollments e where e.account_id = c.account_id and e.sequence_id = ${sequence} and e.contact_id = c.id
+        and e.status in ('active', 'paused')) as "isEnrolled"
+    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
+});
+
+/** Why a contact is not enrolled; undefined where it is to be. */
+function reasonToSkip(contact: Candidate | undefined): string | undefined {
+  if (!contact) return 'not_found';
+  if (contact.isEnrolled) return 'already_enrolled';
+  if (contact.doNotContact) return 'do_not_contact';
+  if (contact.optedOutEmail) return 'opted_out';
+  return contact.email ? undefined : 'no_email';
+}
+
+/**
+ * Contract POST /emails/sequences/{id}/enroll: those who may not be are skipped, each with its reason. 404 for the sequence, 422
+ * while it is inactive.
+ */
+export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInput): Promise<EnrollResult> {
+  // Who enrolls into one sequence comes one after the other, each seeing whom the others enrolled.
+  ctx.lockRows();
+  const sequence = await sequenceToChange(ctx, id);
+  await checkMayMail(ctx);
+  checkTrial(ctx);
+  check(sequence.isActive, () => unprocessable('id', 'not_allowed', 'names an inactive sequence: make it active first'));
+  const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);
+  const found = new Map((await ctx.rows(candidates, { ids, sequence: sequence.id })).map((contact) => [contact.id, contact]));
+  const begun: EnrollmentRow[] = [];
+  const details = contactIds.map((contactId): EnrollDetail => {
+    const contact = found.get(String(contactId).toLowerCase());
+    const reason = reasonToSkip(contact);
+    if (reason) return { contactId, status: 'skipped', reason, enrollmentId: null };
+    contact!.isEnrolled = true;
+    begun.push(start(ctx, sequence, contact!.id));
+    return { contactId, status: 'enrolled', reason: null, enrollmentId: begun.at(-1)!.id };
+  });
+  await Promise.all(begun.map((enrollment) => emitEnrollment(ctx, 'created', enrollment)));
+  if (begun.length > 0) ctx.wake('enrollments');
+  return { enrolled: begun.length, skipped: details.length - begun.length, details };
+}
+
+/** Begins the run of a contact with the steps that the sequence has now. */
+function start(ctx: Context, { id: sequenceId, version, steps }: SequenceRow, contactId: string): EnrollmentRow {
+  const now = ctx.now();
+  const firstAt = daysAfter(now, steps[0]!.delayDays, ctx.caller.account.timezone);
+  return ctx.insert('Enrollment', {
+    ...{ sequenceId, contactId, version, status: 'active' as const, currentStep: 0, totalSteps: steps.length, attempt: 0 },
+    ...{ enrolledAt: now, countsFrom: now, nextEmailAt: firstAt, dueAt: firstAt, enrolledBy: ctx.caller.userId },
+    ...{ lastEmailSentAt: null, heldAt: null, endedAt: null, endReason: null },
+  });
+}
+
+const known = statement({
+  name: 'contactToUnenroll',
+  takes: { id: uuid },
+  row: { id: uuid },
+  text: ({ account, id }) => sql`select id from contacts where account_id = ${account} and id = ${id} and deleted_at is null`,
+});
+
+/** Contract POST /emails/sequences/{id}/unenroll: their runs end, and what waits to be sent of them. 404 for the sequence, or the one contact. */
+export async function unenroll(ctx: Context, id: string, { contactIds, contactId }: UnenrollInput): Promise<UnenrollResult> {
+  check(contactIds || contactId, () => invalidField('contactIds', 'required', 'or contactId is required'));
+  ctx.lockRows();
+  const sequence = await sequenceToChange(ctx, id);
+  if (contactId) check((await ctx.rows(known, { id: contactId })).length > 0, () => notFound('Contact'));
+  const given = [...(contactIds ?? []), ...(contactId ? [contactId] : [])];
+  const contacts = [...new Set(given.map((one) => String(one).toLowerCase()))].filter(isUuid);
+  const ended = await endRuns(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
+  const left = new Set(ended.map((run) => run.contactId));
+  const details = given.map((one): UnenrollDetail => {
+    const isEnded = left.delete(String(one).toLowerCase());
+    return { contactId: one, status: isEnded ? 'unenrolled' : 'skipped', reason: isEnded ? null : 'not_enrolled' };
+  });
+  return { unenrolled: ended.length, skipped: details.length - ended.length, details };
+}

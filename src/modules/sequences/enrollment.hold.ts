@@ -1,0 +1,57 @@
+import type { Context } from '../../kernel/context/context.js';
+import { instant, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { unpark } from '../messages/message.hold.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { enrollmentTable } from './sequence.table.js';
+
+const { shape: row, columns } = enrollmentTable;
+
+const holding = statement({
+  name: 'holdEnrollments',
+  takes: { sequence: uuid, now: instant },
+  row,
+  changes: true,
+  text: ({ account, sequence, now }) => sql`
+    update enrollments t set held_at = ${now}, due_at = null, leased_until = null, updated_at = ${now}
+    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is null returning ${columns}`,
+});
+
+/** Holds all runs of a sequence that has become inactive. */
+export async function hold(ctx: Context, sequence: string): Promise<void> {
+  const held = await ctx.rows(holding, { sequence, now: ctx.now() });
+  await Promise.all(
+    held.map((after) => emitEnrollment(ctx, 'updated', after, { heldAt: { from: null, to: after.heldAt!.toISOString() } })),
+  );
+}
+
+const releasing = statement({
+  name: 'releaseEnrollments',
+  takes: { sequence: uuid, now: instant },
+  row: { ...row, wasHeldAt: instant, wasNextAt: row.nextEmailAt },
+  changes: true,
+  text: ({ account, sequence, now }) => sql`
+    with held as (
+      select e.id, e.held_at, e.next_email_at from enrollments e
+      where e.account_id = ${account} and e.sequence_id = ${sequence} and e.status = 'active' and e.held_at is not null
+      order by e.id for update)
+    update enrollments t set held_at = null, counts_from = t.counts_from + (${now} - h.held_at),
+      next_email_at = h.next_email_at + (${now} - h.held_at), due_at = h.next_email_at + (${now} - h.held_at), updated_at = ${now}
+    from held h where t.account_id = ${account} and t.id = h.id
+    returning ${columns}, h.held_at as "wasHeldAt", h.next_email_at as "wasNextAt"`,
+});
+
+/**
+ * Lets the runs of a sequence go on that is active again: what is left of them is later by the time that they were held. Mails of
+ * steps that were done before go now.
+ */
+export async function release(ctx: Context, sequence: string): Promise<void> {
+  const released = await ctx.rows(releasing, { sequence, now: ctx.now() });
+  const tell = ({ wasHeldAt, wasNextAt, ...after }: (typeof released)[number]) =>
+    emitEnrollment(ctx, 'updated', after, changesBetween({ heldAt: wasHeldAt, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt']));
+  await Promise.all(released.map(tell));
+  await unpark(ctx, sequence);
+  if (released.length > 0) ctx.wake('enrollments');
+}

@@ -1,0 +1,116 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
+import { Targets } from '../../kernel/model/bulkFields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import { Count, Entity, Id, Input, Nested, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+
+export const EnrollmentStatus = oneOf(
+  'EnrollmentStatus',
+  ['active', 'paused', 'completed', 'cancelled', 'unsubscribed', 'failed'],
+  'How a run stands: under way, held, or ended; what has ended stays so',
+);
+export const EnrollmentEnd = oneOf(
+  'EnrollmentEnd',
+  ['completed', 'unenrolled', 'replied', 'meeting', 'unsubscribed', 'bounced', 'no_email', 'do_not_contact', 'contact_deleted', 'merged'],
+  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too',
+);
+
+/** Contract "Enrollment fields". */
+@Entity('The run of a contact through a sequence', { scope: 'emails' })
+export class Enrollment {
+  @Id() id: string;
+  @Ref('The sequence', { required: true }) sequenceId: string;
+  @Ref('The contact', { required: true }) contactId: string;
+  @OneOf(EnrollmentStatus, 'How it stands', { required: true }) status: keyof typeof EnrollmentStatus;
+  @Count('How many of its steps are done', { required: true }) currentStep: number;
+  @Count('How many steps it has', { required: true }) totalSteps: number;
+  @Count('The version of the steps that it follows', { required: true }) version: number;
+  @Stamp('When the contact was enrolled') enrolledAt: Date;
+  @Stamp('When the last step was done', {}) lastEmailSentAt: Date | null;
+  @Stamp('When the next e-mail goes, unless the run is held', {}) nextEmailAt: Date | null;
+  @Stamp('Since when nothing is sent, as the run is paused or its sequence inactive; null while it is not', {}) heldAt: Date | null;
+  @Stamp('When it ended', {}) endedAt: Date | null;
+  @OneOf(EnrollmentEnd, 'Why it ended') endReason: keyof typeof EnrollmentEnd | null;
+  @Ref('The user who enrolled the contact') enrolledBy: string | null;
+  @Stamp('When it was made') createdAt: Date;
+  @Stamp('When it was last changed') updatedAt: Date;
+}
+
+/** Contract "Limits": contacts of one request. */
+export const mostEnrolled = 100;
+
+@Input('Contacts to enroll')
+export class EnrollInput {
+  @Targets(mostEnrolled, 'The contacts') contactIds: string[];
+}
+
+@Input('Contacts whose run ends: many, or one')
+export class UnenrollInput {
+  @Targets(mostEnrolled, 'The contacts', {}) contactIds?: string[] | null;
+  @Ref('One contact') contactId?: string | null;
+}
+
+@Entity('What became of one contact')
+export class EnrollDetail {
+  @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
+  @OneOf(['enrolled', 'skipped'], 'What became of it', { required: true }) status: string;
+  @Text(50, 'Why it was skipped: already_enrolled, not_found, no_email, opted_out, do_not_contact') reason: string | null;
+  @Ref('The enrollment that was made') enrollmentId: string | null;
+}
+
+@Entity('What became of contacts who were to be enrolled')
+export class EnrollResult {
+  @Count('How many are enrolled now', { required: true }) enrolled: number;
+  @Count('How many were skipped', { required: true }) skipped: number;
+  @Nested(
+    () => EnrollDetail,
+    () => EnrollDetail,
+    'Each of them, in the order of the request',
+    { list: mostEnrolled, required: true },
+  )
+  details: EnrollDetail[];
+}
+
+@Entity('What became of one contact')
+export class UnenrollDetail {
+  @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
+  @OneOf(['unenrolled', 'skipped'], 'What became of it', { required: true }) status: string;
+  @Text(50, 'Why it was skipped: not_enrolled') reason: string | null;
+}
+
+@Entity('What became of contacts whose run was to end')
+export class UnenrollResult {
+  @Count('How many runs were ended', { required: true }) unenrolled: number;
+  @Count('How many were skipped', { required: true }) skipped: number;
+  @Nested(
+    () => UnenrollDetail,
+    () => UnenrollDetail,
+    'Each of them, in the order of the request',
+    { list: mostEnrolled + 1, required: true },
+  )
+  details: UnenrollDetail[];
+}
+
+/** Contract GET /emails/sequences/{id}/enrollments. */
+@Input('Which enrollments')
+export class EnrollmentFilter {
+  @OneOf(EnrollmentStatus, 'How they stand') status?: keyof typeof EnrollmentStatus | null;
+  @Ref('Contact') contactId?: string | null;
+}
+
+export const EnrollmentSort = oneOf('EnrollmentSort', ['createdAt', 'updatedAt', 'nextEmailAt'], 'Sort keys of enrollments');
+
+@ArgsType()
+export class EnrollmentList extends ListArgsOf(EnrollmentFilter, EnrollmentSort) {}
+
+@ObjectType({ description: 'A page of enrollments' })
+export class EnrollmentConnection extends ConnectionOf(Enrollment) {}
+
+/** What is told of enrollments; what has ended is told as updated, with its reason. */
+export const enrollmentEvents = eventsOf('enrollment', 'Enrollment', ['created', 'updated']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    enrollment: typeof enrollmentEvents;
+  }
+}

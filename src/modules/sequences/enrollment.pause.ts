@@ -1,0 +1,56 @@
+import { check, conflict, notFound } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { sql } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { unpark } from '../messages/message.hold.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { getSequence } from './sequence.service.js';
+import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+
+const toChange = rowsToChange('enrollments', enrollmentTable.shape, enrollmentTable.columns, { live: sql`true` });
+
+/** A run that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
+async function runToChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  const run = await ctx.forChange(toChange, id, 'Enrollment');
+  check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
+  check(run.status === 'active' || run.status === 'paused', () => conflict(`The enrollment is ${run.status}: what has ended stays so`));
+  return run;
+}
+
+const tracked = ['status', 'heldAt', 'nextEmailAt'];
+
+/** Decisions, "enrollment": an active run is paused, so that no step of it comes; one that is paused stays so. */
+export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  const before = await runToChange(ctx, id, sequenceId);
+  if (before.status === 'paused') return before;
+  const heldAt = before.heldAt ?? ctx.now();
+  const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'paused', heldAt, dueAt: null, leasedUntil: null });
+  await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
+  return after;
+}
+
+/**
+ * Decisions, "enrollment": a paused run goes on where it stood, what is left of it later by the time that it was held. While its
+ * sequence is inactive it stays held.
+ */
+export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  const before = await runToChange(ctx, id, sequenceId);
+  if (before.status === 'active') return before;
+  const { isActive } = await getSequence(ctx, before.sequenceId);
+  const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'active', ...(isActive && goingOn(before, ctx.now())) });
+  await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
+  if (isActive) {
+    await unpark(ctx, before.sequenceId, before.id);
+    ctx.wake('enrollments');
+  }
+  return after;
+}
+
+/** When a run that was held is due from now on. */
+function goingOn({ heldAt, nextEmailAt, countsFrom }: EnrollmentRow, now: Date) {
+  const held = now.getTime() - (heldAt ?? now).getTime();
+  const later = (at: Date) => new Date(at.getTime() + held);
+  const next = nextEmailAt && later(nextEmailAt);
+  return { heldAt: null, countsFrom: later(countsFrom), nextEmailAt: next, dueAt: next };
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../../kernel/context/context.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { Fact } from '../../kernel/events/facts.js';
+import { relinks } from '../../kernel/lists/relink.js';
+import type { AppointmentRow } from '../calendars/calendar.table.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import { noteReply } from '../messages/message.sequence.js';
+import type { MessageRow } from '../messages/message.service.js';
+import { endRuns } from './enrollment.end.js';
+import { emitEnrollment } from './enrollment.service.js';
+import { enrollmentTable } from './sequence.table.js';
+
+const everEnrolled = statement({
+  name: 'everEnrolled',
+  takes: { contact: uuid },
+  row: { id: uuid },
+  shared: true,
+  beside: true,
+  text: ({ account, contact }) => sql`
+    select e.id from enrollments e where e.account_id = ${account} and e.contact_id = ${contact} limit 1`,
+});
+
+/** An answer of a contact, on any channel, ends the runs whose sequences say so; by e-mail it is the answer to their last step. */
+export async function onMessageReceived(ctx: Context, { record }: Fact): Promise<void> {
+  const { contactId, channel, metadata } = record as MessageRow;
+  const { automatic, inReplyTo } = (metadata ?? {}) as { automatic?: unknown; inReplyTo?: unknown };
+  // Nobody wrote it: out of office.
+  if (automatic === true) return;
+  if ((await ctx.rows(everEnrolled, { contact: contactId })).length === 0) return;
+  // Where the mail that was answered is known, whoever took the answer in has noted it there.
+  if (channel === 'email' && !inReplyTo) await noteReply(ctx, contactId);
+  await ctx.load.runsEnded.fresh(`replied/${contactId}`);
+}
+
+/** What a message fails with when no mail can reach the address. */
+const bounces = ['bounced', 'refused'];
+
+/** A mail of a step that cannot be delivered ends the runs of its contact whose sequences say so. */
+export async function onMessageUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
+  const { contactId, enrollmentId, error } = record as MessageRow;
+  if (!enrollmentId || changes?.status?.to !== 'failed' || !bounces.includes(error ?? '')) return;
+  await ctx.load.runsEnded.fresh(`bounced/${contactId}`);
+}
+
+/** Who opts out of e-mail leaves the sequences that say so; whom nobody may write to leaves all. */
+export async function onContactUpdated(ctx: Context, { record, changes = {} }: Fact): Promise<void> {
+  const reasons = [
+    ...(changes.optedOutEmail?.to === true ? ['unsubscribed'] : []),
+    ...(changes.doNotContact?.to === true ? ['do_not_contact'] : []),
+  ];
+  await Promise.all(reasons.map((reason) => ctx.load.runsEnded.fresh(`${reason}/${record.id}`)));
+}
+
+/** An appointment with a contact, one that was called off aside, ends the runs whose sequences say so. */
+export async function onAppointment(ctx: Context, { record, changes }: Fact): Promise<void> {
+  const { contactId, status } = record as AppointmentRow;
+  // One that is over meets nobody anew, as when its contact is merged into another.
+  const meets = changes ? status === 'scheduled' && (changes.contactId || changes.status) : status !== 'cancelled';
+  if (contactId && meets) await ctx.load.runsEnded.fresh(`meeting/${contactId}`);
+}
+
+const followContact = relinks(
+  {
+    ...{ table: 'enrollments', row: enrollmentTable.shape, columns: enrollmentTable.columns },
+    tell: (ctx, enrollment, changes) => emitEnrollment(ctx, 'updated', enrollment, changes),
+  },
+  'contactId',
+);
+
+/**
+ * Contract DELETE /contacts/{id}: the contact's runs end. Merged: the runs are those of the contact that is kept, one for a
+ * sequence; where both are under way, the kept contact's goes on.
+ */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const [contact, kept] = [fact.record.id, mergedInto(fact)];
+  if (!kept) return ctx.load.runsEnded.fresh(`contact_deleted/${contact}`);
+  await endRuns(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
+  await followContact(ctx, contact, kept);
+}

@@ -1,0 +1,31 @@
+import { found } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { sql } from '../../kernel/database/sql.js';
+import type { Changes } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import type { EnrollmentList } from './enrollment.model.js';
+import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+
+/** Enrollments of all sequences, newest first. */
+export const listEnrollments = (ctx: Context, args: EnrollmentList, sequenceId?: string) =>
+  listRows<EnrollmentRow>(ctx, enrollmentTable, args, {
+    more: sequenceId === undefined ? [] : [sql`t.sequence_id = ${sequenceId}::uuid`],
+  });
+
+/** One enrollment, or null. */
+export const findEnrollment = (ctx: Context, id: string) => findRow<EnrollmentRow>(ctx, enrollmentTable, id);
+
+/** One enrollment, or 404. */
+export const getEnrollment = async (ctx: Context, id: string) => found(await findEnrollment(ctx, id), 'Enrollment');
+
+/** Tells of a change of an enrollment, with whom it is of. */
+export async function emitEnrollment(
+  ctx: Context,
+  fact: 'created' | 'updated',
+  enrollment: EnrollmentRow & { contact?: object },
+  changes?: Changes,
+): Promise<void> {
+  const { contactId, contact = await ctx.load.contact.load(contactId) } = enrollment;
+  const record = { ...enrollment, contact };
+  await ctx.emit({ name: `enrollment.${fact}`, record, changes, contactId });
+}

@@ -1,0 +1,65 @@
+import { check, type Detail, detailOf, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { SequenceStepFields } from './sequence.model.js';
+import type { SequenceStepRow } from './sequence.table.js';
+
+const templates = statement({
+  name: 'templatesOfSteps',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid, channel: text },
+  shared: true,
+  text: ({ account, ids }) =>
+    sql`select id, channel from templates where account_id = ${account} and id = any(${ids}) and archived_at is null`,
+});
+
+type Given = Pick<SequenceStepFields, 'templateId' | 'subject' | 'body'>;
+
+/**
+ * Throws 400 naming every step that has nothing to send, or whose template is none of e-mails. The templates are held until the
+ * steps are written: whoever archives one finds the steps, or is found by them.
+ */
+export async function checkSteps(ctx: Context, steps: readonly Given[]): Promise<void> {
+  check(steps.length > 0, () => invalidField('steps', 'too_few', 'must have at least one step'));
+  const ids = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))];
+  const known = new Map((ids.length > 0 ? await ctx.rows(templates, { ids }) : []).map(({ id, channel }) => [id, channel]));
+  const faults = steps.flatMap((step, i) => faultsOf(step, known).map(({ field, ...fault }) => detailOf(`steps.${i}.${field}`, fault)));
+  if (faults.length > 0) throw invalid(faults);
+  for (const id of ids) {
+    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null`;
+    ctx.requireRow(`template ${id}`, sql`select 1 from templates where ${there} for share`);
+  }
+}
+
+type Fault = Omit<Detail, 'field'> & { field: string; code: FaultCode };
+
+function faultsOf({ templateId, subject, body }: Given, known: ReadonlyMap<string, string>): Fault[] {
+  if (!templateId) {
+    const missing = [...(subject ? [] : ['subject']), ...(body ? [] : ['body'])];
+    return missing.map((field) => ({ field, code: 'required', message: 'is required of a step without a template' }));
+  }
+  const channel = known.get(templateId);
+  if (channel === 'email') return [];
+  if (channel) return [{ field: 'templateId', code: 'conflicting', message: 'names a template of text messages' }];
+  return [{ field: 'templateId', code: 'not_found', message: 'names no record of this account' }];
+}
+
+/** The steps of a version as they are kept, in their order. */
+export const insertSteps = (
+  ctx: Context,
+  { id: sequenceId, version }: { id: string; version: number },
+  steps: readonly SequenceStepFields[],
+): SequenceStepRow[] =>
+  steps.map(({ templateId = null, delayDays, subject = null, body = null }, i) => {
+    const step = { templateId, delayDays, subject, body, stepOrder: i + 1 };
+    const { id } = ctx.insert('SequenceStep', { sequenceId, version, ...step });
+    return { id, templateId, delayDays, subject, body, order: step.stepOrder };
+  });
+
+/** What the steps say, for comparing, and for the log. */
+export const comparable = (steps: readonly SequenceStepFields[]): object[] =>
+  steps.map(({ templateId, delayDays, subject, body }) => ({
+    ...{ templateId: templateId ?? null, delayDays, subject: subject ?? null, body: body ?? null },
+  }));

@@ -1,0 +1,68 @@
+import { instant, integer, nullable, type RowOf, records } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { Enrollment, EnrollmentConnection, EnrollmentList } from './enrollment.model.js';
+import { Sequence, SequenceConnection, SequenceList, SequenceStep } from './sequence.model.js';
+
+const sequenceRow = modelRow('Sequence', Sequence);
+
+/** Kept by triggers: counting would read every enrollment of a page of sequences. */
+const counted = (status = '') =>
+  sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'sequence:' || t.id || ${status}::text)`;
+
+const counts = { enrolledCount: counted(), completedCount: counted(':completed'), activeCount: counted(':active') };
+
+export const sequenceTable = table({
+  row: sequenceRow,
+  list: SequenceList,
+  page: SequenceConnection,
+  computed: counts,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (text) => contains('t.name', text),
+    isActive: (isActive) => sql`t.is_active = ${isActive}`,
+  },
+});
+
+/** The steps of the versions that hold now: those before are for the enrollments that follow them. */
+export const sequenceStepTable = table({
+  row: modelRow('SequenceStep', SequenceStep),
+  renamed: { order: 'step_order' },
+  live: sql`t.version = (select s.version from sequences s where s.account_id = t.account_id and s.id = t.sequence_id)`,
+  sorts: { order: { by: 't.step_order', type: 'integer' } },
+  byDefault: ['order', 'asc'],
+});
+
+export type SequenceStepRow = RowOf<typeof sequenceStepTable.shape> & { order: number };
+
+/** A sequence as its record shows it, with its steps. */
+export const wholeSequence = {
+  ...sequenceRow.shape,
+  ...{ enrolledCount: integer, completedCount: integer, activeCount: integer },
+  steps: records({ ...sequenceStepTable.shape, order: integer }),
+};
+export type SequenceRow = RowOf<typeof wholeSequence>;
+
+export const wholeSequenceColumns = sql`${sequenceTable.columns}, ${counts.enrolledCount} as "enrolledCount",
+  ${counts.completedCount} as "completedCount", ${counts.activeCount} as "activeCount", (
+  select coalesce(json_agg(r order by r."order"), '[]') from (select t.account_id, t.id, t.version) p cross join lateral (
+    select ${sequenceStepTable.columns} from sequence_steps t
+    where t.account_id = p.account_id and t.sequence_id = p.id and t.version = p.version) r) as steps`;
+
+/** An enrollment as it is kept; `attempt` is the number of the last attempt at its next step. */
+export const enrollmentTable = table({
+  row: modelRow('Enrollment', Enrollment, { attempt: integer, dueAt: nullable(instant), countsFrom: instant }),
+  quiet: ['countsFrom'],
+  list: EnrollmentList,
+  page: EnrollmentConnection,
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), nextEmailAt: byTime('next_email_at', true) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    status: (status) => sql`t.status = ${status}`,
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+  },
+});
+
+export type EnrollmentRow = RowOf<typeof enrollmentTable.shape>;

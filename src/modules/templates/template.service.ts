@@ -1,0 +1,70 @@
+import { AppError, check, found } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Context } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { type Use, usesOf } from '../../kernel/operations/uses.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { mergeFieldsOf } from './template.mergeFields.js';
+import { type CreateTemplateInput, TemplateFields, type TemplateList, type UpdateTemplateInput } from './template.model.js';
+import { templateTable } from './template.table.js';
+
+const { shape: row, columns } = templateTable;
+export type TemplateRow = RowOf<typeof row>;
+
+/** Contract GET /emails/templates: those that are not archived. */
+export const listTemplates = (ctx: Context, args: TemplateList) => listRows<TemplateRow>(ctx, templateTable, args);
+
+/** One template, or null. */
+export const findTemplate = (ctx: Context, id: string) => findRow<TemplateRow>(ctx, templateTable, id);
+
+/** Contract GET /emails/templates/{id}: one template, or 404. */
+export const getTemplate = async (ctx: Context, id: string) => found(await findTemplate(ctx, id), 'Template');
+
+const toChange = rowsToChange('templates', row, columns, { live: sql`t.archived_at is null` });
+
+const blank = { ...emptyRow(row), isActive: true, mergeFields: [] as string[] };
+
+const usedBy = ({ subject, body, bodyHtml }: Pick<TemplateRow, 'subject' | 'body' | 'bodyHtml'>) => mergeFieldsOf(subject, body, bodyHtml);
+
+/** Contract POST /emails/templates. */
+export async function createTemplate(ctx: Context, input: CreateTemplateInput): Promise<TemplateRow> {
+  checkTrial(ctx);
+  const given = { ...blank, ...defined(input) };
+  const template: TemplateRow = ctx.insert('Template', { ...given, mergeFields: usedBy(given) });
+  await ctx.emit({ name: 'template.created', record: template });
+  return template;
+}
+
+const tracked = [...namesOf(TemplateFields), 'mergeFields'];
+
+/** Contract PATCH /emails/templates/{id}. */
+export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
+  const before = await ctx.forChange(toChange, id, 'Template');
+  const after = { ...before, ...defined(input) };
+  const given = { ...defined(input), mergeFields: usedBy(after) };
+  const changes = changesBetween(before, { ...before, ...given }, tracked);
+  if (Object.keys(changes).length === 0) return before;
+  const template = ctx.update('Template', before, given);
+  await ctx.emit({ name: 'template.updated', record: template, changes });
+  return template;
+}
+
+/** Contract DELETE /emails/templates/{id}: archived; 409 with its uses while an active sequence or workflow needs it. */
+export async function archiveTemplate(ctx: Context, id: string) {
+  // Whoever makes use of it meanwhile is found, or finds it archived.
+  ctx.lockRows();
+  const template = await ctx.forChange(toChange, id, 'Template');
+  const uses = await usesOf(ctx, 'template', template.id);
+  check(uses.length === 0, () => isUsed(uses));
+  ctx.update('Template', template, { archivedAt: ctx.now() });
+  await ctx.emit({ name: 'template.deleted', record: template });
+  return { deletedId: template.id, deleted: true, archived: true };
+}
+
+const isUsed = (uses: Use[]) =>
+  new AppError('conflict', `The template is used by ${uses.map(({ name }) => name).join(', ')}`, { more: { uses } });

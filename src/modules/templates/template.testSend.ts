@@ -1,0 +1,34 @@
+import { limited } from '../../kernel/access/rateLimits.js';
+import { AppError } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { countMail } from '../auth/auth.mail.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { type MergeValues, merged, mergedHtml, mergedLine } from './template.mergeFields.js';
+import type { TestSend, TestSendInput } from './template.model.js';
+import { getTemplate } from './template.service.js';
+
+/** The values of an example, so that the mail reads like one that somebody gets. */
+const example = (ctx: Context): MergeValues => ({
+  contact: {
+    ...{ firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', phone: '+14155550123', company: 'Analytical Engines' },
+    ...{ jobTitle: 'Engineer', city: 'London', country: 'GB' },
+  },
+  workspace: { name: ctx.caller.account.name },
+  user: { name: ctx.caller.userName },
+});
+
+/** Contract POST /emails/templates/test-send: one mail with the values of an example. 404 for the template; 502 where the mail server refuses. */
+export async function testSend(ctx: Context, { templateId, toEmail }: TestSendInput): Promise<TestSend> {
+  const template = await getTemplate(ctx, templateId);
+  await checkMayMail(ctx);
+  const spent = await countMail(ctx, 'test', toEmail);
+  if (spent.refused) throw limited(spent);
+  const values = example(ctx);
+  const subject = mergedLine(template.subject ?? template.name, values) || template.name;
+  const html = template.bodyHtml === null ? undefined : mergedHtml(template.bodyHtml, values);
+  const mail = { to: toEmail, subject, text: merged(template.body, values), html };
+  await ctx.app.vendors.email.send(mail).catch(() => {
+    throw new AppError('vendor_unavailable', 'The mail server did not take the mail');
+  });
+  return { sent: true, toEmail, subject };
+}

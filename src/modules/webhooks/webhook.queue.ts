@@ -1,0 +1,125 @@
+import { createHmac } from 'node:crypto';
+import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { check, unprocessable } from '../../kernel/base/errors.js';
+import type { App, Context } from '../../kernel/context/context.js';
+import type { Answer } from '../../kernel/egress/egress.js';
+
+/** What an address gets: the event, with the record as it was then. */
+export interface Payload {
+  /** The event's id. */
+  id: string;
+  event: string;
+  createdAt: Date;
+  data: object;
+  changes?: object | null;
+}
+
+/** What is sent somewhere that is no registered webhook. */
+export interface Queued {
+  /** https and public, as `checkUrlNow` has it; another is never called, and its delivery fails. */
+  url: string;
+  /** The event's name, which goes along as a header. */
+  event: string;
+  /** The id of the event that it is about; the delivery's own where it is about none. */
+  eventId?: string;
+  /** The bytes that are signed and sent: `bodyOf` a payload, or any JSON. */
+  body: string;
+  /** What asks for it. At most four deliveries of one workflow or automation are under way at a time. */
+  source: { kind: 'workflow' | 'automation'; id: string; runId?: string };
+  /** What is unique to the doing of the action that asks for it: it is kept once. */
+  key?: string;
+  /** What signs it, `whsec_…`; by default `signingSecretOf` the source. */
+  secret?: string;
+}
+
+/**
+ * Has something sent, signed, on the ladder of webhooks, without a registration: an action of a workflow or an automation. It is
+ * part of this unit of work: kept, and sent, with what asks for it or not at all. Answers the id of the delivery, which receivers get
+ * as webhook-id on every attempt and replay.
+ */
+export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Queued): string {
+  const id = ctx.app.clock.id();
+  ctx.insert('WebhookDelivery', {
+    ...{ id, url: given.url, event: given.event, eventId: given.eventId ?? id, messageId: id, body: given.body, dueAt: ctx.now() },
+    ...{ sourceKind: source.kind, sourceId: source.id, runId: source.runId ?? null, actionKey: key ?? null },
+    secret: secret === undefined ? null : sealed(ctx.app, `webhook_deliveries.secret ${id}`, secret),
+  });
+  ctx.wake('deliveries');
+  return id;
+}
+
+/**
+ * Throws 422, naming the field, unless an address may be called: https, with no user name in it, and public by the addresses to which
+ * its name leads now. It asks the servers of names: never inside a transaction.
+ */
+export async function checkUrlNow(ctx: Context, field: string, url: string): Promise<void> {
+  const fault = await ctx.app.egress.urlFaultNow(url);
+  check(!fault, () => unprocessable(field, 'not_allowed', fault!));
+}
+
+/** The bytes of a payload, as webhooks send them. */
+export const bodyOf = (ctx: Context, { id, event, createdAt, data, changes }: Payload): string =>
+  JSON.stringify({ id, event, createdAt, workspaceId: ctx.caller.account.id, data, ...(changes && { changes }) });
+
+const prefix = 'whsec_';
+
+/** A secret of 32 random bytes. */
+export const newSecret = ({ clock }: App): string => prefix + clock.bytes(32).toString('base64');
+
+/** What signs the deliveries of a workflow or an automation that have no secret of their own: always the same one. */
+export const signingSecretOf = (ctx: Context, { kind, id }: Pick<Queued['source'], 'kind' | 'id'>): string =>
+  prefix + Buffer.from(sign(ctx.app, 'webhook signing', `${ctx.caller.account.id} ${kind} ${id}`), 'base64url').toString('base64');
+
+const purpose = 'webhooks';
+export const sealed = (app: App, place: string, secret: string): string => seal(app, purpose, place, secret);
+export const opened = (app: App, place: string, text: string): string => unseal(app, purpose, place, text);
+
+/** What is signed on an attempt. */
+interface Signed {
+  deliveryId: string;
+  /** The same on every attempt and replay: the event's id, or of what an action sends its own. */
+  messageId: string;
+  event: string;
+  body: string;
+  at: Date;
+  /** The secret, and where it was replaced a short time ago the one before. */
+  secrets: readonly [string, ...string[]];
+  /** Our place in the trace of the request behind the event. */
+  traceparent?: string;
+}
+
+const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
+
+/**
+ * The headers of an attempt. Contract "Delivery rules", 2: X-Service-Signature is keyed with the whole text of the secret;
+ * webhook-signature, as Standard Webhooks has it, with the bytes that its base64 stands for.
+ */
+export function headersOf({ deliveryId, messageId, event, body, at, secrets, traceparent }: Signed): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const standard = secrets.map((secret) => {
+    const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, 'base64');
+    return `v1,${hmac(key, `${messageId}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  const [current, previous] = secrets.map((secret) => hmac(secret, body).digest('hex'));
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'CRM-Webhooks/1.0',
+    'x-service-signature': current!,
+    ...(previous && { 'x-service-signature-previous': previous }),
+    'x-service-delivery': deliveryId,
+    'x-service-event': event,
+    'x-service-timestamp': timestamp,
+    'webhook-id': messageId,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': standard.join(' '),
+    ...(traceparent && { traceparent }),
+  };
+}
+
+/** What an answer means: only 2xx is success, and 410 ends the delivery. */
+export function outcomeOf(answer: Answer) {
+  if ('fault' in answer) return { delivered: false, isFinal: false, status: null, ms: answer.ms, error: answer.fault };
+  const { status, ms } = answer;
+  const delivered = status >= 200 && status < 300;
+  return { delivered, isFinal: status === 410, status, ms, error: delivered ? null : 'response_status' };
+}

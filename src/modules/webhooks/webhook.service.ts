@@ -1,0 +1,155 @@
+import { AppError, check, found, orNull, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, instant, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
+import { bodyOf, checkUrlNow, headersOf, newSecret, opened, outcomeOf, sealed } from './webhook.queue.js';
+import { type WebhookRow, webhookTable } from './webhook.table.js';
+
+/** Contract GET /webhooks/manage: newest first. */
+export const listWebhooks = (ctx: Context, args: WebhookList) => listRows<WebhookRow>(ctx, webhookTable, args);
+
+/** One webhook, or null. */
+export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx, webhookTable, id);
+
+/** Contract GET /webhooks/manage/{id}: one webhook, or 404. */
+export const getWebhook = async (ctx: Context, id: string) => found(await findWebhook(ctx, id), 'Webhook');
+
+const toChange = rowsToChange('webhooks', webhookTable.shape, webhookTable.columns, { live: sql`t.archived_at is null` });
+
+/** A webhook that is to be changed; null where it is gone. */
+export const webhookToChange = (ctx: Context, id: string) => orNull(ctx.forChange(toChange, id, 'Webhook'));
+
+/** Names of the contract's list of events of which no module tells yet, and the test. */
+const named = ['appointment.created', 'appointment.updated', 'test.ping'];
+
+/** The events as they are kept, each once. Throws 422 naming one that there is not. */
+function checkedEvents(ctx: Context, events: readonly string[]): string[] {
+  check(events.length > 0, () => unprocessable('events', 'too_few', 'must name at least one event, or * for all'));
+  const known = new Set([...ctx.app.registry.events.keys(), ...named, '*']);
+  const nth = events.findIndex((name) => !known.has(name));
+  check(nth < 0, () => unprocessable(`events.${nth}`, 'not_allowed', `names no event: ${events[nth]}`));
+  return [...new Set(events)];
+}
+
+const place = (id: string) => `webhooks.secret ${id}`;
+
+/** Contract POST /webhooks/manage: 422 for whatever is wrong with a field. The secret is in this reply and nowhere else. */
+export async function createWebhook(ctx: Context, input: CreateWebhookInput): Promise<WebhookWithSecret> {
+  const events = checkedEvents(ctx, input.events);
+  await checkUrlNow(ctx, 'url', input.url);
+  checkTrial(ctx);
+  return ctx.transaction(async (inside) => {
+    const id = input.id ?? ctx.app.clock.id();
+    const secret = newSecret(ctx.app);
+    const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
+    const { secret: _secret, ...webhook } = inside.insert('Webhook', {
+      ...emptyRow(webhookTable.shape),
+      ...own,
+      secret: sealed(ctx.app, place(id), secret),
+    });
+    await inside.follow('webhooks');
+    await inside.emit({ name: 'webhook.created', record: webhook });
+    return { webhook, secret };
+  });
+}
+
+const cancelAll = statement({
+  name: 'cancelDeliveries',
+  takes: { webhook: uuid, now: instant },
+  changes: true,
+  text: ({ account, webhook, now }) => sql`
+    update webhook_deliveries set status = 'cancelled', due_at = null, updated_at = ${now}
+    where account_id = ${account} and webhook_id = ${webhook} and status = 'pending'`,
+});
+
+/** Cancels what waits to be sent to a webhook; an attempt that is under way ends. */
+export const cancelDeliveries = (ctx: Context, webhook: string) => ctx.rows(cancelAll, { webhook, now: ctx.now() });
+
+/** Contract PATCH /webhooks/manage/{id}: what waits goes to the new address; where it becomes inactive, it is cancelled. */
+export async function updateWebhook(ctx: Context, id: string, input: UpdateWebhookInput): Promise<WebhookRow> {
+  const events = input.events && checkedEvents(ctx, input.events);
+  await getWebhook(ctx, id);
+  if (input.url) await checkUrlNow(ctx, 'url', input.url);
+  return ctx.transaction(async (inside) => {
+    inside.lockRows();
+    const before = await inside.forChange(toChange, id, 'Webhook');
+    const given = { ...defined(input), ...(events && { events }) };
+    return changed(inside, before, given);
+  });
+}
+
+/** Changes a webhook, and tells of it. One that is active again has not failed yet. */
+export async function changed(ctx: Context, before: WebhookRow, given: Partial<WebhookRow>): Promise<WebhookRow> {
+  const isBack = given.isActive && !before.isActive;
+  const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
+  const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
+  if (Object.keys(changes).length === 0) return before;
+  const saved = ctx.update('Webhook', before, whole);
+  if (given.isActive === false) await cancelDeliveries(ctx, before.id);
+  await ctx.emit({ name: 'webhook.updated', record: saved, changes });
+  return saved;
+}
+
+/** Contract DELETE /webhooks/manage/{id}: archived; what waits to be sent is cancelled, what was sent can still be looked at. */
+export async function archiveWebhook(ctx: Context, id: string) {
+  ctx.lockRows();
+  const before = await ctx.forChange(toChange, id, 'Webhook');
+  ctx.update('Webhook', before, { archivedAt: ctx.now(), isActive: false });
+  await cancelDeliveries(ctx, before.id);
+  const record = { ...before, isActive: false };
+  const changes = changesBetween(before, record, ['isActive']);
+  await ctx.emit({ name: 'webhook.deleted', record, changes, also: { 'webhook.archived': ['isActive'] } });
+  return { archivedId: before.id, archived: true };
+}
+
+const secretOf = statement({
+  name: 'secretOfWebhook',
+  takes: { id: uuid },
+  row: { secret: text },
+  planned: true,
+  text: ({ account, id }) => sql`select w.secret from webhooks w where w.account_id = ${account} and w.id = ${id}`,
+});
+
+const bothSignMs = 24 * 60 * 60 * 1000;
+
+/** POST /webhooks/manage/{id}/rotate-secret: a new secret, in this reply alone; for a day the one before signs as well. */
+export async function rotateSecret(ctx: Context, id: string): Promise<WebhookWithSecret> {
+  ctx.lockRows();
+  const before = await ctx.forChange(toChange, id, 'Webhook');
+  const [kept] = await ctx.rows(secretOf, { id: before.id });
+  const secret = newSecret(ctx.app);
+  const previousSecretUntil = new Date(ctx.now().getTime() + bothSignMs);
+  const given = { previousSecretUntil, previousSecret: kept!.secret, secret: sealed(ctx.app, place(before.id), secret) };
+  const { secret: _secret, previousSecret: _previous, ...webhook } = ctx.update('Webhook', before, given);
+  const changes = changesBetween(before, webhook, ['previousSecretUntil']);
+  await ctx.emit({ name: 'webhook.updated', record: webhook, changes });
+  return { webhook, secret };
+}
+
+const ping = 'test.ping';
+
+/**
+ * Contract POST /webhooks/manage/{id}/test: one call, now, of which nothing is kept. 402 where the account is not paid for; 502 where
+ * the answer is no 2xx.
+ */
+export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest> {
+  const webhook = await getWebhook(ctx, id);
+  checkTrial(ctx);
+  const [kept] = await ctx.rows(secretOf, { id: webhook.id });
+  const [eventId, at] = [ctx.app.clock.id(), ctx.now()];
+  const body = bodyOf(ctx, { id: eventId, event: ping, createdAt: at, data: { webhookId: webhook.id, message: 'This is a test.' } });
+  const secrets = [opened(ctx.app, place(webhook.id), kept!.secret)] as const;
+  const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets });
+  const { delivered, status, ms, error } = outcomeOf(await ctx.app.egress.post({ url: webhook.url, headers, body }));
+  const outcome = { success: delivered, statusCode: status, responseTime: ms, event: ping };
+  const why = status === null ? error : `the answer was ${status}`;
+  check(delivered, () => new AppError('vendor_unavailable', `The test was not delivered: ${why}`, { more: outcome }));
+  return outcome as WebhookTest;
+}

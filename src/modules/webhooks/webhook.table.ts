@@ -1,0 +1,56 @@
+import { mayRead } from '../../kernel/access/access.js';
+import type { RowOf } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { since, until } from '../../kernel/lists/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryList } from './delivery.model.js';
+import { Webhook, WebhookConnection, WebhookList } from './webhook.model.js';
+
+/** Webhooks that are not deleted; their secrets are read by those who sign alone. */
+export const webhookTable = table({
+  row: modelRow('Webhook', Webhook),
+  quiet: ['lastFiredAt', 'failCount', 'failingSince'],
+  list: WebhookList,
+  page: WebhookConnection,
+  live: sql`t.archived_at is null`,
+  sorts: {
+    ...{ createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), lastFiredAt: byTime('last_fired_at', true) },
+    failCount: { by: 't.fail_count', type: 'integer' },
+  },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (text) => sql`(${contains('t.url', text)} or ${contains("coalesce(t.description, '')", text)})`,
+    isActive: (isActive) => sql`t.is_active = ${isActive}`,
+    event: (event) => sql`(${event} = any(t.events) or '*' = any(t.events))`,
+  },
+});
+export type WebhookRow = RowOf<typeof webhookTable.shape>;
+
+/** Deliveries, those of deleted webhooks as well. What they say of people is for those alone who may read contacts. */
+export const deliveryTable = table({
+  row: modelRow('WebhookDelivery', WebhookDelivery),
+  list: WebhookDeliveryList,
+  page: WebhookDeliveryConnection,
+  what: 'Delivery',
+  counted: false,
+  renamed: { nextAttemptAt: 'due_at' },
+  computed: {
+    url: sql`coalesce(t.url, (select w.url from webhooks w where w.account_id = t.account_id and w.id = t.webhook_id))`,
+    payload: (ctx) => (mayRead(ctx.caller, 'contacts') ? sql`t.body::json` : sql`redact_people(t.body::jsonb)::json`),
+  },
+  carried: ['url'],
+  sorts: { createdAt: byTime('created_at') },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    webhookId: (id) => sql`t.webhook_id = ${id}::uuid`,
+    status: (status) => sql`t.status = ${status}`,
+    sourceKind: (kind) => sql`t.source_kind = ${kind}`,
+    sourceId: (id) => sql`t.source_id = ${id}::uuid`,
+    event: (event) => sql`t.event = ${event}`,
+    eventId: (id) => sql`t.event_id = ${id}::uuid`,
+    createdFrom: (moment, ctx) => since('t.created_at', moment, ctx),
+    createdTo: (moment, ctx) => until('t.created_at', moment, ctx),
+  },
+});
+export type DeliveryRow = RowOf<typeof deliveryTable.shape> & { nextAttemptAt: Date | null };

@@ -1,0 +1,126 @@
+import { mayRead } from '../../kernel/access/access.js';
+import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { json, nullable, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
+import type { Evaluation } from '../../kernel/lists/conditions.js';
+import { takenBack } from '../../kernel/operations/takenBack.js';
+import { actor, contactOf, faultOf } from '../actions/action.service.js';
+import { evaluationOf, isLoop } from '../actions/action.trigger.js';
+import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../contacts/contact.redaction.js';
+import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
+import { pending } from './run.service.js';
+import type { WorkflowAction } from './workflow.model.js';
+import { getWorkflow } from './workflow.service.js';
+
+/** GET /workflows/{id}/runs/{runId}/explain: which event, what the conditions saw, what became of each action, what is next. 404. */
+export async function explainRun(ctx: Context, id: string, workflowId?: string | null): Promise<WorkflowRunExplanation> {
+  const run = found(await ctx.load.workflowRun.load(validId(id, 'WorkflowRun')), 'WorkflowRun');
+  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  const { status, error, conditions, actions, nextAction, tries, dueAt } = run;
+  const next = status === 'running' ? actions[nextAction] : undefined;
+  return {
+    ...{ runId: run.id, workflowId: run.workflowId, status, error, conditions, actions },
+    event: {
+      ...{ eventId: run.eventId, name: run.triggerEvent, createdAt: run.eventAt, type: run.entityType },
+      entityId: (run.triggerData?.id as string | undefined) ?? null,
+      ...{ changes: run.changes, causes: run.causes ?? [] },
+    },
+    next: next ? { index: nextAction, type: next.type, at: dueAt, failedTries: tries } : null,
+  };
+}
+
+const stored = statement({
+  name: 'eventById',
+  takes: { id: uuid },
+  row: { event: json<StoredEvent>() },
+  text: ({ account, id }) => sql`
+    select row_to_json(e) as event from (
+      select ${feedColumns} from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+      where e.account_id = ${account} and e.id = ${id} and e.only_for is null) e`,
+});
+
+const told = (event: FeedEvent): TriggeringEvent => ({
+  ...{ eventId: event.eventId, name: event.name, createdAt: event.createdAt, type: event.type, entityId: event.entityId },
+  ...{ changes: event.changes, causes: event.causes },
+});
+
+/**
+ * POST /workflows/{id}/dry-run: what the workflow would do about an event of the last 30 days, with the records as they are now. It is
+ * done and taken back: nothing is written, told or sent. 404 for the workflow, 400 for the event.
+ */
+export async function dryRun(ctx: Context, id: string, { eventId }: DryRunWorkflowInput): Promise<WorkflowDryRun> {
+  const workflow = await getWorkflow(ctx, id);
+  const [row] = await ctx.rows(stored, { id: eventId });
+  if (!row) throw invalidField('eventId', 'not_found', 'names no event of this account that is kept');
+  const event = shown(ctx.app, row.event);
+  const isOther = event.name !== workflow.trigger?.event;
+  const evaluation = isOther
+    ? { holds: false, conditions: [] }
+    : evaluationOf(ctx, event, workflow.trigger!.conditions, 'trigger.conditions');
+  const reason = reasonNot(isOther, evaluation.holds, isLoop(event.causes, { kind: 'workflow', id: workflow.id }));
+  const actions = reason
+    ? workflow.actions.map((action) => ({ ...pending(action), status: 'skipped' as const }))
+    : await tried(ctx, { id: workflow.id, name: workflow.name }, workflow.actions, event);
+  const seen = await seenBy(ctx, event.changes, evaluation.conditions);
+  const results = await resultsAsSeenBy(
+    ctx,
+    actions.map(({ result }) => result),
+  );
+  const shownActions = actions.map((action, nth) => ({ ...action, result: results[nth]! }));
+  return {
+    matches: reason === null,
+    reason,
+    event: { ...told(event), changes: seen.changes },
+    conditions: seen.conditions,
+    actions: shownActions,
+  };
+}
+
+/** What of an event explains a run, as the caller may see it. */
+async function seenBy(ctx: Context, changes: FeedEvent['changes'], conditions: Evaluation['conditions']) {
+  if (mayRead(ctx.caller, 'contacts')) return { changes, conditions };
+  const given = sql`select ${JSON.stringify(changes)}::jsonb as changes, ${JSON.stringify(conditions)}::jsonb as conditions`;
+  const [seen] = await ctx.select(
+    { changes: nullable(json<NonNullable<typeof changes>>()), conditions: json<typeof conditions>() },
+    sql`select ${asSeenBy(ctx, sql`nullif(g.changes, 'null')`, 'record')} as changes, ${outcomeAsSeenBy(ctx, sql`g.conditions`)} as conditions
+      from (${given}) g where ${ctx.caller.account.id}::uuid is not null`,
+  );
+  return seen!;
+}
+
+const reasonNot = (isOther: boolean, holds: boolean, loops: boolean): string | null => {
+  if (isOther) return 'another_event';
+  if (!holds) return 'conditions';
+  return loops ? 'loop' : null;
+};
+
+/** What would become of actions: they are done, and taken back. */
+async function tried(
+  ctx: Context,
+  { id, name }: { id: string; name: string },
+  given: readonly WorkflowAction[],
+  event: FeedEvent,
+): Promise<WorkflowRunAction[]> {
+  const actions = given.map(pending);
+  const runId = ctx.app.clock.id();
+  const { eventId, createdAt: at, type, data, changes } = event;
+  const happening = { event: event.name, eventId, at, type, data, changes };
+  const occasion = { run: { kind: 'workflow' as const, id, runId, name }, happening, contactId: contactOf(type, data) };
+  return takenBack(ctx, async (outer) => {
+    const act = actor(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), occasion);
+    for (const [index, action] of actions.entries()) {
+      try {
+        const { status, result } = await act(action, index);
+        actions[index] = { ...action, status, result: { ...result } };
+      } catch (error) {
+        actions[index] = { ...action, status: 'failed', error: faultOf(error) };
+        for (let after = index + 1; after < actions.length; after++) actions[after] = { ...actions[after]!, status: 'skipped' };
+        break;
+      }
+    }
+    return actions;
+  });
+}

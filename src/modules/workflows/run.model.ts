@@ -1,0 +1,201 @@
+import { ArgsType, ObjectType } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
+import { EventCause } from '../../kernel/feed/eventFields.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
+import {
+  Count,
+  Entity,
+  Flag,
+  Id,
+  Input,
+  JsonObject,
+  JsonValue,
+  Nested,
+  OneOf,
+  oneOf,
+  Ref,
+  Stamp,
+  Text,
+} from '../../kernel/model/fields.js';
+import { mostActions, WorkflowActionType } from './workflow.model.js';
+
+export const WorkflowRunStatus = oneOf('WorkflowRunStatus', ['running', 'success', 'failed'], 'How a run stands');
+export const WorkflowStepStatus = oneOf(
+  'WorkflowStepStatus',
+  ['pending', 'success', 'failed', 'skipped'],
+  'What became of an action: it waits for its turn, was done, failed, or was left out, as the run failed before it or nobody may write to the contact',
+);
+
+/** Contract "Workflow run", actions. */
+@ObjectType({ description: 'One action of a run' })
+export class WorkflowRunAction {
+  @OneOf(WorkflowActionType, 'What it does', { required: true }) type: keyof typeof WorkflowActionType;
+  @OneOf(WorkflowStepStatus, 'What became of it', { required: true }) status: keyof typeof WorkflowStepStatus;
+  @JsonObject(64, 'Its configuration when the run started', { required: true }) config: Record<string, unknown>;
+  @JsonObject(64, 'What it did, with the ids of what it made; or {reason}, where it was skipped') result: Record<string, unknown> | null;
+  @Text(1000, 'Why it failed') error: string | null;
+  @Stamp('When it was done, failed or was skipped', {}) executedAt: Date | string | null;
+}
+
+/** Contract "Workflow run". */
+@Entity('What a workflow did when something happened', { scope: 'workflows' })
+export class WorkflowRun {
+  @Id() id: string;
+  @Ref('The workflow', { required: true }) workflowId: string;
+  @Text(200, 'Its name when the run started', { required: true }) workflowName: string;
+  @OneOf(WorkflowRunStatus, 'How it stands', { required: true }) status: keyof typeof WorkflowRunStatus;
+  @Text(100, 'The event that started it', { required: true }) triggerEvent: string;
+  @JsonObject(
+    1024,
+    'The record that it happened to, as it was then. To keys without the scope contacts, what it says of people is [redacted]',
+  )
+  triggerData: Record<string, unknown> | null;
+  @Ref('The id of the event') eventId: string | null;
+  @Ref('The contact that it is about') contactId: string | null;
+  @Nested(
+    () => WorkflowRunAction,
+    () => WorkflowRunAction,
+    'What became of each action',
+    { required: true, list: mostActions },
+  )
+  actions: WorkflowRunAction[];
+  @Text(
+    1000,
+    'Why it failed: `loop` where the workflow led to itself or ten runs led to it, `workflow_deleted`, else what its action failed of',
+  )
+  error: string | null;
+  @Stamp('When it started') startedAt: Date;
+  @Stamp('When it ended', {}) completedAt: Date | null;
+  @Count('How long it took, in milliseconds') durationMs: number | null;
+  @Stamp('When it was made') createdAt: Date;
+  @Stamp('When it was last changed') updatedAt: Date;
+}
+
+/** Contract GET /workflows/{id}/runs. */
+@Input('Which runs')
+export class WorkflowRunFilter {
+  @OneOf(WorkflowRunStatus, 'How they stand') status?: keyof typeof WorkflowRunStatus | null;
+  @Ref('Of this workflow') workflowId?: string | null;
+  @Ref('About this contact') contactId?: string | null;
+}
+
+export const WorkflowRunSort = oneOf('WorkflowRunSort', ['startedAt', 'createdAt', 'updatedAt'], 'Sort keys of runs');
+
+@ArgsType()
+export class WorkflowRunList extends ListArgsOf(WorkflowRunFilter, WorkflowRunSort) {}
+
+@ObjectType({ description: 'A page of runs' })
+export class WorkflowRunConnection extends ConnectionOf(WorkflowRun) {}
+
+@Entity('What one condition saw')
+export class ConditionSeen {
+  @Text(2000, 'Where it stands: trigger.conditions.status', { required: true }) at: string;
+  @Text(200, 'The field that it asks', { required: true }) field: string;
+  @Text(20, 'How it compares', { required: true }) operator: string;
+  @JsonValue(64, 'What the field was compared with') value: unknown;
+  @JsonValue(64, 'What the field was') seen: unknown;
+  @Flag('Whether it held', { required: true }) holds: boolean;
+}
+
+@Entity('What happened')
+export class TriggeringEvent {
+  @Ref('Its id') eventId: string | null;
+  @Text(100, 'Its name', { required: true }) name: string;
+  @Stamp('When it happened') createdAt: Date;
+  @Text(100, 'The type of the record that it happened to') type: string | null;
+  @Ref('The id of that record') entityId: string | null;
+  @JsonObject(1024, 'What changed of it: {field: {from, to}}') changes: object | null;
+  @Nested(
+    () => EventCause,
+    () => EventCause,
+    'The runs that led to it, the first one first',
+    { required: true, list: 100 },
+  )
+  causes: EventCause[];
+}
+
+@Entity('What a run does next')
+export class NextAction {
+  @Count('Its place among the actions, from 0', { required: true }) index: number;
+  @OneOf(WorkflowActionType, 'What it does', { required: true }) type: keyof typeof WorkflowActionType;
+  @Stamp('When', {}) at: Date | null;
+  @Count('How often it was tried in vain', { required: true }) failedTries: number;
+}
+
+/** Why a run did what it did. */
+@Entity('What started a run, what its conditions saw, what its actions did and what is next')
+export class WorkflowRunExplanation {
+  @Ref('The run', { required: true }) runId: string;
+  @Ref('The workflow', { required: true }) workflowId: string;
+  @OneOf(WorkflowRunStatus, 'How it stands', { required: true }) status: keyof typeof WorkflowRunStatus;
+  @Text(1000, 'Why it failed') error: string | null;
+  @Nested(
+    () => TriggeringEvent,
+    () => TriggeringEvent,
+    'What started it',
+    { required: true },
+  )
+  event: TriggeringEvent;
+  @Nested(
+    () => ConditionSeen,
+    () => ConditionSeen,
+    'What each condition of the trigger saw',
+    { required: true, list: 200 },
+  )
+  conditions: ConditionSeen[];
+  @Nested(
+    () => WorkflowRunAction,
+    () => WorkflowRunAction,
+    'What became of each action',
+    { required: true, list: mostActions },
+  )
+  actions: WorkflowRunAction[];
+  @Nested(
+    () => NextAction,
+    () => NextAction,
+    'What is next; null where the run has ended',
+  )
+  next: NextAction | null;
+}
+
+@Input('A past event to try a workflow with')
+export class DryRunWorkflowInput {
+  @Ref('The id of an event of the last 30 days, as webhooks and GET /events have it', { required: true }) eventId: string;
+}
+
+/** What would come of an event. */
+@Entity('What a workflow would do about a past event')
+export class WorkflowDryRun {
+  @Flag('Whether the event would start it, were it active', { required: true }) matches: boolean;
+  @Text(1000, 'Why it would not: another_event, conditions, loop') reason: string | null;
+  @Nested(
+    () => TriggeringEvent,
+    () => TriggeringEvent,
+    'The event',
+    { required: true },
+  )
+  event: TriggeringEvent;
+  @Nested(
+    () => ConditionSeen,
+    () => ConditionSeen,
+    'What each condition of the trigger would see',
+    { required: true, list: 200 },
+  )
+  conditions: ConditionSeen[];
+  @Nested(
+    () => WorkflowRunAction,
+    () => WorkflowRunAction,
+    'What would become of each action; nothing is written, told or sent',
+    { required: true, list: mostActions },
+  )
+  actions: WorkflowRunAction[];
+}
+
+/** What is told of runs: that they start, and each time that something has become of their actions. */
+export const workflowRunEvents = eventsOf('workflow_run', 'WorkflowRun', ['created', 'updated']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    workflow_run: typeof workflowRunEvents;
+  }
+}

@@ -1,0 +1,94 @@
+import { check, conflict, found, notFound } from '../../kernel/base/errors.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
+import { sql } from '../../kernel/database/sql.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { relinks } from '../../kernel/lists/relink.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { withoutPeople } from '../actions/action.kinds.js';
+import { asSeenBy, outcomeAsSeenBy } from '../contacts/contact.redaction.js';
+import { mergedInto } from '../contacts/contact.service.js';
+import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
+import { type RunRow, runTable, wholeRun } from './workflow.table.js';
+
+/** Runs of all workflows, or of one, newest first. */
+export const listRuns = (ctx: Context, args: WorkflowRunList, workflowId?: string) =>
+  listRows<RunRow>(ctx, runTable, args, { more: workflowId === undefined ? [] : [sql`t.workflow_id = ${workflowId}::uuid`] });
+
+/** One run, or null. */
+export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, runTable, id);
+
+/** Contract GET /workflows/{id}/runs/{runId}: one run, or 404; of this workflow, where it is named. */
+export async function getRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
+  const run = found(await findRun(ctx, id), 'WorkflowRun');
+  check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  return run;
+}
+
+/** Runs as the caller may see them, for many keys in one statement: with what explains them. */
+export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
+  const rows = await ctx.select(
+    { ...runTable.shape, seenChanges: runTable.shape.changes, seenConditions: runTable.shape.conditions },
+    sql`select ${runTable.columnsWith(ctx)}, ${asSeenBy(ctx, sql`t.changes`, 'record')} as "seenChanges",
+      ${outcomeAsSeenBy(ctx, sql`t.conditions`)} as "seenConditions"
+    from workflow_runs t where t.account_id = ${ctx.caller.account.id}::uuid and t.id = any(${[...ids]}::uuid[])`,
+  );
+  const runs = rows.map(({ seenChanges, seenConditions, ...run }) => ({ ...run, changes: seenChanges, conditions: seenConditions }));
+  return inOrder(ids, runs as RunRow[], ({ id }) => id);
+};
+
+export const runToChange = rowsToChange('workflow_runs', runTable.shape, wholeRun, { live: sql`true` });
+
+const toldOf = (run: RunRow): RunRow => ({
+  ...run,
+  triggerData: null,
+  actions: run.actions.map((action) => ({ ...action, result: withoutPeople(action.result) })),
+});
+
+/**
+ * Tells of a run, without what it says of people, whose records have events of their own for those who may see them. It is no entry of
+ * the log: what its actions do has entries of its own.
+ */
+export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, changes?: Changes): Promise<void> => {
+  return ctx.emit({ name: `workflow_run.${fact}`, record: toldOf(run), changes, contactId: run.contactId, logged: false });
+};
+
+const followContact = relinks(
+  { table: 'workflow_runs', row: runTable.shape, columns: wholeRun, tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes) },
+  'contactId',
+);
+
+/** Contract POST /contacts/merge: the runs of a contact are those of the one who is kept, and go on with that one. */
+export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
+  const kept = mergedInto(fact);
+  if (kept) await followContact(ctx, fact.record.id, kept);
+}
+
+const tracked = ['status', 'actions', 'error', 'completedAt', 'durationMs'];
+export const changesOfRun = (before: RunRow, after: RunRow): Changes => changesBetween(toldOf(before), toldOf(after), tracked);
+
+/** An action that is still to be done. */
+export const pending = ({ type, config }: Pick<WorkflowRunAction, 'type' | 'config'>): WorkflowRunAction => ({
+  ...{ type, config, status: 'pending', result: null, error: null, executedAt: null },
+});
+
+/**
+ * POST /workflows/{id}/runs/{runId}/retry: a failed run goes on from the action that failed, as it was when the run started. 409
+ * while it has not failed, and where it ended as a loop or its workflow is deleted.
+ */
+export async function retryRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
+  ctx.lockRows();
+  const before = await ctx.forChange(runToChange, validId(id, 'WorkflowRun'), 'WorkflowRun');
+  check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
+  check(before.status === 'failed', () => conflict(`The run has not failed: it is ${before.status}`));
+  check(before.error !== 'loop', () => conflict('The run led to itself'));
+  check(await ctx.load.workflow.load(before.workflowId), () => conflict('The workflow is deleted'));
+  const actions = before.actions.map((action, i) => (i < before.nextAction ? action : pending(action)));
+  const after = ctx.update('WorkflowRun', before, {
+    ...{ actions, status: 'running', error: null, tries: 0, dueAt: ctx.now(), completedAt: null, durationMs: null },
+  }) as RunRow;
+  await emitRun(ctx, 'updated', after, changesOfRun(before, after));
+  ctx.wake('workflow_runs');
+  return after;
+}

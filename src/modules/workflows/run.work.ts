@@ -1,0 +1,132 @@
+import type { Context } from '../../kernel/context/context.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { actor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
+import type { WorkflowRunAction } from './run.model.js';
+import { changesOfRun, emitRun, runToChange } from './run.service.js';
+import type { RunRow } from './workflow.table.js';
+
+/** What an action of a run ended in. */
+class Failed extends Error {
+  constructor(
+    /** Its place; undefined where nobody can tell which one it was. */
+    readonly index: number | undefined,
+    readonly of: unknown,
+  ) {
+    super('An action failed');
+  }
+}
+
+/**
+ * Does the actions of a run that is due. All that are left are one transaction, with what became of them; where one of them fails,
+ * those before it are, and it is settled by itself: an effect and its mark are kept together or not at all.
+ */
+export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
+  let most = Number.POSITIVE_INFINITY;
+  for (;;) {
+    try {
+      const isDone = await transacted(ctx, (inside) => doActions(inside, due, most));
+      if (isDone) return;
+      most = Number.POSITIVE_INFINITY;
+    } catch (error) {
+      const { index, of } = error instanceof Failed ? error : new Failed(undefined, error);
+      const next = await settleFault(ctx, due, { index, of, most });
+      if (next === undefined) return;
+      most = next;
+    }
+  }
+}
+
+/** The run, while this attempt at it is ours. */
+async function held(ctx: Context, { id, attempt }: DueRow): Promise<RunRow | undefined> {
+  const [run] = await ctx.toChange(runToChange, [id]);
+  return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
+}
+
+/** The context in which a run does something: in the name of its workflow, and told with the run behind it. */
+const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }: RunRow): Context =>
+  ctx.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name });
+
+export const occasionOf = (run: RunRow): Occasion => ({
+  run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
+  happening: {
+    ...{ event: run.triggerEvent, eventId: run.eventId, at: run.eventAt, type: run.entityType },
+    ...{ data: run.triggerData ?? {}, changes: run.changes },
+  },
+  contactId: run.contactId,
+});
+
+/** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */
+async function doActions(outer: Context, due: DueRow, most: number): Promise<boolean> {
+  const before = await held(outer, due);
+  if (!before) return true;
+  const ctx = within(outer, before);
+  const act = actor(ctx, occasionOf(before));
+  const actions = [...before.actions];
+  const end = Math.min(before.nextAction + most, actions.length);
+  for (let index = before.nextAction; index < end; index++) {
+    const action = actions[index]!;
+    try {
+      const { status, result, made } = await act(action, index);
+      actions[index] = { ...action, status, result: { ...result, ...made }, executedAt: ctx.now().toISOString() };
+    } catch (error) {
+      throw new Failed(index, error);
+    }
+  }
+  await keep(ctx, before, { actions, nextAction: end, tries: 0, ...(end === actions.length && ended(ctx, before, 'success')) });
+  return end === actions.length;
+}
+
+type Change = Partial<Pick<RunRow, 'actions' | 'nextAction' | 'tries' | 'status' | 'error' | 'completedAt' | 'durationMs' | 'dueAt'>>;
+
+async function keep(ctx: Context, before: RunRow, change: Change): Promise<void> {
+  const leasedUntil = change.dueAt === undefined ? {} : { leasedUntil: null };
+  const after = ctx.update('WorkflowRun', before, { ...change, ...leasedUntil }) as RunRow;
+  await emitRun(ctx, 'updated', after, changesOfRun(before, after));
+}
+
+const ended = (ctx: Context, { startedAt }: RunRow, status: 'success' | 'failed') => {
+  const now = ctx.now();
+  return { status, completedAt: now, durationMs: Math.max(now.getTime() - startedAt.getTime(), 0), dueAt: null };
+};
+
+interface Fault {
+  index: number | undefined;
+  of: unknown;
+  /** How many actions were to be done at once. */
+  most: number;
+}
+
+/** What is next after a fault: how many actions to do now, or nothing. */
+async function settleFault(ctx: Context, due: DueRow, { index, of, most }: Fault): Promise<number | undefined> {
+  const run = await ctx.transaction((inside) => held(inside, due));
+  if (!run) return undefined;
+  // Nobody knows which of them it was: one by one.
+  if (index === undefined && most > 1) return 1;
+  // Those before it, without it.
+  if (index !== undefined && index > run.nextAction) return index - run.nextAction;
+  await transacted(ctx, async (inside) => {
+    const before = await held(inside, due);
+    if (before) await fail(within(inside, before), before, of);
+  });
+  return undefined;
+}
+
+/** Puts the action that failed off, where it may succeed later; else the run fails, and the rest is left out. */
+async function fail(ctx: Context, before: RunRow, error: unknown): Promise<void> {
+  const index = before.nextAction;
+  const pause = pauses[before.tries];
+  if (mayPass(error)) ctx.app.log.error({ err: error, run: before.id, action: index }, 'an action of a workflow failed');
+  if (mayPass(error) && pause !== undefined) {
+    await keep(ctx, before, { tries: before.tries + 1, dueAt: new Date(ctx.now().getTime() + pause) });
+    return;
+  }
+  const fault = faultOf(error);
+  const at = ctx.now().toISOString();
+  const actions = before.actions.map((action, i): WorkflowRunAction => {
+    if (i < index) return action;
+    const of = i === index ? ({ status: 'failed', error: fault } as const) : ({ status: 'skipped' } as const);
+    return { ...action, ...of, executedAt: at };
+  });
+  await keep(ctx, before, { ...ended(ctx, before, 'failed'), actions, error: fault });
+}

@@ -1,0 +1,199 @@
+import { check, found, invalidField, unprocessable } from '../../kernel/base/errors.js';
+import { defined } from '../../kernel/base/objects.js';
+import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { inOrder } from '../../kernel/context/loaders.js';
+import type { Use } from '../../kernel/context/registry.js';
+import { bigint, emptyRow, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { readConditions } from '../../kernel/lists/conditions.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { deleted } from '../../kernel/model/connection.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
+import { checkMayMail } from '../auth/auth.verification.js';
+import { checkTrial } from '../plans/plan.limits.js';
+import { signingSecretOf } from '../webhooks/webhook.queue.js';
+import { endRuns } from './run.end.js';
+import type { WorkflowRunList } from './run.model.js';
+import { listRuns } from './run.service.js';
+import {
+  type CreateWorkflowInput,
+  type UpdateWorkflowInput,
+  type WorkflowAction,
+  WorkflowFields,
+  type WorkflowList,
+  type WorkflowTrigger,
+} from './workflow.model.js';
+import { type WorkflowRow, wholeWorkflow, workflowTable } from './workflow.table.js';
+
+/** Contract GET /workflows: newest first. */
+export const listWorkflows = (ctx: Context, args: WorkflowList) => listRows<WorkflowRow>(ctx, workflowTable, args);
+
+/** One workflow, or null. */
+export const findWorkflow = (ctx: Context, id: string) => findRow<WorkflowRow>(ctx, workflowTable, id);
+
+/** Contract GET /workflows/{id}: one workflow, or 404. */
+export const getWorkflow = async (ctx: Context, id: string) => found(await findWorkflow(ctx, id), 'Workflow');
+
+/** GET /workflows/{id}/signing-secret: for whoever checks what its actions send; 404. */
+export async function signingSecret(ctx: Context, id: string) {
+  const workflow = await getWorkflow(ctx, id);
+  return { secret: signingSecretOf(ctx, { kind: 'workflow', id: workflow.id }) };
+}
+
+/** Contract GET /workflows/{id}/runs: newest first; 404 for the workflow. */
+export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList) {
+  const workflow = await getWorkflow(ctx, id);
+  return listRuns(ctx, args, workflow.id);
+}
+
+const byIds = statement({
+  name: 'workflowsById',
+  takes: { ids: listOf(uuid) },
+  row: wholeWorkflow,
+  text: ({ account, ids }) =>
+    sql`select ${workflowTable.columns} from workflows t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+});
+
+/** Workflows by id, for many keys in one statement; null for one that is deleted. */
+export const workflowsById: Batch<WorkflowRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+
+const toChange = rowsToChange('workflows', wholeWorkflow, workflowTable.columns);
+const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'), 'Workflow');
+
+/** Throws 400 naming what is wrong with a trigger: an event that nothing tells, conditions over what its record does not have. */
+function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined): WorkflowTrigger | null {
+  if (!trigger) return null;
+  const event = ctx.app.registry.events.get(trigger.event);
+  const names = [...ctx.app.registry.events.keys()];
+  check(event, () => invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`));
+  readConditions(ctx, event.of.type, trigger.conditions, 'trigger.conditions');
+  return { event: trigger.event, conditions: trigger.conditions ?? null };
+}
+
+const checkedActions = async (ctx: Context, actions: readonly WorkflowAction[]): Promise<WorkflowAction[]> =>
+  (await checkActions(
+    ctx,
+    actions.map(({ type, config }, i) => ({ type, config: config ?? {}, at: `actions.${i}` })),
+  )) as WorkflowAction[];
+
+const blank = {
+  ...emptyRow(wholeWorkflow),
+  isActive: false,
+  status: 'inactive',
+  activatedAfter: '0',
+  actions: [] as WorkflowAction[],
+} as const;
+
+/** Contract POST /workflows: inactive, whatever isActive says. 400 naming what is wrong with the trigger or an action. */
+export async function createWorkflow(ctx: Context, { isActive: _, ...input }: CreateWorkflowInput): Promise<WorkflowRow> {
+  const trigger = checkTrigger(ctx, input.trigger);
+  const actions = await checkedActions(ctx, input.actions ?? []);
+  checkTrial(ctx);
+  const { runCount: _count, lastRunAt: _last, ...none } = { ...blank, runCount: 0 };
+  const own = { ...none, ...defined(input), trigger, triggerEvent: trigger?.event ?? null, actions, createdBy: ctx.caller.userId };
+  const made = ctx.insert('Workflow', own);
+  const workflow = { ...made, runCount: 0, lastRunAt: null } as WorkflowRow;
+  await ctx.emit({ name: 'workflow.created', record: workflow });
+  return workflow;
+}
+
+const statusOf = (isActive: boolean) => (isActive ? ('active' as const) : ('inactive' as const));
+
+const tracked = [...namesOf(WorkflowFields), 'isActive', 'status'];
+
+/** Contract PATCH /workflows/{id}: of runs that are under way nothing changes. `isActive` does as activating and deactivating do. */
+export async function updateWorkflow(ctx: Context, id: string, { isActive, ...input }: UpdateWorkflowInput): Promise<WorkflowRow> {
+  ctx.lockRows();
+  const before = await workflowToChange(ctx, id);
+  const given = {
+    ...defined(input),
+    ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger) }),
+    ...(input.actions !== undefined && { actions: await checkedActions(ctx, input.actions ?? []) }),
+  };
+  const wanted = { ...before, ...given } as WorkflowRow;
+  return (isActive ?? before.isActive) ? keepActive(ctx, before, wanted) : keep(ctx, before, { ...wanted, isActive: false });
+}
+
+/** Contract POST /workflows/{id}/activate: from here on matching events start runs. 422 without a trigger. */
+export async function activateWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
+  ctx.lockRows();
+  const before = await workflowToChange(ctx, id);
+  return before.isActive ? before : keepActive(ctx, before, before);
+}
+
+/** Contract POST /workflows/{id}/deactivate: no event starts a run any more; runs that are under way go on. */
+export async function deactivateWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
+  ctx.lockRows();
+  const before = await workflowToChange(ctx, id);
+  return keep(ctx, before, { ...before, isActive: false });
+}
+
+const head = statement({
+  name: 'endOfFeed',
+  row: { pos: bigint },
+  text: ({ account }) => sql`select coalesce((select pos from feed_heads where account_id = ${account}), 0)::text as pos`,
+});
+
+/** Keeps a workflow that is, or becomes, active: what it needs is there. */
+async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow): Promise<WorkflowRow> {
+  check(wanted.trigger, () => unprocessable('trigger', 'required', 'is required of a workflow that is to be active'));
+  const begins = !before.isActive;
+  if (begins) {
+    checkTrial(ctx);
+    // What was deleted since it was written is missed by whoever makes use of it.
+    checkTrigger(ctx, wanted.trigger);
+    await checkedActions(ctx, wanted.actions);
+    await ctx.follow('workflows');
+  }
+  if (sendsEmail(wanted.actions)) await checkMayMail(ctx);
+  holdTemplates(ctx, wanted.actions);
+  const start = begins ? { activatedAt: ctx.now(), activatedAfter: (await ctx.rows(head))[0]!.pos } : {};
+  return keep(ctx, before, { ...wanted, ...start, isActive: true });
+}
+
+async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Promise<WorkflowRow> {
+  const { name, description, trigger, actions, isActive, activatedAt, activatedAfter } = given;
+  const values = { name, description, trigger, actions, isActive, activatedAt, activatedAfter, status: statusOf(isActive) };
+  const wanted: WorkflowRow = { ...before, ...values, triggerEvent: trigger?.event ?? null };
+  const changes: Changes = changesBetween(before, wanted, tracked);
+  if (Object.keys(changes).length === 0) return before;
+  const saved = ctx.update('Workflow', before, { ...values, triggerEvent: wanted.triggerEvent });
+  const also = changes.isActive ? { [saved.isActive ? 'workflow.activated' : 'workflow.deactivated']: ['isActive', 'status'] } : {};
+  await ctx.emit({ name: 'workflow.updated', record: saved, changes, also });
+  return saved;
+}
+
+/** Contract DELETE /workflows/{id}: whether it is active or not. Its runs end. */
+export async function deleteWorkflow(ctx: Context, id: string) {
+  ctx.lockRows();
+  const before = await workflowToChange(ctx, id);
+  const workflow = { ...ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' }) } as WorkflowRow;
+  await endRuns(ctx, workflow.id);
+  await ctx.emit({ name: 'workflow.deleted', record: workflow });
+  return deleted(workflow.id);
+}
+
+const needing = statement({
+  name: 'workflowsNeeding',
+  takes: { named: jsonText },
+  row: { id: uuid, name: text },
+  text: ({ account, named }) => sql`
+    select w.id, w.name from workflows w where w.account_id = ${account} and w.deleted_at is null and (
+      w.is_active and w.actions @> ${named}::jsonb
+      or exists (select 1 from workflow_runs r where r.account_id = w.account_id and r.workflow_id = w.id and r.status = 'running'
+        and r.actions @> ${named}::jsonb))
+    order by w.name, w.id limit 20`,
+});
+
+/** What needs a record that actions name under a member: active workflows, and those of whose runs one is under way. */
+export const usesAs =
+  (...members: string[]) =>
+  async (ctx: Context, id: string): Promise<Use[]> => {
+    const all = await Promise.all(members.map((member) => ctx.rows(needing, { named: JSON.stringify([{ config: { [member]: id } }]) })));
+    const found = new Map(all.flat().map((workflow) => [workflow.id, workflow.name]));
+    return [...found].map(([workflow, name]) => ({ type: 'workflow', id: workflow, name }));
+  };

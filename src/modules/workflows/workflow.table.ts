@@ -1,0 +1,62 @@
+import type { Cause } from '../../kernel/base/principal.js';
+import { instant, integer, json, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import type { Changes } from '../../kernel/events/facts.js';
+import type { Seen } from '../../kernel/lists/conditions.js';
+import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { contains } from '../../kernel/lists/searchPatterns.js';
+import { actionsAsSeenBy, asSeenBy } from '../contacts/contact.redaction.js';
+import { WorkflowRun, WorkflowRunConnection, WorkflowRunList } from './run.model.js';
+import { Workflow, WorkflowConnection, WorkflowList } from './workflow.model.js';
+
+export const workflowTable = table({
+  row: modelRow('Workflow', Workflow, { triggerEvent: nullable(text), activatedAfter: text }),
+  list: WorkflowList,
+  page: WorkflowConnection,
+  computed: {
+    // Kept by a trigger: counting would read every run of a page of workflows.
+    runCount: sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'workflow:' || t.id)`,
+    lastRunAt: sql`(select max(r.started_at) from workflow_runs r where r.account_id = t.account_id and r.workflow_id = t.id)`,
+  },
+  carried: ['runCount', 'lastRunAt'],
+  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  byDefault: ['createdAt', 'desc'],
+  conditions: {
+    search: (words) => contains('t.name', words),
+    isActive: (isActive) => sql`t.is_active = ${isActive}`,
+  },
+});
+
+/** A workflow as its record shows it. */
+export const wholeWorkflow = { ...workflowTable.shape, runCount: integer, lastRunAt: nullable(instant) };
+export type WorkflowRow = RowOf<typeof wholeWorkflow>;
+
+/** A run as it is kept; `attempt` is the number of the last process that took it. What happened is shown without
+ * its people to those who may not read contacts. */
+export const runTable = table({
+  row: modelRow('WorkflowRun', WorkflowRun, {
+    ...{ nextAction: integer, tries: integer, attempt: integer, dueAt: nullable(instant), eventAt: instant },
+    ...{ entityType: nullable(text), changes: nullable(json<Changes>()), conditions: json<Seen[]>(), causes: nullable(json<Cause[]>()) },
+  }),
+  quiet: ['tries'],
+  list: WorkflowRunList,
+  page: WorkflowRunConnection,
+  counted: false,
+  computed: {
+    triggerData: (ctx) => asSeenBy(ctx, sql`t.trigger_data`, 'record'),
+    actions: (ctx) => actionsAsSeenBy(ctx, sql`t.actions`),
+  },
+  carried: ['triggerData', 'actions'],
+  sorts: { startedAt: byTime('started_at'), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },
+  byDefault: ['startedAt', 'desc'],
+  conditions: {
+    status: (status) => sql`t.status = ${status}`,
+    workflowId: (id) => sql`t.workflow_id = ${id}::uuid`,
+    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
+  },
+});
+
+export type RunRow = RowOf<typeof runTable.shape>;
+
+/** The columns of a run with all that happened, for the server itself. */
+export const wholeRun = sql`${runTable.columns}, t.trigger_data as "triggerData", t.actions as "actions"`;

@@ -1,0 +1,63 @@
+import type { Batch } from '../../kernel/context/context.js';
+import type { Loader } from '../../kernel/context/loaders.js';
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
+import { defineModule } from '../../kernel/module/module.js';
+import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { WorkflowRun, workflowRunEvents } from './run.model.js';
+import { findRun, onContactDeleted, runsById } from './run.service.js';
+import { startRuns, wanted } from './run.start.js';
+import { workOnRun } from './run.work.js';
+import { Workflow, workflowEvents } from './workflow.model.js';
+import { workflowRelations } from './workflow.relations.js';
+import { WorkflowResolver, WorkflowRunResolver } from './workflow.resolver.js';
+import { findWorkflow, usesAs, workflowsById } from './workflow.service.js';
+import { type RunRow, runTable, type WorkflowRow, workflowTable } from './workflow.table.js';
+
+declare module '../../kernel/context/loaders.js' {
+  interface Loaders {
+    workflow: Loader<WorkflowRow | null>;
+    workflowRun: Loader<RunRow | null>;
+  }
+}
+
+const access = { scope: 'workflows' };
+const actor = { kind: 'workflow', id: null, name: 'Workflows' } as const;
+const ofRun = { id: 'workflowId', runId: 'id' };
+
+export default defineModule({
+  name: 'workflows',
+  about: 'Graphs of steps that run when something happens',
+  tables: [workflowTable, runTable],
+  relations: workflowRelations,
+  resolvers: [WorkflowResolver, WorkflowRunResolver],
+  references: { workflow: { table: 'workflows' } },
+  uses: { template: usesAs('templateId'), sequence: usesAs('sequenceId'), user: usesAs('userId', 'assignedTo') },
+  events: [
+    recordFeed(workflowEvents, { record: () => Workflow, find: findWorkflow, access }),
+    recordFeed(workflowRunEvents, {
+      record: () => WorkflowRun,
+      find: findRun,
+      by: { workflowId: 'Only runs of this workflow', contactId: 'Only runs about this contact' },
+      access,
+    }),
+  ],
+  loaders: { workflow: workflowsById as Batch, workflowRun: runsById as Batch },
+  on: { 'contact.deleted': onContactDeleted },
+  readers: { workflows: { actor, wanted, make: startRuns } },
+  due: { workflow_runs: { table: 'workflow_runs', actor, work: workOnRun } },
+  routes: [
+    list('GET /workflows', 'workflows', { as: 'page' }),
+    make('POST /workflows', 'createWorkflow', { also: [402] }),
+    read('GET /workflows/{id}', 'workflow'),
+    edit('PATCH /workflows/{id}', 'updateWorkflow', { also: [402, 422] }),
+    drop('DELETE /workflows/{id}', 'deleteWorkflow'),
+    act('POST /workflows/{id}/activate', 'activateWorkflow', { also: [402, 422] }),
+    act('POST /workflows/{id}/deactivate', 'deactivateWorkflow'),
+    read('GET /workflows/{id}/signing-secret', 'workflowSigningSecret'),
+    act('POST /workflows/{id}/dry-run', 'dryRunWorkflow'),
+    list('GET /workflows/{id}/runs', 'runsOfWorkflow', { as: 'page' }),
+    read('GET /workflows/{id}/runs/{runId}', 'workflowRun', { pathArgs: ofRun }),
+    read('GET /workflows/{id}/runs/{runId}/explain', 'workflowRunExplanation', { pathArgs: ofRun }),
+    act('POST /workflows/{id}/runs/{runId}/retry', 'retryWorkflowRun', { pathArgs: ofRun, also: [409] }),
+  ],
+});

@@ -1,0 +1,149 @@
+import { useMutation, useSubscription } from '@apollo/client/react';
+import { type ReactNode, useId } from 'react';
+import {
+  AddNoteDocument,
+  AddTaskDocument,
+  ContactPageDocument,
+  type ContactPageSubscription,
+  type SaidFragment,
+  SetTaskDocument,
+} from '../generated/client/pages.js';
+import { Face, Fault, hours, Link, money, when } from './parts.js';
+import { nodesOf, Say, Talk } from './Talk.js';
+
+type Live = ContactPageSubscription['live'];
+type Of<K extends keyof Live> = Live[K] extends { rows: (infer R)[] } ? (R extends { node: infer N } ? NonNullable<N> : never) : never;
+
+/** A contact with everything that goes on with them: one live query for the whole page. */
+export function ContactPage({ id }: { id: string }) {
+  const { data, error } = useSubscription(ContactPageDocument, { variables: { id }, fetchPolicy: 'no-cache' });
+  if (error) return <Fault error={error} />;
+  if (!data) return <main className="muted">Loading</main>;
+  const { contacts, messages, tasks, notes, appointments } = data.live;
+  const person = contacts.rows[0]?.node;
+  if (!person) return <main className="muted">There is no such contact any more.</main>;
+  return (
+    <main className="person">
+      <Who person={person} />
+      <section className="card-box talk">
+        <h2>Conversation</h2>
+        <Talk
+          contactId={id}
+          messages={nodesOf(messages.rows).reverse() as SaidFragment[]}
+          canWrite={Boolean(person.phone) && !person.doNotContact}
+        />
+      </section>
+      <div className="side">
+        <Tasks id={id} tasks={nodesOf(tasks.rows) as Of<'tasks'>[]} />
+        <Calendar appointments={nodesOf(appointments.rows) as Of<'appointments'>[]} />
+        <Notes id={id} notes={nodesOf(notes.rows) as Of<'notes'>[]} />
+      </div>
+    </main>
+  );
+}
+
+function Who({ person }: { person: Of<'contacts'> }) {
+  return (
+    <section className="card-box who-box">
+      <Link to="/contacts" className="back">
+        Contacts
+      </Link>
+      <Face name={person.name} />
+      <h1>{person.name}</h1>
+      <p className="muted">{[person.jobTitle, person.company].filter(Boolean).join(', ')}</p>
+      <dl>
+        {person.email && <Line name="E-mail">{person.email}</Line>}
+        {person.phone && <Line name="Phone">{person.phone}</Line>}
+        <Line name="Score">{person.leadScore}</Line>
+      </dl>
+      <h2>Deals</h2>
+      <ul className="small-list">
+        {person.deals.nodes.map((deal) => (
+          <li key={deal.id}>
+            <i className="dot" style={{ background: deal.stage.color }} />
+            <span>{deal.title}</span>
+            <span className="muted">{money(deal.value, deal.currency)}</span>
+          </li>
+        ))}
+      </ul>
+      {person.deals.nodes.length === 0 && <p className="muted">None yet</p>}
+    </section>
+  );
+}
+
+const Line = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+function Tasks({ id, tasks }: { id: string; tasks: Of<'tasks'>[] }) {
+  const [addTask, { error }] = useMutation(AddTaskDocument);
+  const [setTask] = useMutation(SetTaskDocument);
+  const box = useId();
+  const add = (title: string) => addTask({ variables: { input: { contactId: id, title } } }).catch(() => undefined);
+  return (
+    <section className="card-box">
+      <h2>Tasks</h2>
+      <ul className="small-list">
+        {tasks.map((task) => (
+          <li key={task.id}>
+            <input
+              type="checkbox"
+              id={`${box}${task.id}`}
+              checked={task.status === 'done'}
+              onChange={(event) => setTask({ variables: { id: task.id, input: { status: event.target.checked ? 'done' : 'todo' } } })}
+            />
+            <label htmlFor={`${box}${task.id}`}>{task.title}</label>
+            {task.dueDate && <span className="muted">{when(task.dueDate)}</span>}
+          </li>
+        ))}
+      </ul>
+      <Fault error={error} />
+      <Say label="Add a task" button="Add" send={add} />
+    </section>
+  );
+}
+
+function Notes({ id, notes }: { id: string; notes: Of<'notes'>[] }) {
+  const [addNote, { error }] = useMutation(AddNoteDocument);
+  const add = (body: string) => addNote({ variables: { input: { contactId: id, body } } }).catch(() => undefined);
+  return (
+    <section className="card-box">
+      <h2>Notes</h2>
+      <Say label="Add a note" button="Add" send={add} />
+      <Fault error={error} />
+      <ul className="notes">
+        {notes.map((note) => (
+          <li key={note.id} data-pinned={note.isPinned}>
+            <p>{note.body}</p>
+            <small className="muted">
+              {note.author?.name} {when(note.createdAt)}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
+
+function Calendar({ appointments }: { appointments: Of<'appointments'>[] }) {
+  if (appointments.length === 0) return null;
+  return (
+    <section className="card-box">
+      <h2>Calendar</h2>
+      <ul className="small-list">
+        {appointments.map((one) => (
+          <li key={one.id} data-status={one.status}>
+            <time dateTime={one.startTime}>{day.format(new Date(one.startTime))}</time>
+            <span>{one.title}</span>
+            <span className="muted">{hours(one.startTime, one.endTime)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { ApolloProvider, useMutation, useQuery, useSubscription } from '@apollo/client/react';
+import { useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { errorOf } from '../client/errors.js';
+import { LogoutDocument, UnreadDocument, ViewerDocument } from '../generated/client/pages.js';
+import { Board } from './Board.js';
+import { Calls } from './Calls.js';
+import { ContactPage } from './ContactPage.js';
+import { Contacts } from './Contacts.js';
+import { client, hangUp } from './client.js';
+import { Inbox } from './Inbox.js';
+import { Login } from './Login.js';
+import { Fault, Line, Link } from './parts.js';
+import { go, usePath } from './route.js';
+import { Week } from './Week.js';
+import './style.css';
+import './board.css';
+import './people.css';
+import './day.css';
+import './phone.css';
+
+function Page() {
+  const path = usePath();
+  const { data, error, loading } = useQuery(ViewerDocument);
+  useEffect(() => {
+    const search = (event: KeyboardEvent) => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+      if (event.key !== '/' || isTyping) return;
+      event.preventDefault();
+      go('/contacts');
+    };
+    addEventListener('keydown', search);
+    return () => removeEventListener('keydown', search);
+  }, []);
+  if (error && errorOf(error).code === 'unauthenticated') return <Login />;
+  if (error) return <Fault error={error} />;
+  if (loading || !data) return null;
+  const [, section, id] = path.split('/');
+  return (
+    <>
+      <Head name={data.me.user.name} workspace={data.me.workspace.name} path={path} />
+      {pageOf(section, id)}
+    </>
+  );
+}
+
+function pageOf(section: string | undefined, id: string | undefined) {
+  if (section === 'contacts') return id ? <ContactPage key={id} id={id} /> : <Contacts />;
+  if (section === 'inbox') return <Inbox contactId={id} />;
+  if (section === 'calendar') return <Week />;
+  if (section === 'calls') return <Calls />;
+  return <Board />;
+}
+
+const sections = [
+  ['/', 'Deals'],
+  ['/contacts', 'Contacts'],
+  ['/inbox', 'Inbox'],
+  ['/calendar', 'Calendar'],
+  ['/calls', 'Calls'],
+] as const;
+
+function Head({ name, workspace, path }: { name: string; workspace: string; path: string }) {
+  const [logout] = useMutation(LogoutDocument);
+  async function leave() {
+    await logout();
+    hangUp();
+    await client.resetStore().catch(() => {});
+  }
+  const { data } = useSubscription(UnreadDocument, { fetchPolicy: 'no-cache' });
+  const unread = data?.live.conversations.totalCount;
+  const isHere = (to: string) => (to === '/' ? path === to : path.startsWith(to));
+  return (
+    <header>
+      <strong>{workspace}</strong>
+      <nav>
+        {sections.map(([to, title]) => (
+          <Link key={to} to={to} className={isHere(to) ? 'here' : undefined}>
+            {title}
+            {to === '/inbox' && Boolean(unread) && <i className="count">{unread}</i>}
+          </Link>
+        ))}
+      </nav>
+      <Line />
+      <button type="button" className="plain" onClick={leave} title={`Logged in as ${name}`}>
+        Log out
+      </button>
+    </header>
+  );
+}
+
+createRoot(document.getElementById('root')!).render(
+  <ApolloProvider client={client}>
+    <Page />
+  </ApolloProvider>,
+);

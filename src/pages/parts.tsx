@@ -1,0 +1,76 @@
+import type { MouseEvent, ReactNode } from 'react';
+import { useSyncExternalStore } from 'react';
+import { errorOf } from '../client/errors.js';
+import { line } from './client.js';
+import { go, hrefOf } from './route.js';
+
+/** A link within the pages; the browser's own ways to open one (a new tab) stay. */
+export function Link({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    event.preventDefault();
+    go(to);
+  };
+  return (
+    <a href={hrefOf(to)} className={className} onClick={follow}>
+      {children}
+    </a>
+  );
+}
+
+const hue = (name: string) => [...name].reduce((sum, sign) => (sum * 31 + sign.charCodeAt(0)) % 360, 7);
+
+/** Somebody's initials on a colour that is always theirs. */
+export function Face({ name }: { name: string | null | undefined }) {
+  const shown = name ?? '?';
+  const initials = shown
+    .split(/\s+/)
+    .map((word) => word[0])
+    .slice(0, 2)
+    .join('')
+    .toUpperCase();
+  return (
+    <span className="face" aria-hidden="true" style={{ '--hue': hue(shown) } as object}>
+      {initials}
+    </span>
+  );
+}
+
+export const money = (value: number | null | undefined, currency: string) =>
+  value === null || value === undefined
+    ? ''
+    : new Intl.NumberFormat(undefined, { style: 'currency', currency, maximumFractionDigits: 0 }).format(value);
+
+const nearby = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+export const hours = (from: string, to: string) => hour.formatRange(new Date(from), new Date(to));
+export const when = (stamp: string) => nearby.format(new Date(stamp));
+
+const dayAlone = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+/** The time of what happened today, the day of what happened before. */
+export const lately = (stamp: string) => {
+  const at = new Date(stamp);
+  return (at.toDateString() === new Date().toDateString() ? hour : dayAlone).format(at);
+};
+
+/** What went wrong, in words for people. */
+export function Fault({ error }: { error: unknown }) {
+  if (!error) return null;
+  const told = errorOf(error);
+  const words = told.code === 'rate_limited' ? `Too many at once: try again in ${told.retryAfter} s.` : told.message;
+  return (
+    <p role="alert" className="fault">
+      {words}
+    </p>
+  );
+}
+
+/** Whether changes arrive now. */
+export function Line() {
+  const isUp = useSyncExternalStore(line.subscribe, () => line.isUp);
+  return (
+    <span className="line" role="status" data-up={isUp}>
+      {isUp ? 'Live' : 'Reconnecting'}
+    </span>
+  );
+}

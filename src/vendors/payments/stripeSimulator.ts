@@ -1,0 +1,199 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Clock } from '../../kernel/base/clock.js';
+import type { StripeConfig } from '../../kernel/base/config.js';
+import { exact } from '../../kernel/base/money.js';
+import { type Asked, LoopbackServer } from '../loopback.js';
+import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
+import { later, months, prices } from './simulator.js';
+
+type Sold = keyof StripeConfig['prices'];
+
+const priceIds = Object.fromEntries(
+  soldPlans.flatMap((plan) => intervals.map((interval) => [`${plan}_${interval}`, `price_${plan}_${interval}`])),
+) as StripeConfig['prices'];
+
+/** A subscription as Stripe keeps it. */
+export interface StripeSubscription {
+  id: string;
+  object: 'subscription';
+  customer: string;
+  status: string;
+  created: number;
+  items: {
+    object: 'list';
+    data: { id: string; object: 'subscription_item'; price: { id: string; object: 'price' }; current_period_end: number }[];
+  };
+}
+
+/** A request as it came. */
+export interface StripeRequest {
+  method: string;
+  path: string;
+  form: URLSearchParams;
+  headers: IncomingMessage['headers'];
+}
+
+/** An order that waits to be paid on its hosted page. */
+interface Session {
+  customer: string;
+  price: string;
+  successUrl: string;
+}
+
+interface Options {
+  clock: Clock;
+  /** Where the server is told what happens. */
+  publicUrl: string;
+  secretKey: string;
+  webhookSecret: string;
+}
+
+/** What it is told over HTTP. */
+interface Told {
+  session?: string;
+  customer?: string;
+  status?: string | number;
+}
+
+const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/**
+ * Stripe in its own wire form on the loopback: customers, checkouts, subscriptions, the portal and bills. Whoever opens the page of a
+ * checkout has paid. It does what it is told to over HTTP: `POST /simulator/pay` (`{ session }`), `/simulator/subscription`
+ * (`{ customer, status }`: how the customer's latest subscription stands since, such as past_due or canceled), `/simulator/down`
+ * (`{ status }`: answers that to everything, 0 ends it). The server is told with Stripe's signature, and its HTTP status answered as
+ * `{ status }`.
+ */
+export class StripeSimulator {
+  /** What it was asked, the oldest first. */
+  readonly asked: StripeRequest[] = [];
+  readonly subscriptions = new Map<string, StripeSubscription>();
+  /** Answers this status to everything while it is set. */
+  failing = 0;
+  readonly #sessions = new Map<string, Session>();
+  #made = 0;
+  #base = '';
+  readonly #server = new LoopbackServer((asked) => this.#answer(asked));
+
+  constructor(private readonly options: Options) {}
+
+  /** What leads a server to it. Begins to listen when first asked. */
+  async config(port = 0): Promise<StripeConfig & { apiBase: string }> {
+    const { secretKey, webhookSecret } = this.options;
+    this.#base = await this.#server.base(port);
+    return { secretKey, webhookSecret, prices: priceIds, apiBase: this.#base };
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+
+  /** Makes a subscription of a customer. */
+  subscribe(customer: string, sold: Sold, status = 'active'): StripeSubscription {
+    const id = this.#id('sub');
+    const now = this.options.clock.now();
+    const ends = secondsOf(later(now, months[sold.split('_')[1] as Interval]));
+    const price = { id: priceIds[sold], object: 'price' as const };
+    const item = { id: `si_${id}`, object: 'subscription_item' as const, price, current_period_end: ends };
+    const items = { object: 'list' as const, data: [item] };
+    const subscription: StripeSubscription = { id, object: 'subscription', customer, status, created: secondsOf(now), items };
+    this.subscriptions.set(id, subscription);
+    return subscription;
+  }
+
+  /** A message as Stripe sends it: its bytes and its signature. */
+  message(type: string, object: object): { payload: string; signature: string } {
+    const created = secondsOf(this.options.clock.now());
+    const about = { id: this.#id('evt'), object: 'event', type, created, api_version: '2026-10-28.endive' };
+    const payload = JSON.stringify({ ...about, data: { object } });
+    const signed = createHmac('sha256', this.options.webhookSecret).update(`${created}.${payload}`).digest('hex');
+    return { payload, signature: `t=${created},v1=${signed}` };
+  }
+
+  #id = (kind: string) => `${kind}_${++this.#made}`;
+
+  async #tell(type: string, object: object): Promise<number> {
+    const { payload, signature } = this.message(type, object);
+    const headers = { 'stripe-signature': signature, 'content-type': 'application/json; charset=utf-8' };
+    return (await fetch(`${this.options.publicUrl}/webhooks/stripe`, { method: 'POST', headers, body: payload })).status;
+  }
+
+  async #answer({ request, url, body, reply }: Asked): Promise<void> {
+    const { pathname: path } = url;
+    const paid = /^\/pay\/(\w+)$/.exec(path)?.[1];
+    if (paid) {
+      const session = this.#sessions.get(paid);
+      await this.#pay(paid);
+      return reply(session ? 303 : 404, {}, session ? { location: session.successUrl } : {});
+    }
+    if (path.startsWith('/simulator/')) return reply(200, { status: await this.#told(path, JSON.parse(body) as Told) });
+    const form = new URLSearchParams(body || url.search);
+    this.asked.push({ method: request.method!, path, form, headers: request.headers });
+    const isKnown = request.headers.authorization === `Bearer ${this.options.secretKey}`;
+    const found = isKnown && !this.failing ? this.#reply(`${request.method} ${path}`, form) : undefined;
+    const message = isKnown ? 'No such thing' : 'Invalid API key';
+    reply(this.failing || (found ? 200 : isKnown ? 404 : 401), found ?? { error: { type: 'invalid_request_error', message } });
+  }
+
+  /** Does what it is told; the status that the server answered, where it told it of something. */
+  async #told(path: string, { session, customer, status }: Told): Promise<number> {
+    if (path === '/simulator/pay') return this.#pay(session);
+    if (path === '/simulator/down') {
+      this.failing = Number(status);
+      return 200;
+    }
+    const subscription = [...this.subscriptions.values()].findLast((one) => one.customer === customer);
+    if (path !== '/simulator/subscription' || !subscription) return 404;
+    subscription.status = String(status);
+    return this.#tell(`customer.subscription.${status === 'canceled' ? 'deleted' : 'updated'}`, subscription);
+  }
+
+  /** The customer pays an order, once. */
+  async #pay(id = ''): Promise<number> {
+    const session = this.#sessions.get(id);
+    if (!session || !this.#sessions.delete(id)) return 404;
+    const { customer, price } = session;
+    const sold = Object.entries(priceIds).find(([, known]) => known === price)![0] as Sold;
+    const { id: subscription } = this.subscribe(customer, sold);
+    return this.#tell('checkout.session.completed', { id, object: 'checkout.session', customer, subscription });
+  }
+
+  #reply(address: string, form: URLSearchParams): object | undefined {
+    const subscription = this.subscriptions.get(/\/v1\/subscriptions\/(\w+)$/.exec(address)?.[1] ?? '');
+    if (subscription && address.startsWith('POST')) subscription.items.data[0]!.price.id = form.get('items[0][price]')!;
+    if (subscription) return subscription;
+    switch (address) {
+      case 'POST /v1/customers':
+        return { id: `cus_${form.get('metadata[workspace]')}`, object: 'customer' };
+      case 'POST /v1/checkout/sessions':
+        return this.#session(form);
+      case 'POST /v1/billing_portal/sessions':
+        return { id: this.#id('bps'), object: 'billing_portal.session', url: form.get('return_url') };
+      case 'GET /v1/invoices':
+        return { object: 'list', has_more: false, data: this.#bills(form.get('customer')) };
+      default:
+        return undefined;
+    }
+  }
+
+  /** An order, unless nobody sells what is ordered. */
+  #session(form: URLSearchParams): object | undefined {
+    const [customer, price] = [form.get('customer'), form.get('line_items[0][price]')];
+    if (!customer || !Object.values(priceIds).some((known) => known === price)) return undefined;
+    const id = this.#id('cs');
+    this.#sessions.set(id, { customer, price: price!, successUrl: form.get('success_url')! });
+    return { id, object: 'checkout.session', url: `${this.#base}/pay/${id}` };
+  }
+
+  /** A bill for each subscription of a customer, the newest first. */
+  #bills(customer: string | null): object[] {
+    const own = [...this.subscriptions.values()].filter((one) => one.customer === customer).reverse();
+    return own.map(({ id, created, items: { data } }) => {
+      const [, plan, interval] = data[0]!.price.id.split('_') as [string, SoldPlan, Interval];
+      const total = exact(prices[plan][interval]).times(100).toNumber();
+      const bill = { id: `in_${id}`, object: 'invoice', number: `A-${id}`, created, total, currency: 'usd', status: 'paid' };
+      return { ...bill, hosted_invoice_url: `${this.#base}/invoices/${id}` };
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import type { JsonReply } from '../loopback.js';
+
+const blank = { voice_url: '', voice_method: 'POST', voice_application_sid: '', status_callback: '', status_callback_method: 'POST' };
+type Routing = typeof blank;
+
+interface SimulatedNumber extends Routing {
+  sid: string;
+  phone_number: string;
+  friendly_name: string;
+  capabilities: { sms: boolean; voice: boolean };
+}
+
+/** The numbers that the simulator has for us, in Twilio's wire form: they keep where their calls are routed. */
+export class SimulatedNumbers {
+  readonly #numbers: SimulatedNumber[];
+  #faults = 0;
+
+  constructor(numbers: readonly string[]) {
+    this.#numbers = numbers.map((number, nth) => ({
+      ...{ sid: `PN${String(nth).padStart(32, '0')}`, phone_number: number, friendly_name: `Simulated line ${nth + 1}` },
+      ...{ capabilities: { sms: true, voice: true }, ...blank },
+    }));
+  }
+
+  /** One of them. */
+  find(number: string): SimulatedNumber | undefined {
+    return this.#numbers.find(({ phone_number }) => phone_number === number);
+  }
+
+  /** The next requests about numbers fail. */
+  fail(times: number): void {
+    this.#faults = times;
+  }
+
+  /** Lists them, shows one, or changes how its calls are routed. */
+  answer(path: string, query: URLSearchParams, form: string | undefined, reply: JsonReply): void {
+    if (this.#faults > 0) {
+      this.#faults -= 1;
+      return void reply(500, { code: 20500, message: 'Failed by the simulator', status: 500 });
+    }
+    const [, sid] = /\/IncomingPhoneNumbers\/(\w+)\.json$/.exec(path) ?? [];
+    if (!sid) {
+      const wanted = query.get('PhoneNumber');
+      const listed = this.#numbers.filter(({ phone_number }) => !wanted || phone_number === wanted);
+      return void reply(200, { incoming_phone_numbers: listed, page: 0, page_size: 1000, next_page_uri: null });
+    }
+    const number = this.#numbers.find((one) => one.sid === sid);
+    if (!number) return void reply(404, { code: 20404, message: 'Not found', status: 404 });
+    if (form !== undefined) this.#route(number, new URLSearchParams(form));
+    reply(200, number);
+  }
+
+  #route(number: SimulatedNumber, form: URLSearchParams): void {
+    for (const name of Object.keys(blank) as (keyof Routing)[]) {
+      const given = form.get(name.replace(/(^|_)([a-z])/g, (_match, _gap, letter: string) => letter.toUpperCase()));
+      if (given !== null) number[name] = given;
+    }
+  }
+}

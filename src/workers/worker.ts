@@ -1,0 +1,103 @@
+import type { App } from '../kernel/context/context.js';
+
+/** How often is looked for work when nobody says that there is some: what begins later, wakes that were lost. */
+const pollMs = 1000;
+/** What ends within this time makes room for one look together, instead of for a look each. */
+const restMs = 3;
+
+/** What a worker works on. */
+export interface Work<Item> {
+  /** The wakes that tell of new work. */
+  wake: string;
+  /** Items that are worked on at once in this process. */
+  concurrency: number;
+  /** Whether more may be taken whenever one has ended, and not only when this process has room again. */
+  hasTurns?: boolean;
+  idOf(item: Item): string;
+  /** Takes at most so many items that are due, so that nobody else has them. */
+  take(app: App, most: number): Promise<Item[]>;
+  /** Works on one and settles it by itself, so that a crash repeats only what had not ended. */
+  run(app: App, item: Item): Promise<void>;
+  /** Gives back what was not done when the process stopped; by default its lease ends by itself. */
+  abandon?(id: string): Promise<void>;
+}
+
+/** Works on what is due until it is stopped. */
+export class Worker<Item> {
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #loop: Promise<void>;
+  readonly #leave: () => void;
+  #stopped = false;
+  #woken = false;
+  #wake = () => {};
+
+  constructor(
+    private readonly app: App,
+    private readonly work: Work<Item>,
+  ) {
+    this.#leave = app.channel.subscribe(work.wake, () => this.#stir());
+    this.#loop = this.#loops();
+  }
+
+  /** Takes no more and waits for what runs. */
+  async stop(patienceMs: number): Promise<void> {
+    this.#stopped = true;
+    this.#leave();
+    this.#stir();
+    await this.#loop;
+    const patience = new Promise((resume) => setTimeout(resume, patienceMs).unref());
+    await Promise.race([Promise.all(this.#running.values()), patience]);
+    for (const id of this.#running.keys()) await this.work.abandon?.(id).catch(this.#note);
+  }
+
+  #stir() {
+    this.#woken = true;
+    this.#wake();
+  }
+
+  async #loops(): Promise<void> {
+    while (!this.#stopped) {
+      this.#woken = false;
+      const free = this.work.concurrency - this.#running.size;
+      const items = free > 0 ? await this.#take(free) : [];
+      for (const item of items) this.#begin(item);
+      if (items.length < free || free === 0) await this.#rest();
+    }
+  }
+
+  async #take(most: number): Promise<Item[]> {
+    try {
+      return await this.work.take(this.app, most);
+    } catch (error) {
+      this.#note(error as Error);
+      return [];
+    }
+  }
+
+  /** Until somebody tells of work, there is room again, or the time has come to look. */
+  #rest(): Promise<void> {
+    if (this.#woken || this.#stopped) return Promise.resolve();
+    return new Promise((resume) => {
+      const timer = setTimeout(resume, pollMs).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resume();
+      };
+    });
+  }
+
+  #begin(item: Item) {
+    const id = this.work.idOf(item);
+    const running = this.work
+      .run(this.app, item)
+      .catch(this.#note)
+      .finally(() => {
+        const wasFull = this.#running.size >= this.work.concurrency;
+        this.#running.delete(id);
+        if (wasFull || this.work.hasTurns) setTimeout(() => this.#stir(), restMs);
+      });
+    this.#running.set(id, running);
+  }
+
+  readonly #note = (error: Error) => this.app.log.warn({ err: error, work: this.work.wake }, 'a worker');
+}

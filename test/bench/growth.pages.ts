@@ -1,0 +1,134 @@
+/** A record of a list, as far as values for its parameters are taken from it. */
+export type Sample = Record<string, unknown>;
+
+interface Schema {
+  type?: string | string[];
+  format?: string;
+  enum?: string[];
+  items?: Schema;
+  $ref?: string;
+}
+
+interface Parameter {
+  name?: string;
+  in?: string;
+  description?: string;
+  schema?: Schema;
+}
+
+/** The published document, as far as it tells of lists. */
+export interface Document {
+  paths: Record<string, { get?: { parameters?: Parameter[] } }>;
+  components: { schemas: Record<string, Schema> };
+}
+
+/** A first page in both accounts. */
+export interface Page {
+  title: string;
+  paths: [string, string];
+  /** Whether a parameter narrows it. */
+  isFiltered: boolean;
+}
+
+type Samples = [Sample[], Sample[]];
+
+// A key may not read the ones, the other is no page.
+const leftOut = ['/api-keys', '/contacts/export'];
+/** Parameters that are no filters, and trees. */
+const noFilters = ['sort', 'order', 'include', 'minimal', 'summary', 'filters', 'cf', 'view'];
+
+const nobody = '00000000-0000-4000-8000-000000000000';
+const day = 24 * 60 * 60 * 1000;
+const daysFromNow = (days: number) => new Date(Date.now() + days * day).toISOString();
+
+/** The member of records that a parameter asks about: assigned_to is assignedTo, tag_ids and search have others. */
+function memberOf(name: string): string {
+  if (name === 'search') return 'search';
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()).replace(/^(stage|pipeline)$/, '$1Id');
+}
+
+const named = ['name', 'firstName', 'title', 'subject', 'invoiceNumber'];
+
+/** What a record holds of a parameter, as a query string says it. */
+function heldBy(record: Sample, name: string): string | undefined {
+  if (name === 'search') return heldText(named.map((one) => record[one]).find((one) => one))?.split(' ')[0];
+  if (name === 'tag' || name === 'tags') return heldText((record.tags as { name: string }[] | undefined)?.[0]?.name);
+  return heldText(record[memberOf(name)]);
+}
+
+const heldText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Values that a parameter takes, the same in both accounts. */
+function fixedValues(name: string, { type, format, enum: words }: Schema): string[] {
+  if (words) return words;
+  if (type === 'boolean') return ['true', 'false'];
+  if (format === 'uuid') return [nobody];
+  if (/_(from|after)$/.test(name)) return [daysFromNow(-9999), daysFromNow(-2), daysFromNow(9999)];
+  if (/_(to|before)$/.test(name)) return [daysFromNow(9999), daysFromNow(-9999)];
+  if (name === 'stale') return ['true', '30'];
+  if (name === 'min_score') return ['1', '50', '99', '1000'];
+  if (type === 'integer' || [type].flat().includes('number')) return ['1000', '49000', '900000'];
+  return ['zzqqxx'];
+}
+
+interface Choice {
+  label: string;
+  values: [string, string];
+}
+
+function choicesOf(name: string, schema: Schema, samples: Samples): Choice[] {
+  const same = fixedValues(name, schema).map((value): Choice => ({ label: value, values: [value, value] }));
+  const [small, large] = samples.map((records) => records.map((record) => heldBy(record, name)).find((value) => value !== undefined));
+  if (schema.enum || small === undefined || large === undefined) return same;
+  return [...same, { label: schema.format === 'uuid' ? 'one of them' : large, values: [small, large] }];
+}
+
+/** The schema of one value that a parameter takes. */
+function schemaOf({ schema = {} }: Parameter, { components }: Document): Schema {
+  const one = schema.items ?? schema;
+  return one.$ref ? components.schemas[one.$ref.split('/').at(-1)!]! : one;
+}
+
+/** Every list of the document as it comes, with each of its sort keys both ways, and with values of each of its filters. */
+export async function pagesOf(
+  document: Document,
+  only: string[] | undefined,
+  recordsOf: (path: string) => Promise<Samples>,
+): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (const [path, { get }] of Object.entries(document.paths)) {
+    const parameters = (get?.parameters ?? []).filter((one) => one.in === 'query' && !one.description?.startsWith('Another name for'));
+    const sorts = parameters.find(({ name }) => name === 'sort')?.schema?.enum;
+    if (!sorts || leftOut.includes(path) || (only && !only.includes(path))) continue;
+    const places = await placesOf(path, recordsOf);
+    if (!places) continue;
+    const page = (query: string, queries = [query, query], isFiltered = false): Page => ({
+      ...{ title: path + query, isFiltered },
+      paths: [places[0] + queries[0], places[1] + queries[1]],
+    });
+    const sorted = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => page(`?sort=${sort}&order=${order}`)));
+    const samples: Samples = path === places[0] ? await recordsOf(path) : [[], []];
+    const filtered = parameters.flatMap(({ name = '', ...parameter }) => {
+      if (noFilters.includes(name)) return [];
+      const choices = choicesOf(name, schemaOf(parameter, document), samples);
+      return choices.map(({ label, values }) =>
+        page(
+          `?${name}=${label.replaceAll('|', '')}`,
+          values.map((value) => `?${name}=${encodeURIComponent(value)}`),
+          true,
+        ),
+      );
+    });
+    pages.push(page(''), ...sorted, ...filtered);
+  }
+  return pages;
+}
+
+/** A list's path in each account, below a record where it is a record's; undefined where there is none. */
+async function placesOf(path: string, recordsOf: (path: string) => Promise<Samples>): Promise<[string, string] | undefined> {
+  if (!path.includes('{')) return [path, path];
+  const [parents] = path.split('/{');
+  const ids = (await recordsOf(parents!)).map((records) => records.at(-1)?.id);
+  if (ids.some((id) => typeof id !== 'string')) return undefined;
+  return ids.map((id) => path.replace(/\{\w+\}/, id as string)) as [string, string];
+}

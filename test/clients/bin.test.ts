@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '../support/live.js';
+
+const { bin, files } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string>; files: string[] };
+const folder = mkdtempSync(join(tmpdir(), 'crm-empty-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the command of the package', () => {
+  it('starts the demo in an empty folder, and ends it when it is told to', async () => {
+    const { PATH = '' } = process.env;
+    const child = spawn(process.execPath, [resolve(bin['crm-server']!)], { cwd: folder, env: { PATH, PORT: '0', LOG_LEVEL: 'silent' } });
+    const ended = once(child, 'exit');
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const address = await eventually(() => /^ {2}Pages +(http\S+)\/$/m.exec(output)?.[1], 60_000);
+    expect(output).toContain('Demo login  demo@example.com, password ');
+    expect(existsSync(join(folder, 'data/demo.key'))).toBe(true);
+    const headers = { authorization: `Bearer ${readFileSync(join(folder, 'data/demo.key'), 'utf8').trim()}` };
+    const { data } = (await (await fetch(`${address}/api/v1/contacts`, { headers })).json()) as { data: { meta: { total: number } } };
+    expect(data.meta.total).toBe(60);
+    expect((await fetch(`${address}/guide/events`)).status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended)[0]).toBe(0);
+  });
+
+  it('comes with everything that it reads', () => {
+    expect(files).toEqual(expect.arrayContaining(['bin', 'dist/src', 'dist/prisma', 'prisma', 'public', 'docs/guide']));
+    for (const path of files) expect([path, existsSync(path)]).toEqual([path, true]);
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v4 } from 'uuid';
+import { type Account, dataOf, type Loose, second, server, type TestServer } from '../support/index.js';
+import { aGraph } from './samples.automations.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+let made = 0;
+const make = async (fields: Loose = {}) =>
+  dataOf(await acme.owner.post('/automations', { name: `Automation ${++made}`, triggerEvent: 'tag.created', graph: aGraph(), ...fields }));
+const publish = (id: string) => acme.owner.post(`/automations/${id}/publish`);
+const node = (id: string, type: string, next?: string | null, more: Loose = {}) => ({ id, type, next, ...more });
+/** The blockers of a draft as "code node". */
+const blockersOf = async (fields: Loose): Promise<string[]> => {
+  const reply = await publish((await make({ triggerEvent: undefined, graph: undefined, ...fields })).id);
+  if (reply.status === 200) return [];
+  expect(reply.body).toMatchObject({ code: 'validation_failed', blockers: expect.any(Array) });
+  return reply.body.blockers.map(({ code, nodeId }: Loose) => `${code} ${nodeId ?? ''}`.trim());
+};
+/** The processor time, in milliseconds, that some work takes. */
+async function processorTime(work: () => Promise<unknown>): Promise<number> {
+  const began = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(began);
+  return (user + system) / 1000;
+}
+const pause = (id: string, next?: string) => node(id, 'wait', next, { config: { minutes: 5 } });
+const blocked = (nodes: Loose[], startNodeId: unknown = 'a') => blockersOf({ graph: { startNodeId, nodes } });
+
+const cases: [string, () => Promise<string[]>, string[]][] = [
+  ['nothing at all', () => blockersOf({}), ['missing_start']],
+  ['no start', () => blocked([node('a', 'end')], 'b'), ['missing_start']],
+  ['a node without an id', () => blocked([node('a', 'end'), node(' ', 'end')]), ['bad_graph']],
+  ['an unknown type', () => blocked([node('a', 'dance')]), ['bad_graph a']],
+  ['a config that is no object', () => blocked([node('a', 'end', null, { config: 7 })]), ['bad_graph a']],
+  [
+    'branches that are no list',
+    () => blocked([node('a', 'condition', null, { config: { conditions: {} }, branches: {} })]),
+    ['bad_graph a'],
+  ],
+  ['twins', () => blocked([node('a', 'goal', 'b'), node('b', 'end'), node('b', 'end')]), ['duplicate_node b']],
+  ['a way to nowhere', () => blocked([node('a', 'goal', 'c')]), ['unknown_node a']],
+  ['an unreachable node', () => blocked([node('a', 'end'), node('b', 'end')]), ['unreachable_node b']],
+  ['an island', () => blocked([node('a', 'end'), pause('b', 'c'), node('c', 'goal', 'b')]), ['unreachable_node b', 'unreachable_node c']],
+  ['a second trigger', () => blocked([node('a', 'trigger', 'b'), node('b', 'trigger')]), ['bad_trigger b']],
+  ['a cycle without a wait', () => blocked([node('a', 'goal', 'b'), node('b', 'goal', 'a')]), ['endless_loop a', 'endless_loop b']],
+  ['a node that leads to itself', () => blocked([node('a', 'goal', 'a')]), ['endless_loop a']],
+  ['a condition without conditions', () => blocked([node('a', 'condition')]), ['bad_condition a']],
+  ['a condition on no field', () => blocked([node('a', 'condition', null, { config: { conditions: { moon: 1 } } })]), ['bad_condition a']],
+  ['an action that is none', () => blocked([node('a', 'action', null, { config: { type: 'dance' } })]), ['bad_action a']],
+  [
+    'an action that lacks something',
+    () => blocked([node('a', 'action', null, { config: { type: 'create_task', config: {} } })]),
+    ['bad_action a'],
+  ],
+  [
+    'an action that names nobody',
+    () => blocked([node('a', 'action', null, { config: { type: 'assign_contact', config: { userId: v4() } } })]),
+    ['bad_action a'],
+  ],
+  [
+    'trigger conditions on no field',
+    () => blockersOf({ triggerEvent: 'tag.created', triggerConditions: { moon: 1 }, graph: aGraph() }),
+    ['bad_condition'],
+  ],
+  ['a branch without branches', () => blocked([node('a', 'branch')]), ['bad_branch a']],
+  ['an action without a type', () => blocked([node('a', 'action')]), ['bad_action a']],
+  ['a wait for nothing', () => blocked([node('a', 'wait')]), ['bad_wait a']],
+  ['a wait below a second', () => blocked([node('a', 'wait', null, { config: { seconds: 0 } })]), ['bad_wait a']],
+  ['a wait until noon and a bit', () => blocked([node('a', 'wait', null, { config: { until: '12:60' } })]), ['bad_wait a']],
+  ['a wait in no zone', () => blocked([node('a', 'wait', null, { config: { until: '12:00', timezone: 'Nowhere' } })]), ['bad_wait a']],
+  ['a wait for no event', () => blocked([node('a', 'wait', null, { config: { event: 'moon.rises' } })]), ['bad_wait a']],
+  ['something after the end', () => blocked([node('a', 'end', 'b'), node('b', 'end')]), ['bad_end a']],
+  ['an unknown event', () => blockersOf({ triggerEvent: 'moon.rises', graph: aGraph() }), ['bad_trigger']],
+  ['two events', () => blockersOf({ triggerEvent: 'tag.created', trigger: { event: 'deal.won' }, graph: aGraph() }), ['bad_trigger']],
+  ['an ext automation without an address', () => blockersOf({ kind: 'ext' }), ['missing_url']],
+];
+
+describe('the blockers of a draft', () => {
+  it.each(cases)('answers 422 with blockers to %s', async (_what, blockers, expected) => {
+    expect(await blockers()).toEqual(expected);
+  });
+
+  it('takes actions one after the other instead of a graph, and an ext automation without one', async () => {
+    expect(await blockersOf({ actions: [{ type: 'create_task', config: { title: 'Call' } }] })).toEqual([]);
+    expect(await blockersOf({ kind: 'ext', extWebhookUrl: 'https://example.com/run' })).toEqual([]);
+  });
+
+  it('takes a cycle that waits', async () => {
+    expect(await blocked([node('a', 'goal', 'b'), pause('b', 'a')])).toEqual([]);
+  });
+
+  it('looks at the largest graph in an instant, however it is tangled', async () => {
+    const all = Array.from({ length: 1000 }, (_, n) => `n${n}`);
+    const tangled = all.map((id, n) =>
+      node(id, 'branch', all[(n + 1) % 1000], {
+        branches: all.slice(n % 20, (n % 20) + 9).map((next) => ({ when: { source: 'x' }, next })),
+      }),
+    );
+    const chain = all.map((id, n) => node(id, 'goal', all[n + 1] ?? null));
+    for (const nodes of [tangled, chain]) {
+      const { id } = await make({ graph: { startNodeId: 'n0', nodes } });
+      expect(await processorTime(() => publish(id))).toBeLessThan(second);
+    }
+    const many = Array.from({ length: 10_000 }, (_, n) => node(`n${n}`, 'goal', `n${n + 1}`));
+    const send = async () =>
+      expect((await acme.owner.post('/automations', { name: 'Many', graph: { startNodeId: 'n0', nodes: many } })).status).toBe(422);
+    expect(await processorTime(send)).toBeLessThan(second);
+  });
+});

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v4 } from 'uuid';
+import { aFlow, bye, entry, graph, publish, simulatorOf } from '../support/callFlows.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const patch = (id: string, body: object) => acme.owner.patch(`/call-flows/${id}`, body);
+
+describe('POST /call-flows/{id}/publish', () => {
+  it('needs the moment that was seen: 428, then 409, then 422', async () => {
+    const flow = await aFlow(acme, { draftGraph: graph(entry(null)) });
+    expectRefusal(await acme.owner.post(`/call-flows/${flow.id}/publish`, {}), 428);
+    expectRefusal(await acme.owner.post(`/call-flows/${flow.id}/publish`, { expectedUpdatedAt: '2020-01-01T00:00:00Z' }), 409);
+    expectRefusal(await publish(acme, flow), 422);
+    expectRefusal(await acme.owner.post(`/call-flows/${v4()}/publish`, {}), 404);
+  });
+
+  it('snapshots the draft, has the vendor ask us, locks the number, and gives it back when it is unpublished', async () => {
+    const phoneNumber = await freeNumber(acme);
+    simulatorOf(api).numbers.find(phoneNumber)!.voice_url = 'https://pbx.example.com/voice';
+    const flow = await aFlow(acme, { phoneNumber });
+    const published = dataOf(await publish(acme, flow));
+    const { wiring } = published;
+    expect(wiring).toEqual({
+      wired: true,
+      inboundUrl: `${api.app.config.publicUrl}/webhooks/twilio/voice`,
+      voiceUrl: wiring.inboundUrl,
+      error: null,
+    });
+    expect(published).toMatchObject({ publishedVersion: 1, publishedGraph: flow.draftGraph });
+    expect(dataOf(await acme.owner.get(`/call-flows/${flow.id}/wiring`))).toEqual(wiring);
+    const [number] = dataOf(await acme.owner.get(`/call-flows/numbers?number=${encodeURIComponent(phoneNumber)}`)).data;
+    expect(number).toMatchObject({ claimedBy: { type: 'call_flow', id: flow.id, name: 'Front desk' }, wired: true });
+    expectRefusal(await patch(flow.id, { phoneNumber: null }), 409);
+    expect(dataOf(await publish(acme, dataOf(await acme.owner.get(`/call-flows/${flow.id}`)))).publishedVersion).toBe(2);
+
+    expect(dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`))).toMatchObject({
+      publishedGraph: null,
+      publishedVersion: null,
+    });
+    expect(simulatorOf(api).numbers.find(phoneNumber)!.voice_url).toBe('https://pbx.example.com/voice');
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 404);
+  });
+
+  it('publishes although the vendor does not take the wiring, and says why', async () => {
+    const phoneNumber = await freeNumber(acme);
+    dataOf(await acme.owner.post('/settings/numbers', { number: phoneNumber }));
+    const flow = await aFlow(acme, { phoneNumber });
+    simulatorOf(api).numbers.fail(3);
+    const { wiring, publishedVersion } = dataOf(await publish(acme, flow));
+    expect([wiring.wired, publishedVersion]).toEqual([false, 1]);
+    expect(wiring.error).toMatch(/simulator/);
+    simulatorOf(api).numbers.fail(3);
+    expectRefusal(await acme.owner.post(`/call-flows/${flow.id}/wiring`), 502);
+    simulatorOf(api).numbers.fail(1);
+    expectRefusal(await acme.owner.get('/call-flows/numbers'), 502);
+    simulatorOf(api).numbers.fail(0);
+    expect(dataOf(await acme.owner.post(`/call-flows/${flow.id}/wiring`)).wired).toBe(true);
+  });
+});
+
+describe('CallFlow.versions', () => {
+  it('are what was published, the latest first, each with its graph and who published it', async () => {
+    const flow = await aFlow(acme, { phoneNumber: await freeNumber(acme) });
+    const first = dataOf(await publish(acme, flow));
+    const later = graph(entry('bye'), bye);
+    const drafted = dataOf(await patch(flow.id, { draftGraph: later, expectedDraftRevision: 1 }));
+    dataOf(await publish(acme, drafted));
+    const text = `{ callFlow(id: "${flow.id}") { versions(first: 5) { totalCount nodes { version graph phoneNumber publisher { id } } } } }`;
+    const { data } = await acme.owner.gql(text);
+    const published = { phoneNumber: flow.phoneNumber, publisher: { id: acme.ownerId } };
+    expect((data as Loose).callFlow.versions).toEqual({
+      totalCount: 2,
+      nodes: [
+        { version: 2, graph: later, ...published },
+        { version: 1, graph: first.publishedGraph, ...published },
+      ],
+    });
+  });
+});
+
+describe('a number that a flow leaves or cannot have', () => {
+  it('leaves a tombstone where the number cannot be given back, until it is released', async () => {
+    const phoneNumber = await freeNumber(acme);
+    const flow = await aFlow(acme, { phoneNumber });
+    dataOf(await publish(acme, flow));
+    simulatorOf(api).numbers.fail(1);
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    const release = () => acme.owner.post('/call-flows/tombstones/release', { phoneNumber });
+    simulatorOf(api).numbers.fail(1);
+    expectRefusal(await release(), 502);
+    expect(dataOf(await release())).toEqual({ phoneNumber, released: true, voiceUrl: null });
+    expectRefusal(await release(), 404);
+  });
+
+  it('does not give back what it knows nothing of', async () => {
+    const phoneNumber = await freeNumber(acme);
+    Object.assign(simulatorOf(api).numbers.find(phoneNumber)!, { voice_url: `${api.app.config.publicUrl}/webhooks/twilio/voice` });
+    const flow = await aFlow(acme, { phoneNumber });
+    dataOf(await publish(acme, flow));
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 409);
+  });
+
+  it('names no other workspace whose the number is', async () => {
+    const other = await api.seed.account();
+    const phoneNumber = await freeNumber(other);
+    dataOf(await publish(other, await aFlow(other, { phoneNumber })));
+    const refused = await publish(acme, await aFlow(acme, { phoneNumber }));
+    expectRefusal(refused, 422);
+    expect(refused.body.code).toBe('number_missing');
+    for (const secret of [other.id, 'Front desk']) expect(refused.text).not.toContain(secret);
+  });
+
+  it('refuses forwards that lead back, over however many flows', async () => {
+    const [one, two] = [await freeNumber(acme), await freeNumber(acme)];
+    const forward = (phoneNumber: string) => graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber });
+    const straight = await publish(acme, await aFlow(acme, { phoneNumber: await freeNumber(acme), draftGraph: forward(one) }));
+    expect(straight.status).toBe(200);
+    dataOf(await publish(acme, await aFlow(acme, { phoneNumber: one, draftGraph: forward(two) })));
+    const refused = await publish(acme, await aFlow(acme, { phoneNumber: two, draftGraph: forward(one) }));
+    expect([refused.status, refused.body.code]).toEqual([422, 'bad_forward_number']);
+  });
+
+  it('lets one of fifty win', async () => {
+    const flow = await aFlow(acme, { phoneNumber: await freeNumber(acme) });
+    const statuses = (await Promise.all(Array.from({ length: 50 }, () => publish(acme, flow)))).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array(49).fill(409)]);
+  });
+});

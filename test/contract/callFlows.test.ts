@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aFlow, bye, createFlow, entry, graph, through } from '../support/callFlows.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const patch = (id: string, body: object) => acme.owner.patch(`/call-flows/${id}`, body);
+
+describe('POST /call-flows', () => {
+  it('seeds an entry that leads to a voicemail', async () => {
+    const reply = await createFlow(acme, { phoneNumber: '+14155550199' });
+    expect(reply.status).toBe(201);
+    const flow = reply.body.data;
+    expect(flow).toMatchObject({ name: 'Front desk', phoneNumber: '+14155550199', draftRevision: 1, publishedGraph: null, callsToday: 0 });
+    expect(flow.draftGraph.nodes.map(({ kind }: Loose) => kind)).toEqual(['entry', 'voicemail']);
+    expect(dataOf(await acme.owner.get(`/call-flows/${flow.id}`))).toEqual(flow);
+  });
+
+  it('refuses a number that another flow of the workspace has, and lets another workspace draft it', async () => {
+    const phoneNumber = '+14155550198';
+    await aFlow(acme, { phoneNumber });
+    expectRefusal(await createFlow(acme, { phoneNumber }), 409, 'phoneNumber');
+    const other = await api.seed.account();
+    expect((await aFlow(other, { phoneNumber })).phoneNumber).toBe(phoneNumber);
+  });
+
+  it('refuses with 422 what has no shape of a graph, and never replaces it', async () => {
+    const menu = (options: unknown) => through({ kind: 'menu', options });
+    const malformed: unknown[] = [
+      ...[null, 'x', [], 5, {}, { nodes: {} }, graph(5 as never), graph({ kind: 'entry' }), graph({ id: ' ', kind: 'entry' })],
+      ...[graph(bye, bye), menu('1'), menu(null), menu(['1']), menu([{ label: 'Sales' }]), menu({ digit: '1' })],
+    ];
+    const flow = await aFlow(acme);
+    await expectNothingWritten(api, async () => {
+      for (const draftGraph of malformed) {
+        expectRefusal(await createFlow(acme, { draftGraph }), 422);
+        expectRefusal(await patch(flow.id, { draftGraph, expectedDraftRevision: 1 }), 422);
+      }
+    });
+  });
+
+  it('keeps faults in a draft', async () => {
+    const draftGraph = graph(entry('nowhere'), { id: 'x', kind: 'carousel', more: [1] });
+    expect((await aFlow(acme, { draftGraph })).draftGraph).toEqual(draftGraph);
+  });
+
+  it('needs an admin, as every write but presence does', async () => {
+    const member = await acme.member();
+    expectRefusal(await member.post('/call-flows', { name: 'Mine' }), 403);
+    const { id } = await aFlow(acme);
+    for (const verb of ['publish', 'unpublish', 'wiring']) expectRefusal(await member.post(`/call-flows/${id}/${verb}`, {}), 403);
+    expectRefusal(await member.patch(`/call-flows/${id}`, { name: 'Mine' }), 403);
+    dataOf(await member.post(`/call-flows/${id}/simulate`, {}));
+  });
+});
+
+describe('PATCH /call-flows/{id}', () => {
+  it('takes a draft with the revision that it is a change of: 428 before 409 before 422', async () => {
+    const { id } = await aFlow(acme);
+    for (const expectedDraftRevision of [undefined, null]) expectRefusal(await patch(id, { draftGraph: null, expectedDraftRevision }), 428);
+    expectRefusal(await patch(id, { draftGraph: null, expectedDraftRevision: 7 }), 409);
+    expectRefusal(await patch(id, { draftGraph: null, expectedDraftRevision: 1 }), 422, 'draftGraph');
+    const saved = dataOf(await patch(id, { draftGraph: graph(entry('bye'), bye), expectedDraftRevision: 1 }));
+    expect(saved.draftRevision).toBe(2);
+    expect(dataOf(await patch(id, { name: 'Renamed' }))).toMatchObject({ name: 'Renamed', draftRevision: 2 });
+  });
+
+  it('lets one of fifty win that save the same revision', async () => {
+    const { id } = await aFlow(acme);
+    const saves = Array.from({ length: 50 }, (_, n) => patch(id, { draftGraph: graph(entry(`n${n}`)), expectedDraftRevision: 1 }));
+    const statuses = (await Promise.all(saves)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, ...Array(49).fill(409)]);
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { graphFaults } from '../../src/modules/callFlows/callFlow.faults.js';
+import { aFlow, bye, entry, graph, publish, through } from '../support/callFlows.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const blockersOf = async (flow: Loose): Promise<Loose[]> => dataOf(await acme.owner.get(`/call-flows/${flow.id}/validate`)).blockers;
+const group = (fields: object) =>
+  through({ kind: 'group', name: 'Sales', mode: 'simultaneous', members: [{ userId: acme.ownerId }], ringSeconds: 20, ...fields });
+
+const cases: [string, string, () => object][] = [
+  ['bad_graph', 'no entry', () => graph(bye)],
+  ['bad_graph', 'a next that names nothing', () => graph(entry('nowhere'), bye)],
+  ['bad_graph', 'a kind that is none', () => through({ kind: 'carousel' })],
+  ['bad_graph', 'words that are no text', () => through({ kind: 'greeting', text: 5 })],
+  ['bad_graph', 'an address of a sound that is no text', () => through({ kind: 'greeting', audioUrl: ['https://example.com/a.mp3'] })],
+  ['bad_graph', 'a menu whose words are no text', () => through({ kind: 'menu', text: {}, options: [{ digit: '1', next: 'bye' }] })],
+  ['missing_ending', 'no ending at all', () => graph(entry(null))],
+  [
+    'path_no_ending',
+    'a branch that stops',
+    () => through({ kind: 'timing', hours: [{ day: 1, start: '09:00', end: '17:00' }], closedNext: null }),
+  ],
+  [
+    'path_no_ending',
+    'a circle',
+    () =>
+      graph(
+        entry('m'),
+        { id: 'm', kind: 'menu', options: [{ digit: '1', next: 'a' }], next: 'bye' },
+        { id: 'a', kind: 'greeting', text: 'A', next: 'b' },
+        { id: 'b', kind: 'greeting', text: 'B', next: 'a' },
+        bye,
+      ),
+  ],
+  ['unreachable_node', 'a node that nothing leads to', () => graph(entry('bye'), bye, { id: 'lost', kind: 'hangup' })],
+  ['bad_menu', 'a menu that offers nothing', () => through({ kind: 'menu', options: [] })],
+  [
+    'bad_menu',
+    'two options of one digit',
+    () =>
+      through({
+        kind: 'menu',
+        options: [
+          { digit: 1, next: 'bye' },
+          { digit: '1', next: 'bye' },
+        ],
+      }),
+  ],
+  ['bad_menu', 'a digit that no phone has', () => through({ kind: 'menu', options: [{ digit: '12', next: 'bye' }] })],
+  ...['25:00', '9:00', '24:00', '09:60', ''].map((start): [string, string, () => object] => [
+    'bad_timing',
+    `impossible hours ${start}`,
+    () => through({ kind: 'timing', hours: [{ day: 1, start, end: '17:00' }], closedNext: 'bye' }),
+  ]),
+  [
+    'bad_timing',
+    'a zone that is none',
+    () => through({ kind: 'timing', hours: [{ day: 0, start: '22:00', end: '02:00' }], timezone: 'Mars/Base', closedNext: 'bye' }),
+  ],
+  ['bad_ring_seconds', 'an agent who rings for no time', () => through({ kind: 'agent', userId: acme.ownerId, ringSeconds: 0 })],
+  ['bad_ring_seconds', 'a queue that holds too long', () => group({ queue: { holdSeconds: 301 } })],
+  ['weights_not_100', 'weights that total 90', () => group({ mode: 'weighted', members: [{ userId: acme.ownerId, weight: 90 }] })],
+  ['bad_forward_number', 'a number that is none', () => graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber: '555' })],
+  ['empty_group', 'a group of nobody', () => group({ members: [] })],
+  ['member_no_phone', 'a member without a phone', () => through({ kind: 'agent', userId: acme.ownerId, ringSeconds: 20 })],
+  ['number_missing', 'no number', () => graph(entry('bye'), bye)],
+];
+
+describe('GET /call-flows/{id}/validate', () => {
+  it.each(cases)('%s: %s', async (code, _why, draftGraph) => {
+    const flow = await aFlow(acme, { draftGraph: draftGraph() });
+    const blockers = await blockersOf(flow);
+    expect(blockers.map((blocker) => blocker.code)).toContain(code);
+    const refused = await publish(acme, flow);
+    expectRefusal(refused, 422);
+    expect([refused.body.code, refused.body.blockers]).toEqual([blockers[0]!.code, blockers]);
+  });
+
+  it('number_claimed: something else answers the number', async () => {
+    const number = await freeNumber(acme);
+    const { id } = dataOf(await acme.owner.post('/settings/numbers', { number }));
+    const flow = await aFlow(acme, { phoneNumber: number });
+    await api.app.database.prisma.phoneNumber.update({ where: { id }, data: { claimedBy: 'main_line' } });
+    expect((await blockersOf(flow)).map(({ code }) => code)).toEqual(['number_claimed']);
+    const [listed] = dataOf(await acme.owner.get(`/call-flows/numbers?number=${encodeURIComponent(number)}`)).data;
+    expect(listed).toMatchObject({ number, claimedBy: { type: 'main_line' }, wired: false });
+  });
+
+  it('takes time that is linear in the nodes', () => {
+    const chain = (length: number) => ({
+      entryId: 'in',
+      nodes: [
+        entry('n0'),
+        ...Array.from({ length }, (_, n) => ({ id: `n${n}`, kind: 'greeting', text: 'Hi', next: n + 1 < length ? `n${n + 1}` : 'bye' })),
+        bye,
+      ],
+    });
+    // Of the processor, which others use as well.
+    const best = (length: number) => {
+      const long = chain(length);
+      const times = Array.from({ length: 10 }, () => {
+        const begin = process.cpuUsage();
+        expect(graphFaults(long as never)).toEqual([]);
+        return process.cpuUsage(begin).user;
+      });
+      return Math.min(...times);
+    };
+    best(1000);
+    expect(best(10_000)).toBeLessThan(25 * Math.max(best(1000), 1000));
+  });
+});

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v4 } from 'uuid';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { mailsTo } from '../support/mail.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account({ name: 'Acme & Sons' });
+});
+afterAll(() => api.close());
+
+let readers = 0;
+const reader = async (fields: Loose = {}) => acme.contact({ email: `many${++readers}@example.com`, ...fields });
+const send = (body: Loose) => acme.owner.post('/email/send-bulk', { subject: 'News for {{contact.firstName}}', body: 'Hello', ...body });
+const page = '<html><body><p>Hi {{contact.firstName}}, see <a href="https://example.com/a?x=1&amp;y=2">this</a></p></body></html>';
+
+/** The mail that one reader gets. */
+async function mailed(fields: Loose = {}, body: Loose = {}) {
+  const contact = await reader(fields);
+  dataOf(await send({ contactIds: [contact.id], bodyHtml: page, ...body }));
+  const mail = await eventually(async () => (await mailsTo(api, contact.email))[0]);
+  return { contact, mail };
+}
+
+const fetched = (url: string, method: 'GET' | 'POST' = 'GET') =>
+  api.anybody().raw({ method, path: url.slice(api.app.config.publicUrl.length).replaceAll('&amp;', '&') });
+const linkIn = (html: string, kind: string) => new RegExp(`http[^"'\\s]*/e/${kind}/[^"'\\s]*`).exec(html)![0];
+const messageOf = async (contactId: string) => dataOf(await acme.owner.get(`/messages?contact_id=${contactId}`)).data[0];
+
+describe('POST /email/send-bulk', () => {
+  it('writes to each with their own values, and says who was skipped and why', async () => {
+    const ann = await reader({ firstName: 'Ann' });
+    const bob = await reader({ firstName: 'Bob {{contact.email}}' });
+    const silent = await reader({ doNotContact: true });
+    const nowhere = await acme.contact({ firstName: 'Nowhere' });
+    const contactIds = [ann.id, bob.id, silent.id, nowhere.id, v4(), ann.id];
+    const { results, ...counts } = dataOf(
+      await send({ contactIds, body: 'Dear {{ contact.firstName }} of {{workspace.name}}{{contact.nothing}}' }),
+    );
+    expect(counts).toEqual({ total: 6, sent: 2, skipped: 4, failed: 0 });
+    expect(results.map((r: Loose) => r.reason)).toEqual([null, null, 'do_not_contact', 'no_email', 'not_found', 'duplicate']);
+    const toAnn = await eventually(async () => (await mailsTo(api, ann.email))[0]);
+    expect(toAnn).toMatchObject({ subject: 'News for Ann', body: expect.stringContaining('Dear Ann of Acme & Sons\n') });
+    const toBob = await eventually(async () => (await mailsTo(api, bob.email))[0]);
+    expect(toBob.body).toContain('Dear Bob {{contact.email}} of');
+    expect(await mailsTo(api, silent.email)).toEqual([]);
+  });
+
+  it('names what is wrong', async () => {
+    const { id } = await reader();
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await send({ contactIds: [id], body: undefined }), 400, 'body');
+      expectRefusal(await send({ contactIds: id }), 400, 'contactIds');
+      expectRefusal(await send({ contactIds: Array.from({ length: 101 }, () => v4()) }), 400, 'contactIds');
+      expectRefusal(await send({ contactIds: [] }), 400, 'contactIds');
+    });
+  });
+
+  it('knows own fields alone, and a value that looks like one stays text', async () => {
+    const body =
+      '[{{contact.__proto__}}{{contact.constructor.name}}{{workspace.__proto__.x}}{{contact.nothing}}] {{contact.firstName}} {{__proto__}}';
+    const { mail } = await mailed({ firstName: '{{contact.email}}' }, { subject: 'Hi', body });
+    expect(mail.body).toContain('[] {{contact.email}} {{__proto__}}');
+  });
+
+  it('escapes values in HTML, and keeps a subject on one line', async () => {
+    const { mail } = await mailed({ firstName: '<img onerror=x>\r\nBcc: a@example.com' }, { subject: 'Hi {{contact.firstName}}' });
+    expect(mail.html).toContain('Hi &lt;img onerror=x&gt;');
+    expect(mail.subject).not.toMatch(/[\r\n]/);
+  });
+});
+
+describe('a mail to many', () => {
+  it('tells when it was opened and which link was followed, once', async () => {
+    const { contact, mail } = await mailed();
+    const pixel = await fetched(linkIn(mail.html, 'open'));
+    expect([pixel.status, pixel.headers['content-type']]).toEqual([200, 'image/gif']);
+    const { openedAt } = await messageOf(contact.id);
+    expect(openedAt).not.toBeNull();
+    const followed = await fetched(linkIn(mail.html, 'click'));
+    expect([followed.status, followed.headers.location]).toEqual([302, 'https://example.com/a?x=1&y=2']);
+    await fetched(linkIn(mail.html, 'open'));
+    expect(await messageOf(contact.id)).toMatchObject({ openedAt, clickedAt: expect.any(String) });
+  });
+
+  it('unsubscribes by POST, in one click, and never by looking', async () => {
+    const { contact, mail } = await mailed();
+    const link = /<(.*)>/.exec(mail.headers['List-Unsubscribe'])![1]!;
+    expect(mail.headers['List-Unsubscribe-Post']).toBe('List-Unsubscribe=One-Click');
+    expect((await fetched(link)).status).toBe(200);
+    const optedOut = async () => dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutEmail;
+    expect(await optedOut()).toBe(false);
+    expect((await fetched(link, 'POST')).status).toBe(200);
+    expect(await optedOut()).toBe(true);
+    expect(dataOf(await send({ contactIds: [contact.id] })).results).toMatchObject([{ status: 'skipped', reason: 'recipient_opted_out' }]);
+  });
+
+  it('leads nowhere but where it was written to', async () => {
+    const { contact, mail } = await mailed();
+    const click = linkIn(mail.html, 'click').replaceAll('&amp;', '&');
+    const forged = [
+      click.replace(/to=.*/, 'to=https%3A%2F%2Fevil.example'),
+      click.replace('/e/click/', '/e/unsubscribe/'),
+      click.replace(/click\/(.{60})(.)/, (_all, start, last) => `click/${start}${last === 'a' ? 'b' : 'a'}`),
+      `${api.app.config.publicUrl}/e/open/x.y`,
+    ];
+    await expectNothingWritten(api, async () => {
+      for (const link of forged) expect((await fetched(link)).status).toBe(404);
+    });
+    expect((await messageOf(contact.id)).clickedAt).toBeNull();
+  });
+});

@@ -1,0 +1,3 @@
+import { itServesPart } from './everyRoute.js';
+
+itServesPart(0);

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type Account,
+  type Client,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const create = (body: object, who: Client = acme.owner) => who.post('/imports', body);
+const made = async (body: object, who?: Client): Promise<Loose> => dataOf(await create(body, who));
+
+/** Processes an import and answers it when it is done. */
+async function processed({ id }: Loose, who: Client = acme.owner): Promise<Loose> {
+  const reply = await who.post(`/imports/${id}/process`);
+  expect([reply.status, reply.body.data.status]).toEqual([202, 'processing']);
+  await eventually(async () => dataOf(await who.get(`/imports/${id}`)).status === 'completed');
+  return dataOf(await who.get(`/imports/${id}`));
+}
+const imported = async (body: object, who?: Client) => processed(await made(body, who), who);
+
+describe('what an import may have', () => {
+  const line = (cells: number, cell = '1') => Array(cells).fill(cell).join();
+  const header = (columns: number, length = 4) =>
+    Array.from({ length: columns }, (_, n) => (n ? `c${n}`.padEnd(length, '_') : 'firstName')).join();
+
+  it('is 500 columns and 10,000 rows', async () => {
+    expect((await made({ csv: `${header(500)}\n${line(500)}` })).preview).toMatchObject([{ fields: { firstName: '1' } }]);
+    const rows = `firstName\n${'Ada\n'.repeat(10_000)}`;
+    expect((await made({ csv: rows })).totalRows).toBe(10_000);
+    await expectNothingWritten(api, async () => {
+      for (const [body, message] of [
+        [{ csv: `${header(501)}\n${line(501)}` }, 'csv must have at most 500 columns'],
+        [{ csv: line(2_000_000, 'a') }, 'csv must have at most 500 columns'],
+        [{ csv: `${rows}Bob` }, 'csv must have at most 10000 rows'],
+        [{ csv: `firstName\nAda\n${line(10_002)}` }, 'csv must have lines of at most 10000 cells'],
+        [
+          { csv: `${header(500, 2000)}\n${`${line(500)}\n`.repeat(100)}` },
+          'csv must be at most 64 MiB with the name of its column at each cell',
+        ],
+        [{ rows: Array.from({ length: 501 }, (_, n) => ({ [`c${n}`]: 1 })) }, 'rows must have at most 500 columns'],
+        [{ rows: [{ firstName: 'Ada' }, { firstName: 'x'.repeat(65_536) }] }, 'rows.1 must be at most 64 KB of JSON'],
+        [{ rows: [{ firstName: 'Ada' }, { note: '\0' }] }, 'rows.1 must be valid Unicode text without NUL'],
+      ] as const) {
+        const reply = await create(body);
+        expect(reply.body.error).toBe(message);
+        expectRefusal(reply, message.includes('KB') ? 413 : 400);
+      }
+    });
+  });
+
+  it('is no row more than others: one with far more cells than there are columns is in error, and the rest imported', async () => {
+    const import_ = await imported({ csv: `firstName\nAda\n${line(9000)}\nBob` });
+    expect(import_).toMatchObject({ totalRows: 3, createdCount: 2, errorCount: 1 });
+  });
+
+  it('and each file counts: ten a minute from one address, through both doors', async () => {
+    const limited = await server({ limits: { general: 1000, graphql: 1000, import: 3 } });
+    const { owner } = await limited.seed.account();
+    const rows = [{ firstName: 'Ada' }];
+    for (let n = 0; n < 2; n++) expect((await owner.post('/imports', { rows })).status).toBe(201);
+    const mutation = 'mutation ($rows: [JSONObject!]) { createImport(input: { rows: $rows }) { id } }';
+    expect((await owner.gql(mutation, { rows })).errors).toBeUndefined();
+    expect((await owner.post('/imports', { rows })).status).toBe(429);
+    expect((await owner.gql(mutation, { rows })).status).toBe(429);
+    expect((await owner.get('/imports')).status).toBe(200);
+    await limited.close();
+  });
+});
+
+describe('an import whose rows are still being written', () => {
+  it('is not there, and is forgotten when it is not finished within ten minutes', async () => {
+    const mine = await api.seed.account();
+    const { id } = dataOf(await mine.owner.post('/imports', { rows: [{ firstName: 'Ada' }] }));
+    await api.app.database.execute('update imports set total_rows = 0, created_at = $2 where id = $1', [id, api.clock.now()]);
+    expect((await mine.owner.get(`/imports/${id}`)).status).toBe(404);
+    expect((await mine.owner.post(`/imports/${id}/process`)).status).toBe(404);
+    expect(dataOf(await mine.owner.get('/imports')).data).toEqual([]);
+    const left = async () => (await api.app.database.execute('select 1 from import_rows where import_id = $1', [id])).rows.length;
+    await mine.owner.post('/imports', { rows: [{ firstName: 'Bob' }] });
+    expect(await left()).toBe(1);
+    api.clock.advance(11 * 60 * 1000);
+    try {
+      await (await mine.login()).post('/imports', { rows: [{ firstName: 'Cleo' }] });
+      expect(await left()).toBe(0);
+    } finally {
+      api.clock.reset();
+    }
+  });
+});

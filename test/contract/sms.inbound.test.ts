@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import twilio from 'twilio';
+import { v4 } from 'uuid';
+import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+let ours: string;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  const [free] = dataOf(await acme.owner.get('/settings/numbers/available'));
+  ours = dataOf(await acme.owner.post('/settings/numbers', { number: free.number })).number;
+});
+afterAll(() => api.close());
+
+let people = 0;
+const nextNumber = () => `+1415777${String(++people).padStart(4, '0')}`;
+
+/** A notice of the vendor, signed as it signs. */
+async function notice(path: string, form: Record<string, string>, signature?: string) {
+  const { authToken } = await (api.app.vendors.sms as SimulatedSms).simulator.config();
+  const signed = signature ?? twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}${path}`, form);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signed };
+  return api.anybody().raw({ method: 'POST', path, headers, payload: new URLSearchParams(form).toString() });
+}
+
+const text = (From: string, Body: string, MessageSid = `SM${v4()}`) => notice('/webhooks/twilio/sms', { From, To: ours, Body, MessageSid });
+const listed = async (contactId: string): Promise<Loose[]> => dataOf(await acme.owner.get(`/messages?contact_id=${contactId}`)).data;
+const byPhone = async (phone: string) => dataOf(await acme.owner.get(`/contacts?search=${encodeURIComponent(phone)}`)).data[0];
+const report = (id: string, form: Record<string, string>) => notice(`/webhooks/twilio/status/${acme.id}/${id}`, form);
+
+describe('a text message to a number of the workspace', () => {
+  it('stands in the thread of the contact with that number', async () => {
+    const phone = nextNumber();
+    const { id } = await acme.contact({ phone });
+    expect((await text(phone, 'Hello there')).status).toBe(200);
+    const [message] = await listed(id);
+    expect(message).toMatchObject({
+      body: 'Hello there',
+      direction: 'inbound',
+      status: 'received',
+      fromNumber: phone,
+      toNumber: ours,
+      userId: null,
+    });
+    const conversation = dataOf(await acme.owner.get(`/conversations/${id}`));
+    expect(conversation).toMatchObject({ conversationState: 'awaiting_reply', unreadCount: 1 });
+    const entry = await api.app.database.prisma.activity.findFirstOrThrow({ where: { accountId: acme.id, entityId: message!.id } });
+    expect(entry).toMatchObject({ userId: null, userName: 'SMS' });
+  });
+
+  it('makes its sender a contact, whatever the plan', async () => {
+    const small = await api.seed.account({ plan: 'trial' });
+    await api.app.database.prisma.account.update({ where: { id: small.id }, data: { trialEndsAt: new Date(0) } });
+    const number = '+14155550102';
+    await api.app.database.prisma.phoneNumber.create({ data: { accountId: small.id, number, provider: 'twilio' } });
+    const phone = nextNumber();
+    expect((await notice('/webhooks/twilio/sms', { From: phone, To: number, Body: 'Hi', MessageSid: 'SM1' })).status).toBe(200);
+    const { data } = dataOf(await small.owner.get('/contacts'));
+    expect(data).toMatchObject([{ phone, source: 'sms' }]);
+  });
+
+  it('counts once however often it is told', async () => {
+    const phone = nextNumber();
+    const sid = `SM${v4()}`;
+    await Promise.all(Array.from({ length: 5 }, () => text(phone, 'Once', sid)));
+    await text(phone, 'Once', sid);
+    const { id } = await byPhone(phone);
+    expect(await listed(id)).toHaveLength(1);
+  });
+
+  it('opts out and in again', async () => {
+    const phone = nextNumber();
+    await text(phone, ' Stop ');
+    expect((await byPhone(phone)).optedOutSms).toBe(true);
+    await text(phone, 'START');
+    expect((await byPhone(phone)).optedOutSms).toBe(false);
+  });
+
+  it('is not believed without the signature, and of nobody’s number not kept', async () => {
+    await expectNothingWritten(api, async () => {
+      const form = { From: nextNumber(), To: ours, Body: 'Forged', MessageSid: 'SM9' };
+      expectRefusal(await notice('/webhooks/twilio/sms', form, 'forged'), 403);
+      expectRefusal(await notice('/webhooks/twilio/sms', { ...form, Body: 'x' }, await signatureOf(form)), 403);
+      expect((await notice('/webhooks/twilio/sms', { ...form, To: '+14155559999' })).status).toBe(200);
+    });
+  });
+});
+
+async function signatureOf(form: Record<string, string>) {
+  const { authToken } = await (api.app.vendors.sms as SimulatedSms).simulator.config();
+  return twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}/webhooks/twilio/sms`, form);
+}
+
+describe('a report of the vendor', () => {
+  const sent = async () => {
+    const { id: contactId } = await acme.contact({ phone: nextNumber() });
+    return dataOf(await acme.owner.post('/messages/sms/send', { contactId, body: 'Hello' }));
+  };
+  const now = async (id: string) => dataOf(await acme.owner.get(`/messages/sms/${id}`));
+
+  it('moves a message forward, and never back', async () => {
+    const { id, providerId, fromNumber } = await sent();
+    expect(fromNumber).toBe(ours);
+    await report(id, { MessageSid: providerId, MessageStatus: 'delivered' });
+    const delivered = await now(id);
+    expect(delivered).toMatchObject({ status: 'delivered' });
+    expect(delivered.deliveredAt).not.toBeNull();
+    for (const late of ['queued', 'sent', 'undelivered']) await report(id, { MessageSid: providerId, MessageStatus: late });
+    expect(await now(id)).toEqual(delivered);
+  });
+
+  it('tells what was not delivered, and marks a landline', async () => {
+    const { id, providerId, contactId } = await sent();
+    await report(id, { MessageSid: providerId, MessageStatus: 'undelivered', ErrorCode: '30006' });
+    expect(await now(id)).toMatchObject({ status: 'failed', error: 'landline' });
+    expect((await acme.owner.post('/messages/sms/send', { contactId, body: 'Again' })).body.code).toBe('landline');
+  });
+
+  it('settles a message of which nobody knew whether it was sent', async () => {
+    (api.app.vendors.sms as SimulatedSms).simulator.will({ kind: 'fail', status: 503 });
+    const { id, error } = await sent();
+    expect(error).toBe('unconfirmed');
+    await report(id, { MessageSid: 'SMsettled', MessageStatus: 'sent' });
+    expect(await now(id)).toMatchObject({ status: 'sent', error: null, providerId: 'SMsettled' });
+  });
+
+  it('is not believed without the signature', async () => {
+    const { id } = await sent();
+    expectRefusal(await notice(`/webhooks/twilio/status/${acme.id}/${id}`, { MessageStatus: 'failed' }, 'forged'), 403);
+    expect((await now(id)).status).toBe('sent');
+  });
+});
+
+describe('the numbers of a workspace', () => {
+  it('are claimed once, and given back', async () => {
+    const other = await api.seed.account();
+    expectRefusal(await other.owner.post('/settings/numbers', { number: ours }), 409);
+    expectRefusal(await other.owner.post('/settings/numbers', { number: '+14155559999' }), 400, 'number');
+    expectRefusal(await (await other.member()).post('/settings/numbers', { number: '+14155550101' }), 403);
+    const { id } = dataOf(await other.owner.post('/settings/numbers', { number: '+14155550101', label: 'Desk' }));
+    expect(dataOf(await other.owner.get('/settings/numbers')).data).toMatchObject([{ id, number: '+14155550101', label: 'Desk' }]);
+    expectRefusal(await acme.owner.del(`/settings/numbers/${id}`), 404);
+    dataOf(await other.owner.del(`/settings/numbers/${id}`));
+    expect(dataOf(await other.owner.get('/settings/numbers/available')).map((n: Loose) => n.number)).toContain('+14155550101');
+  });
+
+  it('may be claimed by a member whose permissions say so', async () => {
+    const member = await acme.member();
+    expectRefusal(await member.get('/settings/numbers/available'), 403);
+    await api.app.database.prisma.membership.updateMany({
+      where: { accountId: acme.id, userId: member.userId },
+      data: { permissions: { 'settings:edit': true } },
+    });
+    api.clock.advance(0);
+    expect((await member.get('/settings/numbers/available')).status).toBe(200);
+  });
+});

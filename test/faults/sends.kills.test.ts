@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { Alone } from '../support/alone.js';
+import type { Client } from '../support/client.js';
+import { dataOf, type Loose, onPostgres } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import type { ServerProcess } from '../support/process.js';
+import { aStep } from '../support/sequences.js';
+import { freePort, Simulators, type Vendor } from '../support/simulators.js';
+
+jest.setTimeout(120_000);
+
+const patience = 45_000;
+
+let vendors: Simulators;
+let crm: Alone;
+let other: { process: ServerProcess; caller: Client };
+let people = 0;
+
+async function person(): Promise<Loose> {
+  const nth = String(++people).padStart(4, '0');
+  return dataOf(await other.caller.post('/contacts', { email: `person${nth}@example.com`, phone: `+1415777${nth}` }));
+}
+const messagesOf = async ({ id }: Loose): Promise<Loose[]> => dataOf(await other.caller.get(`/messages?contact_id=${id}`)).data;
+const outcome = async (contact: Loose) => (await messagesOf(contact)).map(({ status, error }) => [status, error]);
+
+/** Kills the process that was asked for something, once this has happened. */
+async function killedOnce(happened: () => Promise<unknown>, asked: Promise<unknown>): Promise<void> {
+  const ended = asked.then(
+    () => 'answered',
+    () => 'cut',
+  );
+  await happened();
+  await crm.process.kill();
+  expect(await ended).toBe('cut');
+}
+
+/** Holds a row from outside while something is done. */
+async function whileLocked(table: string, id: string, work: (isAwaited: () => Promise<boolean>) => Promise<void>): Promise<void> {
+  const client = new pg.Client(crm.databaseUrl);
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query(`select id from ${table} where id = $1 for update`, [id]);
+    await work(async () => {
+      const { rows } = await client.query('select 1 from pg_locks where not granted');
+      return rows.length > 0;
+    });
+  } finally {
+    await client.query('rollback');
+    await client.end();
+  }
+}
+
+const text = (at: Client, contactId: string, more: Loose) => at.post('/messages/sms/send', { contactId, body: 'Hello', ...more });
+const mail = (at: Client, contactId: string) => at.post('/email/send', { contactId, subject: 'Offer', body: 'Hello' });
+const vendorOf = (channel: string): Vendor => (channel === 'an e-mail' ? 'mail' : channel === 'a line' ? 'line' : 'sms');
+
+/** Each has one message, which is sent, and one file. */
+async function expectOneEach(all: Loose[]): Promise<void> {
+  const states = async () => (await Promise.all(all.map((one) => outcome(one)))).map((one) => JSON.stringify(one));
+  await eventually(async () => (await states()).every((state) => state === '[["sent",null]]'), patience);
+  expect(all.map(({ email }) => vendors.sentTo(email).length)).toEqual(all.map(() => 1));
+}
+
+function twoProcesses(): void {
+  beforeAll(async () => {
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    vendors = await Simulators.begin(publicUrl);
+    crm = await Alone.begin({ ...vendors.settings, PORT: String(port), PUBLIC_URL: publicUrl, LEASE_SECONDS: '2' });
+    other = await crm.beside({ PORT: '0' });
+    const userId = dataOf(await crm.caller.get('/users')).data[0].id;
+    dataOf(await crm.caller.post('/settings/numbers', { number: vendors.settings.TWILIO_FROM }));
+    dataOf(await crm.caller.put('/settings/vendor-line', { apiKey: 'line_acme' }));
+    dataOf(await crm.caller.put('/settings/vendor-line/lines/acme-1', { userId }));
+  });
+  afterEach(() => crm.start());
+  afterAll(async () => {
+    await other.process.kill();
+    await crm.end();
+    await vendors.end();
+  });
+}
+
+function vendorsThatKnowTheMessage(): void {
+  const sends: [string, (at: Client, contact: Loose) => Promise<unknown>, (contact: Loose) => string][] = [
+    ['an e-mail', (at, { id }) => mail(at, id), ({ email }) => email],
+    ['a line', (at, { id }) => text(at, id, { transport: 'vendor_line', idempotencyKey: `line ${id}` }), ({ phone }) => phone],
+  ];
+
+  it.each(sends)('before the vendor of %s took it is sent by the other, once', async (channel, send, addressOf) => {
+    const contact = await person();
+    await vendors.tell(vendorOf(channel), 'next', { kind: 'hold' });
+    await killedOnce(() => vendors.met(vendorOf(channel)), send(crm.caller, contact));
+    expect(vendors.sentTo(addressOf(contact))).toEqual([]);
+    await eventually(async () => (await messagesOf(contact))[0]?.status === 'sent', patience);
+    expect(vendors.sentTo(addressOf(contact))).toHaveLength(1);
+    expect(await outcome(contact)).toEqual([['sent', null]]);
+  });
+
+  it.each(sends)('after the vendor of %s took it is handed over again, and is the same message there', async (channel, send, addressOf) => {
+    const contact = await person();
+    await vendors.tell(vendorOf(channel), 'next', { kind: 'hang' });
+    await killedOnce(() => eventually(() => vendors.sentTo(addressOf(contact)).length === 1, patience), send(crm.caller, contact));
+    await eventually(async () => (await messagesOf(contact))[0]?.status === 'sent', patience);
+    expect(vendors.sentTo(addressOf(contact))).toHaveLength(1);
+    expect(await outcome(contact)).toEqual([['sent', null]]);
+  });
+}
+
+function textMessages(): void {
+  // The database ends what it has begun, whoever asked for it is gone: the message may be kept.
+  it('while a text message was being kept goes once when the client repeats it', async () => {
+    const { id, phone } = await person();
+    const key = { idempotencyKey: `kept ${id}` };
+    await whileLocked('contacts', id, (isAwaited) => killedOnce(() => eventually(isAwaited, patience), text(crm.caller, id, key)));
+    const sent = await eventually(async () => {
+      const reply = await text(other.caller, id, key);
+      expect([201, 409]).toContain(reply.status);
+      return reply.status === 201 && dataOf(reply);
+    }, patience);
+    expect(dataOf(await text(other.caller, id, key))).toEqual(sent);
+    expect([await outcome({ id }), vendors.sentTo(phone).length]).toEqual([[['sent', null]], 1]);
+  });
+
+  it.each([
+    ['before', 'hold', 0],
+    ['after', 'hang', 1],
+  ])('%s the vendor of text messages took it is never sent by guess', async (_when, kind, taken) => {
+    const contact = await person();
+    const key = { idempotencyKey: `primary ${contact.id}` };
+    await vendors.tell('sms', 'next', { kind });
+    const isThere = () => eventually(() => vendors.sentTo(contact.phone).length === taken, patience);
+    await killedOnce(() => vendors.met('sms').then(isThere), text(crm.caller, contact.id, key));
+    await eventually(async () => (await messagesOf(contact))[0]?.error === 'unconfirmed', patience);
+    expect([await outcome(contact), vendors.sentTo(contact.phone).length]).toEqual([[['sending', 'unconfirmed']], taken]);
+    // Only the client sends it again; what is settled then stays as it is.
+    const sent = dataOf(await text(other.caller, contact.id, key));
+    expect(sent.status).toBe('sent');
+    expect(dataOf(await text(other.caller, contact.id, key))).toEqual(sent);
+    expect(vendors.sentTo(contact.phone)).toHaveLength(taken + 1);
+  });
+}
+
+function oneKey(): void {
+  it('answered fifty requests with one key over both with one message', async () => {
+    const { id, phone } = await person();
+    const key = { idempotencyKey: `fifty ${id}` };
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => text((n % 2 ? crm : other).caller, id, key)));
+    const kept = replies.filter(({ status }) => status === 201).map(({ body }) => body.data.id);
+    expect(replies.filter(({ status }) => status !== 201).map(({ body }) => body.code)).toEqual(
+      Array(50 - kept.length).fill('send_in_progress'),
+    );
+    expect(new Set(kept).size).toBe(1);
+    expect([await outcome({ id }), vendors.sentTo(phone).length]).toEqual([[['sent', null]], 1]);
+    await crm.process.kill();
+  });
+}
+
+function manyMails(): void {
+  it('within a bulk of thirty mails goes on with the other: one mail to each', async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, person));
+    const count = () => all.filter(({ email }) => vendors.sentTo(email).length > 0).length;
+    await vendors.tell('mail', 'next', { kind: 'hang' });
+    const body = { contactIds: all.map(({ id }) => id), subject: 'News', body: 'Hello' };
+    expect(dataOf(await crm.caller.post('/email/send-bulk', body))).toMatchObject({ sent: 30 });
+    await eventually(() => count() >= 5, patience);
+    await crm.process.kill();
+    await expectOneEach(all);
+  });
+
+  it('within the steps of thirty runs goes on with the other: one mail of each step', async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, person));
+    const { id } = dataOf(await crm.caller.post('/emails/sequences', { name: 'Killed', steps: [aStep(0)] }));
+    await vendors.tell('mail', 'next', { kind: 'hang' });
+    dataOf(await crm.caller.post(`/emails/sequences/${id}/enroll`, { contactIds: all.map((one) => one.id) }));
+    await eventually(() => all.some(({ email }) => vendors.sentTo(email).length > 0), patience);
+    await crm.process.kill();
+    await expectOneEach(all);
+    expect(dataOf(await other.caller.get(`/emails/sequences/${id}/stats`))).toMatchObject({ enrolled: 30, completed: 30, sent: 30 });
+  });
+}
+
+function whatCameIn(): void {
+  it('while somebody wrote is told again by the vendor, and kept once', async () => {
+    const contact = await person();
+    const told = { from: contact.phone, body: 'Are you there?', sid: `SM${contact.id}` };
+    await whileLocked('contacts', contact.id, async (isAwaited) => {
+      const asked = vendors.tell('sms', 'reply', told);
+      await eventually(isAwaited, patience);
+      await crm.process.kill();
+      expect(await asked).not.toMatchObject({ status: 200 });
+    });
+    expect(await messagesOf(contact)).toEqual([]);
+    await crm.start();
+    expect(await vendors.tell('sms', 'reply', told)).toEqual({ status: 200 });
+    expect(await vendors.tell('sms', 'reply', told)).toEqual({ status: 200 });
+    expect((await messagesOf(contact)).map(({ body, status }) => [body, status])).toEqual([['Are you there?', 'received']]);
+    await crm.process.kill();
+  });
+}
+
+onPostgres(describe)('what one of two processes was doing when it was killed', () => {
+  twoProcesses();
+  vendorsThatKnowTheMessage();
+  textMessages();
+  oneKey();
+  manyMails();
+  whatCameIn();
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { DocumentWriter } from '../support/printable.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  await fill();
+});
+afterAll(() => api.close());
+
+/** A small workspace in which everything leads to everything, some of it to what is deleted. */
+async function fill(): Promise<void> {
+  const member = await acme.member();
+  const head = await acme.company({ name: 'Head', annualRevenue: 1234.5, ownerId: acme.ownerId });
+  const companies = [head, await acme.company({ name: 'Branch', parentCompanyId: head.id }), await acme.company({ name: 'Gone' })];
+  const contacts: Loose[] = [];
+  for (const [i, firstName] of ['Ada', 'Bob', 'Cid "x"\n\\', 'Dée', null, 'Eve'].entries()) {
+    const attribution = i % 2 ? { utm_source: 'ads', clickIds: { g: i } } : null;
+    const links = { companyId: companies[i % 3]!.id, assignedTo: i % 2 ? acme.ownerId : member.userId };
+    contacts.push(
+      await acme.contact({
+        firstName,
+        email: `p${i}@example.com`,
+        tags: ['a', `t${i % 2}`],
+        attribution,
+        customFields: { n: i, 'o k': [1, null] },
+        ...links,
+      }),
+    );
+    api.clock.advance(i % 2 ? 1 : 0);
+  }
+  const pipeline = await acme.pipeline();
+  const deals: Loose[] = [];
+  for (let i = 0; i < 7; i++) {
+    const products =
+      i % 2
+        ? [
+            { name: 'a', unitPrice: 1.5 },
+            { name: 'b', unitPrice: 10, quantity: 2, discount: 0.25 },
+          ]
+        : [];
+    const links = { contactId: contacts[i % 6]!.id, companyId: companies[i % 3]!.id, assignedTo: acme.ownerId };
+    deals.push(
+      await acme.deal({ pipeline, stageId: pipeline.stages[i % 3].id, expectedCloseDate: i % 2 ? '2030-01-02' : null, products, ...links }),
+    );
+    await acme.task({
+      title: `Task ${i}`,
+      contactId: contacts[i % 6]!.id,
+      dealId: deals[i]!.id,
+      assignedTo: acme.ownerId,
+      dueDate: i % 2 ? '2030-05-06' : null,
+    });
+    dataOf(
+      await acme.owner.post('/notes', { body: `Note ${i}`, isPinned: i % 3 === 0, contactId: contacts[i % 6]!.id, dealId: deals[i]!.id }),
+    );
+  }
+  const product = dataOf(await acme.owner.post('/products', { name: 'Hours', price: 12.5 }));
+  const items = [{ description: 'x', quantity: 1.5, unitPrice: 10, productId: product.id }];
+  const invoice = await acme.invoice({ items, contactId: contacts[0]!.id, companyId: head.id, dealId: deals[0]!.id });
+  dataOf(await acme.owner.post(`/invoices/${invoice.id}/payments`, { amount: 5 }));
+  await acme.invoice({ contactId: contacts[1]!.id });
+  dataOf(await acme.owner.post('/imports', { rows: [{ firstName: 'Im' }] }));
+  dataOf(await acme.owner.post('/smart-lists', { name: 'All', filters: { field: 'firstName', op: 'is_not_null' } }));
+  for (const path of [`/companies/${companies[2]!.id}`, `/contacts/${contacts[5]!.id}`, `/deals/${deals[6]!.id}`])
+    dataOf(await acme.owner.del(path));
+}
+
+/** Numbers that look drawn, the same for the same seed. */
+function drawing(seed: number): (n: number) => number {
+  let state = seed;
+  return (n) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
+  };
+}
+
+// A root field that is no declared read: with it, the whole document runs field by field.
+const aside = 'aside: contactSmartViews { key }';
+const variables = { yes: true, search: 'a' };
+const declared = '($yes: Boolean = true, $search: String)';
+
+const used = (text: string) => {
+  const names = declared
+    .slice(1, -1)
+    .split(', ')
+    .filter((variable) => text.includes(variable.split(':')[0]!));
+  return names.length > 0 ? `(${names.join(', ')})` : '';
+};
+
+const plain = (errors: Loose[] | undefined) =>
+  errors?.map(({ message, path, extensions: { requestId: _id, ...rest } }) => ({ message, path, ...rest }));
+
+/** Both ways to the same answer. */
+async function bothWays(text: string, fragments = '', client = acme.owner) {
+  const ask = (roots: string) => client.gql(`query ${used(roots + fragments)} { ${roots} } ${fragments}`, variables);
+  const [printed, compiled] = [await ask(text), await ask(`${text} ${aside}`)];
+  const { aside: _aside, ...data } = (compiled.data ?? {}) as Loose;
+  return {
+    printed: { data: printed.data, errors: plain(printed.errors) },
+    compiled: { data: compiled.data ? data : compiled.data, errors: plain(compiled.errors) },
+  };
+}
+
+describe('a document of columns and relations', () => {
+  const documents = fc.integer({ min: 0, max: 2 ** 31 }).map((seed) => ({ seed, ...new DocumentWriter(drawing(seed)).write() }));
+
+  it('is answered as it is field by field', async () => {
+    const property = fc.asyncProperty(documents, async ({ text, fragments }) => {
+      const { printed, compiled } = await bothWays(text, fragments);
+      expect(printed).toEqual(compiled);
+      expect(printed.errors).toBeUndefined();
+    });
+    await fc.assert(property, { numRuns: 40, endOnFailure: true });
+  });
+
+  it('takes one statement, however much it selects', async () => {
+    const property = fc.asyncProperty(documents, async ({ text, fragments }) => {
+      expect(await api.statements(() => acme.owner.gql(`query ${used(text + fragments)} { ${text} } ${fragments}`, variables))).toBe(1);
+    });
+    await fc.assert(property, { numRuns: 10, endOnFailure: true });
+  });
+
+  it.each([
+    'contact(id: "00000000-0000-7000-8000-000000000000") { id }',
+    'contact(id: "nonsense") { id }',
+    'contacts(first: 0) { nodes { id } }',
+    'contacts(after: "nonsense") { nodes { id } }',
+    'contacts(first: 1) { nodes { id } } deal(id: "00000000-0000-7000-8000-000000000000") { id }',
+    'companies { nodes { deals(first: 201) { nodes { id } } } }',
+    'companies { nodes { deals(last: 2, first: 2) { nodes { id } } } }',
+    'companies(first: 1) { nodes { deals(before: "x") { nodes { id } } } }',
+    'deals(filter: { stale: "never" }) { nodes { id } }',
+    'contacts(filter: { filters: { field: "x" } }) { nodes { id } }',
+    'contacts(where: { companyId: { in: ["x"] } }) { nodes { id } }',
+    'companies { nodes { deals(where: { value: { between: [1] } }) { nodes { id } } } }',
+  ])('%s is refused in the same words', async (text) => {
+    const { printed, compiled } = await bothWays(text);
+    expect(printed.errors).not.toBeUndefined();
+    expect(printed).toEqual(compiled);
+  });
+
+  it('is refused to a key without the scopes of all that it selects', async () => {
+    const key = await acme.key({ scopes: ['contacts'] });
+    const { printed, compiled } = await bothWays('contacts { nodes { deals { nodes { id } } } }', '', key);
+    expect(printed).toEqual(compiled);
+    expect(printed.errors).toMatchObject([{ status: 403 }]);
+  });
+
+  it('shows a key of the log what it may read', async () => {
+    const key = await acme.key({ scopes: ['contacts', 'activities'] });
+    const { printed, compiled } = await bothWays('contacts { nodes { activities { totalCount nodes { type } } } }', '', key);
+    expect(printed).toEqual(compiled);
+    const types = printed.data.contacts.nodes.flatMap((c: Loose) => c.activities.nodes.map((a: Loose) => a.type as string));
+    expect(types).toContain('contact.created');
+    expect(types.filter((type: string) => !type.startsWith('contact.'))).toEqual([]);
+  });
+
+  it('shows nothing of another account', async () => {
+    const other = await api.seed.account();
+    const { data } = await other.owner.gql(
+      '{ contacts { totalCount nodes { id } } users { nodes { contacts { totalCount } deals { totalCount } } } }',
+    );
+    expect(data).toEqual({
+      contacts: { totalCount: 0, nodes: [] },
+      users: { nodes: [{ contacts: { totalCount: 0 }, deals: { totalCount: 0 } }] },
+    });
+  });
+});
+
+describe('a nested list', () => {
+  it('pages on from its cursor, in itself and in the list of its type', async () => {
+    const home = await api.seed.account();
+    const pipeline = await home.pipeline();
+    const titles = ['a', 'b', 'c', 'd', 'e'];
+    for (const title of titles) {
+      await home.deal({ pipeline, title });
+      home.seed.app.clock.now();
+      api.clock.advance(1);
+    }
+    const stageId = pipeline.stages[0].id as string;
+    const column = (args: string) =>
+      `{ pipeline(id: "${pipeline.id}") { stages { deals(${args}) { totalCount nodes { title } pageInfo { endCursor startCursor hasNextPage } } } } }`;
+    const first = (await home.owner.gql(column('first: 2'))).data.pipeline.stages[0].deals;
+    expect([first.totalCount, first.nodes.map((d: Loose) => d.title), first.pageInfo.hasNextPage]).toEqual([5, ['a', 'b'], true]);
+    const { endCursor } = first.pageInfo;
+    const second = (await home.owner.gql(column(`first: 2, after: "${endCursor}"`))).data.pipeline.stages[0].deals;
+    expect(second.nodes.map((d: Loose) => d.title)).toEqual(['c', 'd']);
+    const rest = await home.owner.gql(`{ deals(filter: { stageId: "${stageId}" }, after: "${endCursor}") { nodes { title } } }`);
+    expect(rest.data.deals.nodes.map((d: Loose) => d.title)).toEqual(['c', 'd', 'e']);
+    const last = (await home.owner.gql(column('last: 2'))).data.pipeline.stages[0].deals;
+    expect(last.nodes.map((d: Loose) => d.title)).toEqual(['d', 'e']);
+    const before = (await home.owner.gql(column(`last: 2, before: "${last.pageInfo.startCursor}"`))).data.pipeline.stages[0].deals;
+    expect(before.nodes.map((d: Loose) => d.title)).toEqual(['b', 'c']);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
+import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
+import { Automations, aNode } from '../support/automations.js';
+import { type Account, day, type Loose, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let api: TestServer;
+let acme: Account;
+let automations: Automations;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  automations = new Automations(acme, await acme.key());
+});
+afterEach(() => api.clock.reset());
+afterAll(() => api.close());
+
+const end = aNode('end', 'end');
+const moments = (schedule: string, zone: string, after: string, n: number) => {
+  const found: string[] = [];
+  for (let at: Date | null = new Date(after); at && found.length < n; ) {
+    at = nextMoment(schedule, zone, at);
+    if (at) found.push(at.toISOString().slice(0, 16));
+  }
+  return found;
+};
+
+describe('a schedule', () => {
+  it.each([
+    ['a skipped hour at its end', '30 2 * * *', 'America/New_York', '2027-03-13T12:00:00Z', ['2027-03-14T07:00', '2027-03-15T06:30']],
+    ['a doubled hour once', '30 1 * * *', 'America/New_York', '2027-11-06T12:00:00Z', ['2027-11-07T05:30', '2027-11-08T06:30']],
+    ['a skipped hour of quarters once', '*/15 2 * * *', 'Europe/Berlin', '2027-03-27T12:00:00Z', ['2027-03-28T01:00', '2027-03-29T00:00']],
+    ['a leap day', '0 9 29 2 *', 'UTC', '2027-01-01T00:00:00Z', ['2028-02-29T09:00', '2032-02-29T09:00']],
+  ])('does %s', (_what, schedule, zone, after, expected) => {
+    expect(moments(schedule, zone, after, 2)).toEqual(expected);
+  });
+
+  it('starts one run a moment, and one for all that were missed', async () => {
+    const id = await automations.make([end], { schedule: '0 9 * * *', scheduleTimezone: 'UTC' });
+    expect(await automations.runs(id)).toEqual([]);
+    api.clock.advance(3 * day);
+    await eventually(async () => (await automations.runs(id)).some(({ status }) => status === 'success'));
+    api.clock.advance(day);
+    await eventually(async () => (await automations.runs(id)).length === 2);
+    const runs = await automations.runs(id);
+    expect(new Set(runs.map(({ scheduledFor }) => scheduledFor!.getTime())).size).toBe(2);
+    expect(runs.map(({ contactId, triggerEvent }) => [contactId, triggerEvent])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+  });
+});
+
+describe('a wait', () => {
+  const over = (config: object, now: string, zone = 'Europe/Berlin') =>
+    endOfWait(waitOf(config as Record<string, unknown>)!, new Date(now), zone)
+      ?.toISOString()
+      .slice(0, 16);
+
+  it.each([
+    ['days at the local time', { days: 1 }, '2027-03-27T11:00:00Z', '2027-03-28T10:00'],
+    ['hours as they are', { hours: 24 }, '2027-03-27T11:00:00Z', '2027-03-28T11:00'],
+    ['a duration with its unit', { duration: 5, unit: 'minutes' }, '2027-03-27T11:00:00Z', '2027-03-27T11:05'],
+    ['until the time of today', { until: '18:00' }, '2027-06-01T11:00:00Z', '2027-06-01T16:00'],
+    ['until the time of tomorrow', { until: '09:00' }, '2027-06-01T11:00:00Z', '2027-06-02T07:00'],
+    ['until a weekday', { until: '09:00', weekdays: [1] }, '2027-06-01T11:00:00Z', '2027-06-07T07:00'],
+    ['until a time in another zone', { until: '09:00', timezone: 'Asia/Tokyo' }, '2027-06-01T11:00:00Z', '2027-06-02T00:00'],
+    ['over leap day', { days: 1 }, '2028-02-28T11:00:00Z', '2028-02-29T11:00'],
+  ])('lasts %s', (_what, config, now, expected) => {
+    expect(over(config, now)).toBe(expected);
+  });
+});
+
+describe('an ext automation', () => {
+  it('has its runner called, with what started the run', async () => {
+    const url = 'https://127.0.0.1:1/run';
+    const id = await automations.make([], {
+      kind: 'ext',
+      graph: null,
+      extWebhookUrl: url,
+      extWorkflowId: 'flow-7',
+      triggerEvent: 'tag.updated',
+    });
+    const tag = await acme.tag('Silver');
+    await automations.key.patch(`/tags/${tag.id}`, { name: 'Gold' });
+    await eventually(async () => (await automations.runs(id)).some(({ status }) => status === 'success'));
+    const [run] = await automations.runs(id);
+    const [delivery] = await api.app.database.prisma.webhookDelivery.findMany({ where: { accountId: acme.id, runId: run!.id } });
+    expect(delivery).toMatchObject({ url, event: 'tag.updated', sourceKind: 'automation', sourceId: id, eventId: run!.eventId });
+    expect(JSON.parse(delivery!.body)).toMatchObject({
+      ...{ id: run!.eventId, event: 'tag.updated', workspaceId: acme.id, data: { id: tag.id, name: 'Gold' } },
+      automation: { id, runId: run!.id, contactId: null, workflowId: 'flow-7' },
+    });
+    expect(await automations.path(run!.id)).toEqual(['ext completed']);
+    const events = (await automations.key.get('/automations/events?kind=ext')).body.data as Loose[];
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    const { payloadSchema, sample } = events.find(({ event }) => event === 'tag.updated');
+    const validate = ajv.compile(payloadSchema);
+    expect([validate(JSON.parse(delivery!.body)), validate.errors, validate(sample)]).toEqual([true, null, true]);
+  });
+});

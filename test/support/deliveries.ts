@@ -1,0 +1,29 @@
+import type { Context } from '../../src/kernel/context/context.js';
+import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { bodyOf, type Queued, queueDelivery } from '../../src/modules/webhooks/webhook.queue.js';
+import type { Account, Loose, TestServer } from './index.js';
+import { eventually } from './live.js';
+
+/** The account as what acts for it where nobody calls. */
+export const actingFor = async (api: TestServer, account: Account): Promise<Context> =>
+  (await actingForAccounts(api.app, [account.id]))[0]!;
+
+/** Has something sent for an account, without a registration; the delivery's id. */
+export async function queued(api: TestServer, account: Account, given: Partial<Queued> & { url: string }): Promise<string> {
+  const ctx = await actingFor(api, account);
+  const source = { kind: 'workflow', id: api.app.clock.id() } as const;
+  const payload = { id: api.app.clock.id(), event: 'contact.created', createdAt: ctx.now(), data: { firstName: 'Ada' } };
+  const whole = { event: payload.event, eventId: payload.id, body: bodyOf(ctx, payload), source, ...given };
+  return ctx.transaction(async (inside) => queueDelivery(inside, whole));
+}
+
+/** A delivery as it is kept. */
+export const kept = async (api: TestServer, id: string): Promise<Loose> =>
+  (await api.app.database.prisma.webhookDelivery.findFirst({ where: { id } })) as Loose;
+
+/** Waits until so many attempts at a delivery have ended. */
+export const attempted = (api: TestServer, id: string, count: number): Promise<Loose> =>
+  eventually(async () => {
+    const delivery = await kept(api, id);
+    return delivery.attemptCount >= count && delivery;
+  });
