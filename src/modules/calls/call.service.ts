@@ -55,7 +55,9 @@ export async function createCall(ctx: Context, input: CreateCallInput): Promise<
   checkNumbers(given);
   await checkReferences(ctx, links, input);
   checkTrial(ctx);
-  return logCall(ctx, { ...given, userId: ctx.caller.userId, startedAt: ctx.now(), endedAt: endOf(ctx.now(), given.duration) });
+  const now = ctx.now();
+  const when = { startedAt: now, endedAt: endOf(now, given.duration), createdAt: now, updatedAt: now };
+  return logCall(ctx, { ...given, ...when, userId: ctx.caller.userId });
 }
 
 type NewCall = Omit<Partial<CallRow>, 'id'> & Pick<CallRow, 'direction' | 'status' | 'startedAt'> & { id?: string };
