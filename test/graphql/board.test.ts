@@ -108,3 +108,34 @@ describe('moveDeal besides', () => {
     expectGraphQLRefusal(await key.gql(document, { id, stageId: column.Won }), 403);
   });
 });
+
+describe('the totals of a board', () => {
+  const totals = 'query ($id: ID!) { pipeline(id: $id) { stages { id deals { totalCount nodes { id } } } } }';
+
+  async function expectTotals(expected: number): Promise<void> {
+    const { data } = await acme.owner.gql(totals, { id: pipeline.id });
+    const shown = data.pipeline.stages.map(({ id, deals }: Loose) => [id, deals.totalCount]);
+    const counted = data.pipeline.stages.map(({ id, deals }: Loose) => [id, deals.nodes.length]);
+    expect(shown).toEqual(counted);
+    expect(shown.reduce((sum: number, [, count]: [string, number]) => sum + count, 0)).toBe(expected);
+  }
+
+  it('are exact after deals were made, moved, deleted and restored at once', async () => {
+    const stages = Object.values(column);
+    const deals = await Promise.all(stages.flatMap((stageId) => [1, 2, 3].map(() => acme.deal({ pipeline, stageId }))));
+    await expectTotals(deals.length);
+    const everywhere = stages.flatMap((stageId, i) => deals.map(({ id }, nth) => ({ id, stageId, nth: nth + i })));
+    await Promise.all(everywhere.filter(({ nth }) => nth % 3 > 0).map(({ id, stageId }) => move(id, stageId, { lostReason: 'Price' })));
+    await expectTotals(deals.length);
+    const [first, second, ...others] = deals.map(({ id }) => id);
+    dataOf(await acme.owner.post('/bulk/deals/update', { updates: others.map((id) => ({ id, stageId: column.Talking })) }));
+    await expectTotals(deals.length);
+    await Promise.all([first, ...others].map((id) => acme.owner.del(`/deals/${id}`)));
+    await expectTotals(1);
+    dataOf(await acme.owner.post(`/deals/${first}/restore`));
+    await expectTotals(2);
+    const other = await acme.pipeline();
+    await moved(second, other.stages[0].id);
+    await expectTotals(1);
+  });
+});

@@ -9,8 +9,8 @@ export const emptySql = Prisma.empty;
 export const rawSql = Prisma.raw;
 
 /** How many live rows of a table an account has, as its triggers keep it: a scalar. */
-export const keptTotal = (account: Sql, table: string): Sql =>
-  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account} and kind = ${table})`;
+export const keptTotal = (account: Sql, of: string | Sql): Sql =>
+  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account} and kind = ${of})`;
 
 /** An account's id in a composed statement. */
 export const accountSql = (account: string): Sql => sql`${account}::uuid`;

@@ -93,9 +93,8 @@ export async function aggregateOf(
   checkGroups(table, keys);
   const { where, total: counting, account } = await windowOf(ctx, table, args, { withTotal: true });
   const figures = figuresIn(table, selection);
-  const isKept = counting === 'kept' && keys.length === 0 && figures.length === 0;
-  if (isKept) {
-    const total = sql`select json_build_array(json_build_object('key', json_build_object(), 'count', ${keptTotal(accountSql(account), table.name)}))::text`;
+  if (typeof counting !== 'string' && keys.length === 0 && figures.length === 0) {
+    const total = sql`select json_build_array(json_build_object('key', json_build_object(), 'count', ${keptTotal(accountSql(account), counting)}))::text`;
     return JSON.parse(await ctx.planned(total)) as Aggregate[];
   }
   const text = await ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures })));

@@ -21,8 +21,8 @@ export interface Window {
   account: string;
   /** Whether the caller's filter narrows it: then what matches is looked for once, and counted and paged. */
   isFiltered: boolean;
-  /** How its total is found: `bounded` counts no further than is worth it; none where it is not asked for. */
-  total: 'kept' | 'counted' | 'bounded' | 'none';
+  /** How its total is found: as what it is kept; `bounded` counts no further than is worth it; none where it is not asked for. */
+  total: Sql | 'counted' | 'bounded' | 'none';
 }
 
 /** What a page is read from. */
@@ -88,7 +88,7 @@ export function pageSql(source: Source, window: Window): PageSql {
 }
 
 function totalOf({ name }: Source, { total, account, where }: Window): Sql {
-  if (total === 'kept') return keptTotal(accountSql(account), name);
+  if (typeof total !== 'string') return keptTotal(accountSql(account), total);
   const matching = sql`from ${rawSql(name)} t where ${where}`;
   return total === 'bounded'
     ? sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`

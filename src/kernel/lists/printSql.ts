@@ -97,13 +97,13 @@ async function listSql(run: Run, relation: ToMany, fields: readonly FieldPlan[])
     cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) o)`;
 }
 
-async function nestedPage(run: Run, { to, column, condition, sort, order, board }: ToMany, page: PagePlan): Promise<Sql> {
-  const { tables, members, from } = await pageParts(run, to, page, { condition, sort, order, board });
+async function nestedPage(run: Run, relation: ToMany, page: PagePlan): Promise<Sql> {
+  const { tables, members, from } = await pageParts(run, relation.to, page, relation);
   const object = joinSql(
     members.map(({ key, value }) => sql`${rawSql(`'${key}'`)}, ${value}`),
     ', ',
   );
-  return sql`(select x.page from ${keyOf(column)} cross join lateral (
+  return sql`(select x.page from ${keyOf(relation.column)} cross join lateral (
     ${tables} select json_build_object(${object}) as page ${from}) x)`;
 }
 

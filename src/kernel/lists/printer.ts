@@ -116,8 +116,9 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
     return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
+  // Without the offset PostgreSQL would put the query in both places of its part, and run it twice.
   const bounded = budget
-    ? sql`select case when octet_length(s.part) <= ${budget.mostBytes}::int then s.part else ${tooMuch} end as part from (${query}) s`
+    ? sql`select case when octet_length(s.part) <= ${budget.mostBytes}::int then s.part else ${tooMuch} end as part from (${query} offset 0) s`
     : query;
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
   const text = await (isLookup ? ctx.lookup(bounded) : tally.isPlanned ? ctx.planned(bounded) : ctx.text(bounded));

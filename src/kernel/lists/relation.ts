@@ -28,6 +28,8 @@ interface ManyEnd extends End {
   order?: SortOrder;
   /** A board of one column, the parent's, instead of a sort. */
   board?: Board;
+  /** Whether the database keeps the total of each parent's records: `keep_count_by` over their key. */
+  isCounted?: boolean;
   /** A plain list without pages, which holds at most so many where the model's line does not say it: its order over the alias `t`. */
   listed?: { by: string; holds?: number /** Where only the latest `holds` are shown: which those are. */; latest?: string };
 }

@@ -78,13 +78,13 @@ export const loadMany = (ctx: Context, relation: ToMany, id: string): Promise<Ro
 /** A page of a relation from a record. Pages of many records with the same arguments are one statement. */
 export function loadPage(ctx: Context, relation: ToMany, id: string, args: ListArgs<object, string>): Promise<Page<Row>> {
   const { selection, ...plain } = args;
-  const { to, of, name, condition, sort, order, board } = relation;
+  const { to, of, name } = relation;
   const withTotal = selection.has('totalCount');
   const computed = Object.keys(to.computed).filter((field) => selectsOfNodes(selection, field));
   const figures = Object.keys(to.options.figures ?? {}).filter((field) => selection.has(field));
   const key = JSON.stringify([of.name, name, plain, withTotal, computed, figures]);
   return loaderOf(ctx, key, async (ids) => {
-    const window = await windowOf(ctx, to, plain, { withTotal, within: { condition, sort, order, board } });
+    const window = await windowOf(ctx, to, plain, { withTotal, within: relation });
     const page = pageRows(ctx, to, window, { columns: to.columnsWith(ctx, computed), figures });
     const found = new Map<string, PageRead>();
     // One after the other, so that a request that has spent its budget reads no more.

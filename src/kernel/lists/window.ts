@@ -18,6 +18,8 @@ export interface Within {
   order?: SortOrder;
   /** A board of the parent alone, for the sort of this name. */
   board?: Board;
+  /** Whether its total is kept by the key of the parent, `p.key`. */
+  isCounted?: boolean;
 }
 
 /** The window of a list that its arguments ask for. Throws 400 naming the argument at fault. */
@@ -42,11 +44,14 @@ export async function windowOf(
   const where = allOf([sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own, ...conditions]);
   const isFiltered = conditions.length > 0;
   // The kept totals are of what the table lists by itself.
-  const isCounted = isFiltered || asked.live !== undefined || within !== undefined || !table.isCounted;
+  const isKept = !isFiltered && asked.live === undefined && (within ? within.isCounted : table.isCounted);
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
-  const total = withTotal ? (isCounted ? counted : 'kept') : 'none';
+  const total = withTotal ? (isKept ? keptBy(table, within) : counted) : 'none';
   return { of, keys: order.keys, board: order.board, size, offset, cursor, isBackward, where, account, isFiltered, total };
 }
+
+/** What the database keeps a total as: of a whole table, or of those that share a parent. */
+const keptBy = ({ name }: AnyTable, within: Within | undefined): Sql => (within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
 
 /** The order of a list: what cursors call it, and what its rows are sorted by. */
 type Order = Pick<Window, 'of' | 'keys' | 'board'>;

@@ -17,6 +17,7 @@ export const dealRelations = [
       name: 'deals',
       description: 'The deals in the stage, in the order of the board by default',
       sort: 'board',
+      isCounted: true,
       board: boardOf(() => sql`select p.key as id, 1 as rank`),
     },
   }),
