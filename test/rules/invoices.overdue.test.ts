@@ -45,6 +45,22 @@ describe('an invoice whose due date is past', () => {
     expect(await standing(id)).toEqual({ shown: 'paid', kept: 'paid' });
   });
 
+  it('is told together with the others: as many statements for nine as for two', async () => {
+    const contact = async () => dataOf(await key.post('/contacts', { firstName: 'Ann' })).id as string;
+    const swept: number[] = [];
+    for (const many of [2, 9]) {
+      const today = api.clock.now().getTime();
+      const due = Array.from({ length: 4 * many }, (_, i) => new Date(today + Math.floor(i / many) * day).toISOString().slice(0, 10));
+      await Promise.all(due.map(async (dueDate) => sent({ dueDate, contactId: await contact() })));
+      const work = async () => {
+        api.clock.advance(day);
+        await sweep(api.app);
+      };
+      swept.push(await api.statements(work));
+    }
+    expect(swept[1]).toBe(swept[0]);
+  });
+
   it('goes from late to void, and shows in the list under its status before and after the sweep', async () => {
     api.clock.set('2032-01-01T00:00:00Z');
     const id = await sent({ dueDate: '2031-12-31' });

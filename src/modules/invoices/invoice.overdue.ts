@@ -33,6 +33,8 @@ export const overdueSweep: AccountSweep = {
         inside,
         late.map(({ id }) => id),
       );
+      // Whom they are to is read at once, not one by one.
+      await Promise.all(invoices.map(({ contactId }) => inside.load.contact.maybe(contactId)));
       for (const invoice of invoices) await emitInvoice(inside, invoice, { ...invoice, status: 'sent' });
       return late.length === portion;
     }),
