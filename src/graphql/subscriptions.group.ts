@@ -90,7 +90,7 @@ export class Group {
     const budget = new Budget(this.app.config.graphql, cost);
     const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, principal);
     try {
-      const result = await operation.execute(ctx, variables, event);
+      const result = await operation.execute(ctx, variables, { root: event });
       if (budget.refusal) return { refusal: budget.refusal };
       budget.print(jsonSize(result.data, budget.mostBytes));
       const text = await printJson(printErrors(result, ctx));

@@ -22,7 +22,8 @@ type Variables = Record<string, unknown>;
 
 /** A document that is compiled: it answers by its resolvers. */
 export interface Executor {
-  query(root: unknown, ctx: Context, variables: Variables): ReturnType<CompiledQuery['query']>;
+  /** `coerced` are the variables as `coerce` of the operation gave them; without them the executor coerces by itself. */
+  query(root: unknown, ctx: Context, variables: Variables, coerced?: Variables): ReturnType<CompiledQuery['query']>;
 }
 
 const wordSerializers = (schema: GraphQLSchema) => {
@@ -33,16 +34,11 @@ const wordSerializers = (schema: GraphQLSchema) => {
 /** Compiles one operation of a validated document. */
 export function executorOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Executor {
   const options = isInWords(document) ? { customSerializers: wordSerializers(schema) } : {};
-  const recursive = recursiveVariables(schema, document);
-  const compiled = compileQuery(
-    schema,
-    recursive.size > 0 ? withoutTypes(document, recursive) : document,
-    operationName ?? undefined,
-    options,
-  );
+  const inputs = inputVariables(schema, document);
+  const compiled = compileQuery(schema, inputs.size > 0 ? withoutTypes(document, inputs) : document, operationName ?? undefined, options);
   if (!isCompiledQuery(compiled)) throw compiled.errors?.[0] ?? badRequest('The document cannot be run');
-  if (recursive.size === 0) return compiled as Executor;
-  return { query: (root, ctx, variables) => compiled.query(root, ctx, coerced(recursive, variables)) };
+  if (inputs.size === 0) return compiled as Executor;
+  return { query: (root, ctx, variables, coerced) => compiled.query(root, ctx, withInputs(inputs, variables, coerced)) };
 }
 
 interface Typed {
@@ -50,24 +46,19 @@ interface Typed {
   fallback: unknown;
 }
 
-/** The variables whose types lead back to themselves: the compiler of documents would never end with them. */
-function recursiveVariables(schema: GraphQLSchema, { definitions }: DocumentNode): Map<string, Typed> {
+/**
+ * The variables that are input objects: they are coerced once, with every fault of theirs named, and not again by the compiled
+ * document. Its compiler would never end with a type that leads back to itself.
+ */
+function inputVariables(schema: GraphQLSchema, { definitions }: DocumentNode): Map<string, Typed> {
   const variables = definitions.flatMap((d) => (d.kind === Kind.OPERATION_DEFINITION ? (d.variableDefinitions ?? []) : []));
   return new Map(
     variables.flatMap((node: VariableDefinitionNode): [string, Typed][] => {
       const type = typeFromAST(schema, node.type as never) as GraphQLInputType | undefined;
-      if (!type || !isRecursive(type)) return [];
+      if (!type || !isInputObjectType(getNamedType(type))) return [];
       return [[node.variable.name.value, { type, fallback: valueFromAST(node.defaultValue, type) }]];
     }),
   );
-}
-
-/** Whether an input type can hold itself, at any depth. */
-function isRecursive(type: GraphQLInputType, within: readonly GraphQLInputType[] = []): boolean {
-  const named = getNamedType(type);
-  if (!isInputObjectType(named)) return false;
-  if (within.includes(named)) return true;
-  return Object.values(named.getFields()).some((field) => isRecursive(field.type, [...within, named]));
 }
 
 /** The document with these variables as JSON, which is passed on as it is. */
@@ -79,11 +70,11 @@ const withoutTypes = (document: DocumentNode, variables: ReadonlyMap<string, unk
         : undefined,
   });
 
-function coerced(types: ReadonlyMap<string, Typed>, variables: Variables): Variables {
+function withInputs(types: ReadonlyMap<string, Typed>, variables: Variables, coerced?: Variables): Variables {
   const all = { ...variables };
   for (const [name, { type, fallback }] of types) {
-    if (all[name] !== undefined) all[name] = coerceInputValue(all[name], type);
-    else if (fallback !== undefined) all[name] = fallback;
+    const value = all[name] === undefined ? fallback : coerced ? coerced[name] : coerceInputValue(all[name], type);
+    if (value !== undefined) all[name] = value;
   }
   return all;
 }

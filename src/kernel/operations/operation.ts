@@ -11,7 +11,7 @@ import {
   print,
   type SelectionSetNode,
   typeFromAST,
-  valueFromASTUntyped,
+  valueFromAST,
 } from 'graphql';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
@@ -38,6 +38,13 @@ type Variables = Record<string, unknown>;
 /** Answers a query as text; undefined where it must be run field by field. */
 export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedData | undefined>;
 
+interface Given {
+  /** What `coerce` made of the variables, where that is known. */
+  coerced?: Variables;
+  /** What a subscription's root field answers from: its event. */
+  root?: unknown;
+}
+
 /** A document made ready to run: what it needs, and its compiled form. */
 export interface Operation {
   /** The same for the same document. */
@@ -51,8 +58,7 @@ export interface Operation {
   fields: string[];
   /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
   coerce(variables: Variables): Variables;
-  /** `root` is what a subscription's root field answers from: its event. */
-  execute(ctx: Context, variables: Variables, root?: unknown): Promise<ExecutionResult> | ExecutionResult;
+  execute(ctx: Context, variables: Variables, given?: Given): Promise<ExecutionResult> | ExecutionResult;
   /** Reads what its root fields tell of the moment, before a query is run field by field. */
   readMoment?: (ctx: Context) => Promise<void>;
   /** Answers a query as one statement prints it; undefined where it is run field by field. */
@@ -74,12 +80,11 @@ export function compile(
   const fields = fieldsOf(document, definition.selectionSet);
   const detached = fields.some((name) => root[name]?.extensions.detached);
   if (detached && fields.length > 1) throw badRequest('A mutation that talks to a vendor stands alone in its document');
-  const types = (definition.variableDefinitions ?? []).map((v) => ({
-    name: v.variable.name.value,
-    type: typeFromAST(schema, v.type as never) as GraphQLInputType,
-    required: v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue,
-    fallback: v.defaultValue && valueFromASTUntyped(v.defaultValue),
-  }));
+  const types = (definition.variableDefinitions ?? []).map((v) => {
+    const type = typeFromAST(schema, v.type as never) as GraphQLInputType;
+    const required = v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue;
+    return { name: v.variable.name.value, type, required, fallback: valueFromAST(v.defaultValue, type) };
+  });
   let compiled: Executor | undefined;
   const record = recordMutation(schema, document, executorOf);
   return {
@@ -91,10 +96,10 @@ export function compile(
     fields,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
-    execute: (ctx, variables, root) => {
-      if (record) return record(ctx, variables);
+    execute: (ctx, variables, { root, coerced } = {}) => {
+      if (record) return record(ctx, variables, coerced);
       compiled ??= executorOf(schema, document, operationName);
-      return compiled.query(root, ctx, variables);
+      return compiled.query(root, ctx, variables, coerced);
     },
     print: printer,
   };
@@ -169,20 +174,21 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
     const data = await printed(operation, ctx, coerced);
     if (data) return { data: data as unknown as Variables };
     await operation.readMoment?.(ctx);
-    return operation.execute(ctx, variables);
+    return operation.execute(ctx, variables, { coerced });
   }
   checkMutationId(ctx.request);
+  const given = { variables, coerced };
   if (operation.needs.public) {
     const claim = publicClaimOf(ctx, operation, variables);
-    const work = async () => (operation.detached ? operation.execute(ctx, variables) : mutate(operation, ctx, variables));
+    const work = async () => (operation.detached ? operation.execute(ctx, variables, { coerced }) : mutate(operation, ctx, given));
     return claim ? onceForAddress(ctx, claim, work) : work();
   }
   const claim = claimOf(ctx, operation.id, variables);
   if (operation.detached)
     return claim && !operation.keepsKeys
-      ? once(ctx, claim, async () => operation.execute(ctx, variables))
-      : operation.execute(ctx, variables);
-  return mutate(operation, ctx, variables, claim);
+      ? once(ctx, claim, async () => operation.execute(ctx, variables, { coerced }))
+      : operation.execute(ctx, variables, { coerced });
+  return mutate(operation, ctx, { ...given, claim });
 }
 
 const mutationId = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
@@ -196,26 +202,29 @@ function checkMutationId({ clientMutationId }: RequestInfo): void {
 
 const faultsOf = (error: unknown) => (error instanceof Rollback ? (error.result.errors?.map((e) => e.originalError) ?? []) : [error]);
 
-async function mutate(operation: Operation, ctx: Context, variables: Variables, claim?: Claim): Promise<ExecutionResult> {
+interface Asked {
+  variables: Variables;
+  coerced: Variables;
+  claim?: Claim;
+}
+
+async function mutate(operation: Operation, ctx: Context, asked: Asked): Promise<ExecutionResult> {
   try {
-    return await retried((isOptimistic) => inTransaction(operation, ctx, { variables, claim, isOptimistic }), faultsOf);
+    return await retried((isOptimistic) => inTransaction(operation, ctx, { ...asked, isOptimistic }), faultsOf);
   } catch (error) {
     if (error instanceof Rollback) return error.result;
     throw error;
   }
 }
 
-interface Attempt {
-  variables: Variables;
-  claim?: Claim;
-  isOptimistic: boolean;
-}
+type Attempt = Asked & { isOptimistic: boolean };
 
-function inTransaction(operation: Operation, ctx: Context, { variables, claim, isOptimistic }: Attempt): Promise<ExecutionResult> {
+function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Promise<ExecutionResult> {
+  const { variables, coerced, claim, isOptimistic } = attempt;
   return ctx.transaction(async (inside) => {
     const replay = claim && (await replayOf(inside, claim));
     if (replay) return replay;
-    const result = await operation.execute(inside, variables);
+    const result = await operation.execute(inside, variables, { coerced });
     if (result.errors?.length) throw new Rollback(result);
     if (claim) await keep(inside, claim, result);
     return result;

@@ -21,10 +21,12 @@ import { PrintedData } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { answerInWords, isInWords, isRenamed } from '../model/enums.js';
 import { recordSelection } from '../model/restRecord.js';
+import { Json } from '../model/scalars.js';
+import type { Executor } from './executor.js';
 
 type Variables = Record<string, unknown>;
-type Run = (ctx: Context, variables: Variables, root?: unknown) => Promise<ExecutionResult> | ExecutionResult;
-type Compile = (schema: GraphQLSchema, document: DocumentNode) => { query(root: unknown, ctx: Context, variables: Variables): unknown };
+type Run = (ctx: Context, variables: Variables, coerced?: Variables) => Promise<ExecutionResult> | ExecutionResult;
+type Compile = (schema: GraphQLSchema, document: DocumentNode) => Executor;
 
 /** A row as its resolver answers it: it is shown afterwards. */
 const Row = new GraphQLScalarType({ name: 'Row' });
@@ -51,8 +53,8 @@ export function recordMutation(schema: GraphQLSchema, document: DocumentNode, co
     const shown = showingDocument(key, node);
     return compile(showingSchema(key, field), inWords ? answerInWords(shown) : shown);
   });
-  return async (ctx, variables) => {
-    const done = (await doing().query(undefined, ctx, variables)) as ExecutionResult<Record<string, { id: string } | null>>;
+  return async (ctx, variables, coerced) => {
+    const done = (await doing().query(undefined, ctx, variables, coerced)) as ExecutionResult<Record<string, { id: string } | null>>;
     const row = done.data?.[key];
     if (done.errors?.length || !row) return done;
     const told = isToldSo ? ctx.told(type.name, row.id) : undefined;
@@ -91,7 +93,9 @@ const hasWords = (type: GraphQLObjectType): boolean =>
 function doingSchema({ name, args, type, resolve, extensions }: GraphQLField<unknown, unknown>): GraphQLSchema {
   const given = Object.fromEntries(args.map((arg) => [arg.name, { type: arg.type, defaultValue: arg.defaultValue }]));
   const field = { type: isNonNullType(type) ? new GraphQLNonNull(Row) : Row, args: given, resolve, extensions };
-  return new GraphQLSchema({ query: Nothing, mutation: new GraphQLObjectType({ name: 'Mutation', fields: { [name]: field } }) });
+  const mutation = new GraphQLObjectType({ name: 'Mutation', fields: { [name]: field } });
+  // As JSON an executor passes inputs on that are coerced already.
+  return new GraphQLSchema({ query: Nothing, mutation, types: [Json] });
 }
 
 function withoutSelection(definition: OperationDefinitionNode, node: FieldNode): DocumentNode {
