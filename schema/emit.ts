@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { contract } from '../src/app.js';
+import { localBase, postmanCollection } from '../src/rest/postman.js';
 
 /** The directory of package.json, whether this runs from the sources or from dist/. */
 function projectRoot(from = dirname(fileURLToPath(import.meta.url))): string {
@@ -18,6 +19,7 @@ export function publishedFiles(): Record<string, string> {
   return {
     'schema.graphql': `${printSchema(lexicographicSortSchema(schema))}\n`,
     'openapi.json': `${JSON.stringify(openapi, null, 2)}\n`,
+    'postman.json': `${JSON.stringify(postmanCollection(openapi, localBase), null, 2)}\n`,
   };
 }
 

@@ -93,6 +93,7 @@ function home({ config }: App, demo: DemoAccess | undefined, more: readonly [str
     ['/graphql', 'GraphiQL', `The same by GraphQL, at ${at}/graphql; subscriptions over WebSocket there, over SSE at /graphql/stream`],
     ...more.map(([href, name]): [string, string, string] => [href, name, 'The deals as a board, live']),
     ['/api/v1/openapi.json', 'openapi.json', 'The REST API for generators and tools (OpenAPI 3.1)'],
+    ['/api/v1/postman.json', 'postman.json', 'The same for Postman, Insomnia, Bruno and Hoppscotch, an example body for each write'],
     ['/schema.graphql', 'schema.graphql', 'The GraphQL schema for generators and tools'],
   ];
   return html`<body>${bar('/', more)}<main class="text"><h1>CRM server</h1>

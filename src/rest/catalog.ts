@@ -4,6 +4,7 @@ import { type RawReply, raw } from '../kernel/module/routes.js';
 import { operationIds, summaryOf, tierOf } from './openapi.js';
 import { errorStatuses, successStatuses } from './openapi.responses.js';
 import { exactly, type Schema } from './openapi.schemas.js';
+import { localBase, postmanCollection } from './postman.js';
 import type { MountedRow } from './table.js';
 
 const words: Schema = { type: 'array', items: { type: 'string' } };
@@ -29,6 +30,7 @@ const fullSchema = {
 
 const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });
 
+const collectionParts = { info: { type: 'object' }, item: { type: 'array' }, variable: { type: 'array' } };
 const documentParts = { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' }, components: { type: 'object' } };
 
 /** One row as both catalogs tell it. */
@@ -52,6 +54,8 @@ function entryOf(mounted: MountedRow) {
   };
 }
 
+type Text = 'public' | 'full' | 'openapi' | 'postman';
+
 /** What the catalogs tell of. The document is made when it is read. */
 interface Published {
   readonly rows: readonly MountedRow[];
@@ -60,10 +64,10 @@ interface Published {
 
 /**
  * The contract's machine-readable catalogs and the OpenAPI document, as rows like all others, so that they list themselves.
- * `GET /schema/public` and `GET /openapi.json` need no credentials; `GET /schema/api-catalog` does and tells more of each row.
+ * `GET /schema/public`, `GET /openapi.json` and `GET /postman.json` need no credentials; `GET /schema/api-catalog` does and tells more of each row.
  */
 export class Catalog {
-  #texts?: Record<'public' | 'full' | 'openapi', string>;
+  #texts?: Record<Text, string>;
   #published?: Published;
 
   readonly module: Module = {
@@ -89,6 +93,12 @@ export class Catalog {
         answerSchema: { type: 'object', required: Object.keys(documentParts), properties: documentParts },
         summary: 'The OpenAPI 3.1 document of what is served',
       }),
+      raw('GET /postman.json', this.#answer('postman'), {
+        access: { public: true },
+        answers: 'application/json',
+        answerSchema: { type: 'object', required: Object.keys(collectionParts), properties: collectionParts },
+        summary: 'The same as a collection of Postman (format v2.1)',
+      }),
     ],
   };
 
@@ -110,10 +120,11 @@ export class Catalog {
       public: JSON.stringify({ data: rows.map(entryOf) }),
       full: JSON.stringify({ data: rows.map(full) }),
       openapi: JSON.stringify(openapi),
+      postman: JSON.stringify(postmanCollection(openapi, localBase)),
     };
   }
 
-  #answer(which: 'public' | 'full' | 'openapi') {
+  #answer(which: Text) {
     return async (): Promise<RawReply> => {
       this.#texts ??= this.#write(this.#published!);
       return { body: this.#texts[which] };

@@ -80,3 +80,10 @@ export function faultsOf(component: string, value: unknown): string | undefined 
   const validate = validatorAt('components', 'schemas', component);
   return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
+
+/** What is wrong with the body of a request, by the document; undefined where nothing is. */
+export function bodyFaultsOf(address: string, body: unknown): string | undefined {
+  const [method, path] = address.split(' ') as [string, string];
+  const validate = validatorAt('paths', path, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
+  return validate(body) ? undefined : ajv.errorsText(validate.errors);
+}

@@ -183,6 +183,7 @@ export const samples: Record<string, MakeSample> = {
   'GET /schema/public': nothing,
   'GET /schema/api-catalog': nothing,
   'GET /openapi.json': nothing,
+  'GET /postman.json': nothing,
 };
 
 const counts = new WeakMap<Account, number>();
