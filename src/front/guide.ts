@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from './assets.js';
 
 /** The chapters of the guide, in their order: the files of docs/guide. */
-export const chapters = ['authentication', 'errors', 'paging', 'idempotency', 'events', 'webhooks', 'limits'] as const;
+export const chapters = ['authentication', 'errors', 'paging', 'idempotency', 'events', 'polling', 'webhooks', 'limits'] as const;
 
 export interface Chapter {
   name: string;

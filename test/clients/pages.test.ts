@@ -1,9 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chapters } from '../../src/front/guide.js';
 import { tabs } from '../../src/front/tabs.js';
 import { type Account, type KeyClient, type Loose, type Reply, server, type TestServer } from '../support/index.js';
-import { bearer, Socket, Stream } from '../support/live.js';
+import { bearer, eventually, Socket, Stream } from '../support/live.js';
 import { curlCalls } from '../support/readme.js';
 
 let crm: TestServer;
@@ -162,5 +166,33 @@ describe('the guide', () => {
     const first = await crm.anybody().raw({ method: 'POST', path, headers: call!.headers, payload: call!.body });
     const second = await crm.anybody().raw({ method: 'POST', path, headers: again!.headers, payload: again!.body });
     expect([second.headers['idempotent-replayed'], second.body.data.id]).toEqual(['true', first.body.data.id]);
+  });
+});
+
+describe('the recipe for pollers', () => {
+  it('tells each event once, and the one that it stopped at a second time, by the same id', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'crm-poll-'));
+    const [, recipe] = /```js\n([\s\S]+?)```/.exec(readFileSync('docs/guide/polling.md', 'utf8'))!;
+    const here = recipe!.replace('http://127.0.0.1:4000', `http://127.0.0.1:${crm.wire.port}`).replace("'100'", "'2'");
+    writeFileSync(join(folder, 'poll.mjs'), here);
+    mkdirSync(join(folder, 'data'));
+    writeFileSync(join(folder, 'data/demo.key'), `${key.secret}\n`);
+    const poll = async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['poll.mjs'], { cwd: folder });
+      return stdout.split('\n').filter(Boolean);
+    };
+    expect(await poll()).toEqual([]);
+    const made: string[] = [];
+    for (const firstName of ['One', 'Two', 'Three']) made.push((await account.contact({ firstName })).id as string);
+    await account.tag('Not asked for');
+    const position = join(folder, 'position.txt');
+    const before = readFileSync(position);
+    const told: string[] = [];
+    await eventually(async () => told.push(...(await poll())) >= 3);
+    expect(told.map((line) => line.split(' ').slice(1))).toEqual(made.map((id) => ['contact.created', id]));
+    expect(await poll()).toEqual([]);
+    writeFileSync(position, before);
+    expect(await poll()).toEqual(told);
+    rmSync(folder, { recursive: true });
   });
 });
