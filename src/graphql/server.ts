@@ -14,7 +14,7 @@ import type { Bucket } from '../kernel/access/rateLimits.js';
 import { Budget } from '../kernel/base/budget.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
 import { jsonSize, Printed, printJson } from '../kernel/base/jsonText.js';
-import { ownPlaceIn } from '../kernel/base/trace.js';
+import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import { type Context, inLog } from '../kernel/context/context.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
@@ -136,8 +136,12 @@ function noteLimit(http: HTTPGraphQLHead, { errors }: ExecutionResult): void {
 
 /** What the client calls the mutation, and the trace that it is in, may stand in the extensions of the request, where headers cannot be set for each. */
 function nameMutation({ request, app }: Context, extensions: Record<string, unknown> | undefined): void {
-  const { clientMutationId, traceparent } = extensions ?? {};
-  if (typeof traceparent === 'string') request.traceparent ??= ownPlaceIn(traceparent, app.clock);
+  const { clientMutationId, traceparent, tracestate } = extensions ?? {};
+  // The headers are of one trace, the extensions of another: no state of the one goes with the other.
+  if (typeof traceparent === 'string' && !request.traceparent) {
+    request.traceparent = ownPlaceIn(traceparent, app.clock);
+    if (request.traceparent && typeof tracestate === 'string') request.tracestate = stateOf(tracestate);
+  }
   if (clientMutationId === undefined || clientMutationId === null) return;
   // What is no text is no name: the operation refuses it.
   request.clientMutationId = typeof clientMutationId === 'string' ? clientMutationId : '';

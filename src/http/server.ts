@@ -3,7 +3,7 @@ import cookie from '@fastify/cookie';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { RateLimited } from '../kernel/access/rateLimits.js';
 import { AppError, badRequest, notFound, tooLarge, unavailable } from '../kernel/base/errors.js';
-import { ownPlaceIn } from '../kernel/base/trace.js';
+import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
@@ -97,6 +97,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
     info.clientMutationId = single(request.headers['x-client-mutation-id']);
     info.traceparent = ownPlaceIn(single(request.headers.traceparent), app.clock);
+    if (info.traceparent) info.tracestate = stateOf(single(request.headers.tracestate));
     request.ctx = new Context(app, info, null);
     request.gate = new RateGate(app.limiter);
     const isPreflight = crossOrigin(request, reply, app.config);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ownPlaceIn } from '../../src/kernel/base/trace.js';
+import { ownPlaceIn, stateOf } from '../../src/kernel/base/trace.js';
 import { inLog } from '../../src/kernel/context/context.js';
 import { type Account, dataOf, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
@@ -33,28 +33,39 @@ describe('a trace that a caller is in', () => {
     expect((await eventOf(data.createContact.id)).traceparent).toMatch(ours);
   });
 
+  it('goes on with what the systems before say of it, and with none where they are in no trace', async () => {
+    const made = async (headers: Record<string, string>) =>
+      eventOf(dataOf(await key.post('/contacts', { firstName: 'State' }, headers)).id);
+    const tracestate = 'congo=t61rcWkgMzE, rojo=00f067aa0ba902b7';
+    expect((await made({ traceparent: sampled, tracestate })).tracestate).toBe('congo=t61rcWkgMzE,rojo=00f067aa0ba902b7');
+    const bad = await made({ traceparent: sampled, tracestate: 'no member' });
+    expect([bad.traceparent, bad.tracestate]).toEqual([expect.stringMatching(ours), null]);
+    expect(await made({ tracestate })).toMatchObject({ traceparent: null, tracestate: null });
+    expect(await made({ traceparent: 'nonsense', tracestate })).toMatchObject({ traceparent: null, tracestate: null });
+  });
+
   it('is named in the extensions where no header can be, as over WebSocket', async () => {
     const socket = await Socket.open(crm.wire.port, { init: bearer(key) });
     const query = 'mutation { createContact(input: { firstName: "By socket" }) { id } }';
     const feed = socket.run('{ __typename }');
     await feed.nth(1);
-    socket.send({ id: 'traced', type: 'subscribe', payload: { query, extensions: { traceparent: sampled } } });
+    socket.send({ id: 'traced', type: 'subscribe', payload: { query, extensions: { traceparent: sampled, tracestate: 'rojo=1' } } });
     const named = await eventually(async () =>
       dataOf(await account.owner.get('/events?per_page=200')).data.find(({ data }: Loose) => data.firstName === 'By socket'),
     );
-    expect((named as Loose).traceparent).toMatch(ours);
+    expect([(named as Loose).traceparent, (named as Loose).tracestate]).toEqual([expect.stringMatching(ours), 'rojo=1']);
     socket.cut();
   });
 
   it('goes on to the webhooks that are told of it, one place an attempt', async () => {
     const receiver = await Receiver.open();
     dataOf(await account.owner.post('/webhooks/manage', { url: receiver.url, events: ['contact.created'] }));
-    await key.post('/contacts', { firstName: 'Sent' }, { traceparent: sampled });
+    await key.post('/contacts', { firstName: 'Sent' }, { traceparent: sampled, tracestate: 'rojo=1,congo=2' });
     await key.post('/contacts', { firstName: 'Untraced' });
     const received = await receiver.until(2);
-    const placeOf = (name: string) => received.find(({ body }) => body.includes(name))!.headers.traceparent;
-    expect(placeOf('Sent')).toMatch(ours);
-    expect(placeOf('Untraced')).toBeUndefined();
+    const headersOf = (name: string) => received.find(({ body }) => body.includes(name))!.headers;
+    expect(headersOf('Sent')).toMatchObject({ traceparent: expect.stringMatching(ours), tracestate: 'rojo=1,congo=2' });
+    expect(Object.keys(headersOf('Untraced')).filter((name) => name.startsWith('trace'))).toEqual([]);
     await receiver.close();
   });
 
@@ -94,5 +105,51 @@ describe('traceparent', () => {
     `${sampled},${sampled}`,
   ])('%s is not', (text) => {
     expect(placeIn(text)).toBeUndefined();
+  });
+});
+
+describe('tracestate', () => {
+  const many = (count: number, value = '1') => Array.from({ length: count }, (_, nth) => `k${nth}=${value}`).join();
+
+  it.each([
+    ['rojo=00f067aa0ba902b7', 'rojo=00f067aa0ba902b7'],
+    ['congo=t61 rcWk,rojo=~!', 'congo=t61 rcWk,rojo=~!'],
+    [' a=1 ,\t b=2,,', 'a=1,b=2'],
+    ['fw529a3039@dt=FfAxMjM0,0a-_*/b=1', 'fw529a3039@dt=FfAxMjM0,0a-_*/b=1'],
+    [`k=${'v'.repeat(256)}`, `k=${'v'.repeat(256)}`],
+    [many(32), many(32)],
+  ])('%s is passed on', (text, passed) => {
+    expect(stateOf(text)).toBe(passed);
+  });
+
+  it.each([
+    undefined,
+    '',
+    ' , ,',
+    'a',
+    '=1',
+    'a=',
+    'A=1',
+    'a b=1',
+    'a=1=2',
+    'a=é',
+    `k=${'v'.repeat(257)}`,
+    `${'k'.repeat(257)}=1`,
+    'a=1,a=2',
+    'a=1,nothing',
+    many(33),
+  ])('%s is not', (text) => {
+    expect(stateOf(text)).toBeUndefined();
+  });
+
+  it('of more than 512 characters loses its longest members first, then its last ones, and none by half', () => {
+    const long = `long=${'v'.repeat(130)}`;
+    const short = many(20, 'v'.repeat(20));
+    expect(short.length).toBeLessThan(512);
+    expect(stateOf(`${long},${short}`)).toBe(short);
+    const all = many(30, 'v'.repeat(20)).split(',');
+    const kept = stateOf(all.join())!;
+    expect([kept.length <= 512, all.join().startsWith(`${kept},`)]).toEqual([true, true]);
+    expect(kept.length + all[kept.split(',').length]!.length + 1).toBeGreaterThan(512);
   });
 });

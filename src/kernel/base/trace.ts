@@ -17,5 +17,29 @@ export function ownPlaceIn(traceparent: string | undefined, clock: Clock): strin
   return `00-${trace}-${own}-0${Number.parseInt(flags!, 16) & 1}`;
 }
 
+/** A member of a tracestate: the key of a system and what that one says, as versions 1 and 2 of the standard have them. */
+const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
+const mostMembers = 32;
+/** What is always passed on of a tracestate, in characters; members longer than the second are the first to go. */
+const [mostCarried, longMember] = [512, 128];
+
+/**
+ * What the systems before us in a trace have to say of it, as we pass it on beside our place: theirs, in their order, since we say
+ * nothing of our own. Undefined where there is nothing, or it is said in no way that the standard knows; the trace goes on without it.
+ */
+export function stateOf(tracestate: string | undefined): string | undefined {
+  const members = (tracestate ?? '')
+    .split(',')
+    .map((part) => part.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .filter((part) => part !== '');
+  const keys = new Set(members.map((part) => part.slice(0, part.indexOf('='))));
+  const isKnown = members.length <= mostMembers && keys.size === members.length && members.every((part) => member.test(part));
+  if (!isKnown || members.length === 0) return undefined;
+  const length = () => members.join().length;
+  for (let at = members.length - 1; at >= 0 && length() > mostCarried; at--) if (members[at]!.length > longMember) members.splice(at, 1);
+  while (length() > mostCarried) members.pop();
+  return members.join() || undefined;
+}
+
 /** The trace that a place is in. */
 export const traceOf = (traceparent: string): string => traceparent.slice(3, 35);

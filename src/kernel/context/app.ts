@@ -62,6 +62,8 @@ export interface RequestInfo {
   clientMutationId?: string;
   /** Our place in the trace that the caller is in (W3C Trace Context): told with what it changes, and to webhooks. */
   traceparent?: string;
+  /** What the systems before us say of that trace: goes wherever our place in it goes. */
+  tracestate?: string;
   /** The runs behind it, the first one first: what it changes is told with them. */
   causes?: readonly Cause[];
   /** What fields that tell of the moment of the document answer, where it is read field by field: read before the rest. */

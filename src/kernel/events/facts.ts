@@ -48,7 +48,7 @@ export interface Source {
   /** The declared events by name. */
   events: ReadonlyMap<string, { of: RecordEvents }>;
   caller: Pick<Principal, 'userId' | 'userName' | 'actor'>;
-  request: { id: string; clientMutationId?: string; batchId?: string; traceparent?: string };
+  request: { id: string; clientMutationId?: string; batchId?: string; traceparent?: string; tracestate?: string };
   newId(): string;
 }
 
@@ -97,14 +97,15 @@ export interface Shown {
 /** A change as its events, with the record as it is now. The first event's id is the id of the change. */
 export function eventsOfChange(source: Source, change: Change): Shown & { events: Record<string, unknown>[] } {
   const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
-  const { id: requestId, clientMutationId = null, batchId = null, traceparent = null } = source.request;
+  const { id: requestId, clientMutationId = null, batchId = null, traceparent = null, tracestate = null } = source.request;
   const { type } = declared(source, change.name);
   const data = printRecord(source.schema, type, change.record);
   const facts = factsOf(change);
   const changeId = source.newId();
   const shared = {
     ...{ changeId, names: facts.length > 1 ? facts.map(({ name }) => name) : null, data },
-    ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId, traceparent },
+    ...{ actorKind: actor.kind, actorId: actor.id, actorName: actor.name, clientMutationId, batchId, requestId },
+    ...{ traceparent, tracestate },
     onlyFor: change.onlyFor ?? null,
   };
   const events = facts.map((fact, nth) => ({

@@ -35,6 +35,8 @@ export interface FeedEvent {
   clientMutationId: string | null;
   /** The place in the trace of the request that did it. */
   traceparent: string | null;
+  /** What the systems before this one say of that trace. */
+  tracestate: string | null;
   /** The runs of workflows and automations behind it, the first one first. */
   causes: Cause[];
   /** The batch that the change belongs to. */
@@ -139,7 +141,7 @@ export const feedColumns = sql`
   p.pos::text as id, e.id as "eventId", coalesce(e.change_id, e.id) as "changeId", e.name, coalesce(nullif(e.names, '{}'), array[e.name]) as names,
   e.created_at as "createdAt", e.entity_type as "entityType", e.entity_id as "entityId",
   json_build_object('kind', coalesce(e.actor_kind, 'user'), 'id', e.actor_id, 'name', coalesce(e.actor_name, '')) as actor,
-  coalesce(e.causes, '[]') as causes, e.client_mutation_id as "clientMutationId", e.traceparent, e.batch_id as "batchId", e.only_for as "onlyFor",
+  coalesce(e.causes, '[]') as causes, e.client_mutation_id as "clientMutationId", e.traceparent, e.tracestate, e.batch_id as "batchId", e.only_for as "onlyFor",
   e.changes, e.data`;
 
 /** The event as the feed gives it. */

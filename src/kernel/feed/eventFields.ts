@@ -78,6 +78,8 @@ export class EventFields {
     'Where the request that did it stands in a trace, as the header traceparent of W3C Trace Context has it; null where its caller was in none',
   )
   traceparent: string | null;
+  @Text(512, 'What the systems before this one say of that trace, as the header tracestate has it; null where they say nothing')
+  tracestate: string | null;
   @Nested(
     () => EventCause,
     () => EventCause,

@@ -20,6 +20,7 @@ export function readyAt({ id: entityId, name }: AccountInfo, after: bigint, cloc
     actor: { kind: 'system', id: null, name },
     clientMutationId: null,
     traceparent: null,
+    tracestate: null,
     causes: [],
     batchId: null,
     onlyFor: null,

@@ -30,7 +30,7 @@ export const webhookActor: Actor = { kind: 'system', id: null, name: 'Webhooks' 
 const due = {
   ...{ messageId: uuid, event: text, body: text, sourceKind: word<'webhook' | 'workflow' | 'automation'>(), sourceId: uuid },
   ...{ attemptCount: integer, firstAttemptAt: nullable(instant), url: text, ownSecret: nullable(text) },
-  traceparent: nullable(text),
+  ...{ traceparent: nullable(text), tracestate: nullable(text) },
   ...{ secret: nullable(text), previousSecret: nullable(text), previousSecretUntil: nullable(instant), isWanted: flag },
 };
 type Due = RowOf<typeof due>;
@@ -43,6 +43,7 @@ const dueColumns = `(select row_to_json(r) from (
     d.attempt_count as "attemptCount", d.first_attempt_at as "firstAttemptAt", coalesce(d.url, w.url) as url, d.secret as "ownSecret",
     w.secret, w.previous_secret as "previousSecret", w.previous_secret_until as "previousSecretUntil",
     (select e.traceparent from outbox_events e where e.account_id = d.account_id and e.id = d.event_id) as traceparent,
+    (select e.tracestate from outbox_events e where e.account_id = d.account_id and e.id = d.event_id) as tracestate,
     d.webhook_id is null or (w.is_active and w.archived_at is null) as "isWanted"
   from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
   where d.id = t.id) r)`;
@@ -85,7 +86,9 @@ export async function deliver(ctx: Context, { id, attempt, more }: DueRow): Prom
     return;
   }
   const traceparent = ownPlaceIn(delivery.traceparent ?? undefined, ctx.app.clock);
-  const headers = headersOf({ deliveryId: id, messageId, event, body, at: begun, secrets: secretsOf(ctx, id, delivery), traceparent });
+  const { tracestate } = delivery;
+  const trace = traceparent ? { traceparent, ...(tracestate && { tracestate }) } : undefined;
+  const headers = headersOf({ deliveryId: id, messageId, event, body, at: begun, secrets: secretsOf(ctx, id, delivery), trace });
   const outcome = outcomeOf(await ctx.app.egress.post({ url, headers, body }));
   const next = outcome.delivered || outcome.isFinal ? null : nextAttempt(ctx, firstAttemptAt ?? begun, attemptCount + 1);
   const { delivered, status, ms, error } = outcome;

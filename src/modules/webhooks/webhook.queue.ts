@@ -84,8 +84,8 @@ interface Signed {
   at: Date;
   /** The secret, and where it was replaced a short time ago the one before. */
   secrets: readonly [string, ...string[]];
-  /** Our place in the trace of the request behind the event. */
-  traceparent?: string;
+  /** Our place in the trace of the request behind the event, and what the systems before us say of it. */
+  trace?: { traceparent: string; tracestate?: string };
 }
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
@@ -94,7 +94,7 @@ const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).u
  * The headers of an attempt. Contract "Delivery rules", 2: X-Service-Signature is keyed with the whole text of the secret;
  * webhook-signature, as Standard Webhooks has it, with the bytes that its base64 stands for.
  */
-export function headersOf({ deliveryId, messageId, event, body, at, secrets, traceparent }: Signed): Record<string, string> {
+export function headersOf({ deliveryId, messageId, event, body, at, secrets, trace }: Signed): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   const standard = secrets.map((secret) => {
     const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, 'base64');
@@ -112,7 +112,7 @@ export function headersOf({ deliveryId, messageId, event, body, at, secrets, tra
     'webhook-id': messageId,
     'webhook-timestamp': timestamp,
     'webhook-signature': standard.join(' '),
-    ...(traceparent && { traceparent }),
+    ...trace,
   };
 }
 
