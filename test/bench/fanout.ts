@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import { asJson, dataOf, newCaller } from './caller.js';
 import { emptyDatabase } from './database.js';
 import { ourServer, type Running, started } from './process.js';
 import { profiled, summary } from './profile.js';
@@ -20,6 +21,7 @@ import { median } from './report.js';
  *   FANOUT_CHANGES     changes in each round, one after the other (25)
  *   BENCH_DATABASE_URL PostgreSQL, as one who may make databases
  *   BENCH_PORT         the first of three free ports (4170)
+ *   FANOUT_LIVE=1      a live query instead of a subscription to events
  *   FANOUT_PROFILE=1   profiles our server instead
  */
 const { FANOUT_CLIENTS = '500', FANOUT_ROUNDS = '8', FANOUT_CHANGES = '25', BENCH_PORT = '4170' } = process.env;
@@ -30,7 +32,11 @@ const [clients, rounds, changes, port] = [FANOUT_CLIENTS, FANOUT_ROUNDS, FANOUT_
   number,
 ];
 const profiling = process.env.FANOUT_PROFILE === '1';
-const document = 'subscription { contactEvents { id name entityId changes contact { id firstName lastName email tags { name } } } }';
+const person = 'id firstName lastName email tags { name }';
+const isLive = process.env.FANOUT_LIVE === '1';
+const document = isLive
+  ? `subscription { live { contacts(first: 50) { isWhole removed rows { recordId index change version node { ${person} } } } } }`
+  : `subscription { contactEvents { id name entityId changes contact { ${person} } } }`;
 const warmChanges = 200;
 const target = 2;
 
@@ -96,41 +102,25 @@ interface Side {
   change: () => Promise<Response>;
 }
 
-const asJson = (method: string, body: object, headers: object = {}) => ({
-  method,
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(body),
-});
-
-async function dataOf(request: Promise<Response>): Promise<{ id: string; key: string; cookie: string }> {
-  const reply = await request;
-  const { data } = (await reply.json()) as { data: { id: string; key: string } };
-  return { ...data, cookie: (reply.headers.get('set-cookie') ?? '').split(';')[0]! };
-}
-
 /** Subscribes as graphql-transport-ws has it. */
 function subscribed(authorization: string) {
   return async (socket: WebSocket): Promise<void> => {
     socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
     await once(socket, 'message');
     socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query: document } }));
+    // A live query begins with what it came to.
+    if (isLive) await once(socket, 'message');
   };
 }
 
 async function ours(server: Running): Promise<Side> {
-  const api = `${server.url}/api/v1`;
-  const person = { email: 'fan@example.com', password: 'correct horse battery', accountName: 'Fan' };
-  const { cookie } = await dataOf(fetch(`${api}/auth/register`, asJson('POST', person)));
-  const { key } = await dataOf(
-    fetch(`${api}/api-keys`, asJson('POST', { name: 'fan', permission: 'admin' }, { cookie, origin: server.url })),
-  );
-  const headers = { authorization: `Bearer ${key}` };
+  const { api, headers } = await newCaller(server);
   const { id } = await dataOf(
     fetch(`${api}/contacts`, asJson('POST', { firstName: 'Ada', email: 'ada@example.com', tags: ['a', 'b'] }, headers)),
   );
   const crowd = new Crowd();
   await crowd.join(`${server.url.replace('http', 'ws')}/graphql`, subscribed(headers.authorization));
-  await everybodySubscribed(server);
+  if (!isLive) await everybodySubscribed(server);
   let nth = 0;
   return { server, crowd, change: () => fetch(`${api}/contacts/${id}`, asJson('PATCH', { lastName: `Nth ${++nth}` }, headers)) };
 }
