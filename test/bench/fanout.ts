@@ -35,7 +35,7 @@ const profiling = process.env.FANOUT_PROFILE === '1';
 const person = 'id firstName lastName email tags { name }';
 const isLive = process.env.FANOUT_LIVE === '1';
 const document = isLive
-  ? `subscription { live { contacts(first: 50) { isWhole removed rows { recordId index change version node { ${person} } } } } }`
+  ? `subscription { live { contacts(first: 20) { isWhole removed rows { recordId index change version node { ${person} } } } } }`
   : `subscription { contactEvents { id name entityId changes contact { ${person} } } }`;
 const warmChanges = 200;
 const target = 2;
@@ -109,7 +109,8 @@ function subscribed(authorization: string) {
     await once(socket, 'message');
     socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query: document } }));
     // A live query begins with what it came to.
-    if (isLive) await once(socket, 'message');
+    const [first] = isLive ? ((await once(socket, 'message')) as Buffer[]) : [];
+    if (first && !first.includes('"next"')) throw new Error(first.toString());
   };
 }
 
