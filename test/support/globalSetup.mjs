@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
+import { beginDropping } from './drop.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 const cache = join(root, 'node_modules/.cache/crm-tests');
@@ -69,4 +70,5 @@ async function makeTemplate(url, run) {
   template.pathname = `/${name}`;
   await migratePostgres(template.href);
   process.env.CRM_TEST_TEMPLATE = name;
+  beginDropping(url, run);
 }
