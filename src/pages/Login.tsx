@@ -1,33 +1,33 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { LoginDocument, VerifyMfaDocument } from '../generated/client/pages.js';
-import { client, hangUp } from './client.js';
+import { enter } from './client.js';
+import { Enrolment } from './Enrolment.js';
 import { Fault } from './parts.js';
 
-/** Who the caller is has changed: everything is asked for anew. */
-async function enter() {
-  hangUp();
-  await client.resetStore();
-}
+/** What comes after the password: the second factor, or setting one up, for which the password is asked again by the server. */
+type Next = { mfaToken: string } | { password: string };
 
-/** The two steps of a login; the second one only where somebody has a second factor. */
+/** The two steps of a login; the second one only where somebody has a second factor, or must have one. */
 export function Login() {
-  const [token, setToken] = useState<string>();
+  const [next, setNext] = useState<Next>();
+  if (next && 'password' in next) return <Enrolment password={next.password} />;
   return (
     <main className="login">
-      {token ? <SecondFactor mfaToken={token} again={() => setToken(undefined)} /> : <Password next={setToken} />}
+      {next ? <SecondFactor mfaToken={next.mfaToken} again={() => setNext(undefined)} /> : <Password next={setNext} />}
     </main>
   );
 }
 
-function Password({ next }: { next(mfaToken: string): void }) {
+function Password({ next }: { next(next: Next): void }) {
   const [login, { loading, error }] = useMutation(LoginDocument);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const input = { email: String(form.get('email')), password: String(form.get('password')) };
     const { data } = await login({ variables: { input } }).catch(() => ({ data: undefined }));
-    if (data?.login.mfaToken) next(data.login.mfaToken);
+    if (data?.login.mfaToken) next({ mfaToken: data.login.mfaToken });
+    else if (data?.login.mfaSetupRequired) next({ password: input.password });
     else if (data) await enter();
   }
   return (

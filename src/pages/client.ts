@@ -42,5 +42,8 @@ export const client = new ApolloClient({
   ),
 });
 
-/** Ends the socket, whose caller has changed. */
-export const hangUp = () => socket.terminate();
+/** Who the caller is has changed: the socket of the one before ends, and everything is asked for anew. */
+export async function enter(): Promise<void> {
+  socket.terminate();
+  await client.resetStore();
+}

@@ -7,7 +7,8 @@ import { Board } from './Board.js';
 import { Calls } from './Calls.js';
 import { ContactPage } from './ContactPage.js';
 import { Contacts } from './Contacts.js';
-import { client, hangUp } from './client.js';
+import { client, enter } from './client.js';
+import { Enrolment } from './Enrolment.js';
 import { Inbox } from './Inbox.js';
 import { Login } from './Login.js';
 import { Fault, Line, Link } from './parts.js';
@@ -35,6 +36,7 @@ function Page() {
   if (error && errorOf(error).code === 'unauthenticated') return <Login />;
   if (error) return <Fault error={error} />;
   if (loading || !data) return null;
+  if (data.me.mfaSetupRequired) return <Enrolment />;
   const [, section, id] = path.split('/');
   return (
     <>
@@ -64,8 +66,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
   const [logout] = useMutation(LogoutDocument);
   async function leave() {
     await logout();
-    hangUp();
-    await client.resetStore().catch(() => {});
+    await enter().catch(() => {});
   }
   const { data } = useSubscription(UnreadDocument, { fetchPolicy: 'no-cache' });
   const unread = data?.live.conversations.totalCount;

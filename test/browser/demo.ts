@@ -61,9 +61,12 @@ export class Demo {
     return this.#screens.flatMap(({ faults }) => faults.splice(0));
   }
 
-  async login(screen: Screen): Promise<void> {
+  async login(screen: Screen, person = { email, password: this.secret('demo.password') }): Promise<void> {
     await screen.visit('/board');
-    await (await screen.find('input[name=password]')).type(this.secret('demo.password'));
+    const address = await screen.find('input[name=email]');
+    await address.evaluate((field) => (field as HTMLInputElement).select());
+    await address.type(person.email);
+    await (await screen.find('input[name=password]')).type(person.password);
     await screen.page.keyboard.press('Enter');
   }
 
@@ -122,6 +125,14 @@ export class Demo {
       body: new URLSearchParams(form),
     });
     return reply.status;
+  }
+
+  /** Somebody with a workspace of their own, which asks its owners for a second factor that they do not have yet. */
+  async ownerWithoutFactor(): Promise<{ email: string; password: string }> {
+    const person = { email: 'somebody@example.com', password: 'a password of theirs' };
+    const { cookie } = await this.rest('POST', '/auth/register', { ...person, accountName: 'Theirs' }, {});
+    await this.rest('PATCH', '/auth/mfa/policy', { roles: ['owner'] }, { cookie });
+    return person;
   }
 
   /** Gives the demo's person a second factor; its secret. */

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, type CDPSession, type ElementHandle, launch, type Page } from 'puppeteer-core';
+import decodeQR from 'qr/decode.js';
 import { eventually } from '../support/live.js';
 
 export const desktop = { width: 1280, height: 800 };
@@ -110,6 +111,23 @@ export class Screen {
   /** The id of the deal that has the focus. */
   focused(): Promise<string | undefined> {
     return this.page.evaluate(() => (document.activeElement as HTMLElement | null)?.dataset.deal);
+  }
+
+  /** What a reader of QR codes finds in the picture of an element. */
+  async read(selector: string): Promise<string> {
+    const png = await (await this.find(selector)).screenshot({ encoding: 'base64' });
+    const tab = await this.page.browserContext().newPage();
+    const image = await tab.evaluate(async (source) => {
+      const picture = new Image();
+      picture.src = `data:image/png;base64,${source}`;
+      await picture.decode();
+      const { width, height } = picture;
+      const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d')!;
+      context.drawImage(picture, 0, 0);
+      return { width, height, data: [...context.getImageData(0, 0, width, height).data] };
+    }, png);
+    await tab.close();
+    return decodeQR({ ...image, data: Uint8Array.from(image.data) });
   }
 
   async picture(name: string): Promise<void> {

@@ -269,12 +269,13 @@ describe('a second factor that a role must have', () => {
     expectRefusal(await account.owner.post('/contacts', { firstName: 'No' }), 403);
     expectRefusal(await account.owner.patch('/auth/mfa/policy', { roles: [] }), 403);
     expectGraphQLRefusal(await account.owner.gql('{ contacts { totalCount } }'), 403);
-    expect(dataOf(await account.owner.get('/auth/me')).user.email).toBe(account.ownerEmail);
+    const owed = async () => dataOf(await account.owner.get('/auth/me')).mfaSetupRequired;
+    expect([await owed(), dataOf(await key.get('/auth/me')).mfaSetupRequired]).toEqual([true, false]);
     expect((await account.login()).cookie).toBeDefined();
     expect((await key.get('/contacts')).status).toBe(200);
     const { secret } = dataOf(await account.owner.post('/auth/mfa/setup', { password }));
     dataOf(await account.owner.post('/auth/mfa/enable', { code: codeAt(secret) }));
-    expect((await account.owner.get('/contacts')).status).toBe(200);
+    expect([(await account.owner.get('/contacts')).status, await owed()]).toEqual([200, false]);
     expect(dataOf(await account.owner.get('/auth/mfa/policy')).roles).toEqual(['owner']);
   });
 

@@ -58,6 +58,7 @@ export class Viewer {
   )
   @OfCaller('id', 'name', 'plan', 'memberCount')
   workspace: Workspace;
+  @Flag('Whether the caller is to set up a second factor before anything else', { required: true }) mfaSetupRequired: boolean;
 }
 
 @Entity('That something was done')
