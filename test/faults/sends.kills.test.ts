@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { Alone } from '../support/alone.js';
 import type { Client } from '../support/client.js';
@@ -11,6 +11,8 @@ import { freePort, Simulators, type Vendor } from '../support/simulators.js';
 jest.setTimeout(120_000);
 
 const patience = 45_000;
+/** Longer than it takes to begin all that one kill is to meet. */
+const lease = '6';
 
 let vendors: Simulators;
 let crm: Alone;
@@ -24,27 +26,16 @@ async function person(): Promise<Loose> {
 const messagesOf = async ({ id }: Loose): Promise<Loose[]> => dataOf(await other.caller.get(`/messages?contact_id=${id}`)).data;
 const outcome = async (contact: Loose) => (await messagesOf(contact)).map(({ status, error }) => [status, error]);
 
-/** Kills the process that was asked for something, once this has happened. */
-async function killedOnce(happened: () => Promise<unknown>, asked: Promise<unknown>): Promise<void> {
-  const ended = asked.then(
-    () => 'answered',
-    () => 'cut',
-  );
-  await happened();
-  await crm.process.kill();
-  expect(await ended).toBe('cut');
-}
-
-/** Holds a row from outside while something is done. */
-async function whileLocked(table: string, id: string, work: (isAwaited: () => Promise<boolean>) => Promise<void>): Promise<void> {
+/** Holds rows from outside while something is done, which is told how many statements wait for them. */
+async function whileLocked(table: string, ids: string[], work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
   const client = new pg.Client(crm.databaseUrl);
   await client.connect();
   try {
     await client.query('begin');
-    await client.query(`select id from ${table} where id = $1 for update`, [id]);
+    await client.query(`select id from ${table} where id = any($1) for update`, [ids]);
     await work(async () => {
-      const { rows } = await client.query('select 1 from pg_locks where not granted');
-      return rows.length > 0;
+      const { rows } = await client.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
+      return rows.length;
     });
   } finally {
     await client.query('rollback');
@@ -54,7 +45,67 @@ async function whileLocked(table: string, id: string, work: (isAwaited: () => Pr
 
 const text = (at: Client, contactId: string, more: Loose) => at.post('/messages/sms/send', { contactId, body: 'Hello', ...more });
 const mail = (at: Client, contactId: string) => at.post('/email/send', { contactId, subject: 'Offer', body: 'Hello' });
-const vendorOf = (channel: string): Vendor => (channel === 'an e-mail' ? 'mail' : channel === 'a line' ? 'line' : 'sms');
+
+interface Channel {
+  vendor: Vendor;
+  send(at: Client, contact: Loose): Promise<unknown>;
+  address(contact: Loose): string;
+}
+const primaryKey = ({ id }: Loose) => ({ idempotencyKey: `primary ${id}` });
+const keptKey = ({ id }: Loose) => ({ idempotencyKey: `kept ${id}` });
+const channels: Record<string, Channel> = {
+  'an e-mail': { vendor: 'mail', send: (at, { id }) => mail(at, id), address: ({ email }) => email },
+  'a line': {
+    vendor: 'line',
+    send: (at, { id }) => text(at, id, { transport: 'vendor_line', idempotencyKey: `line ${id}` }),
+    address: ({ phone }) => phone,
+  },
+  'a text message': { vendor: 'sms', send: (at, contact) => text(at, contact.id, primaryKey(contact)), address: ({ phone }) => phone },
+};
+
+/** Something that was under way at the kill: how its request ended, and how many messages the vendor had then. */
+interface Met {
+  contact: Loose;
+  ended: Promise<unknown>;
+  address?: string;
+  taken?: number;
+}
+const met = new Map<string, Met>();
+const cut = (asked: Promise<unknown>) =>
+  asked.then(
+    () => 'answered',
+    () => 'cut',
+  );
+
+/** Messages of a channel: one that the vendor holds before it takes it, one that it takes and says nothing. */
+async function beginMessages(channel: string): Promise<void> {
+  const { vendor, send, address } = channels[channel]!;
+  for (const [kind, taken] of [
+    ['hold', 0],
+    ['hang', 1],
+  ] as const) {
+    const contact = await person();
+    await vendors.tell(vendor, 'next', { kind });
+    met.set(`${kind} ${channel}`, { contact, ended: cut(send(crm.caller, contact)), address: address(contact) });
+    await vendors.met(vendor);
+    await eventually(() => vendors.sentTo(address(contact)).length === taken, patience);
+  }
+}
+
+const repliedBy = ({ id, phone }: Loose) => ({ from: phone, body: 'Are you there?', sid: `SM${id}` });
+
+/** Kills the process while all of this is under way. */
+async function killAmidAll(): Promise<void> {
+  const [kept, told] = [await person(), await person()];
+  await whileLocked('contacts', [kept.id, told.id], async (waiting) => {
+    await Promise.all(Object.keys(channels).map(beginMessages));
+    met.set('kept', { contact: kept, ended: cut(text(crm.caller, kept.id, keptKey(kept))) });
+    met.set('told', { contact: told, ended: vendors.tell('sms', 'reply', repliedBy(told)) });
+    await eventually(async () => (await waiting()) >= 2, patience);
+    await crm.process.kill();
+    for (const one of met.values()) if (one.address) one.taken = vendors.sentTo(one.address).length;
+  });
+}
 
 /** Each has one message, which is sent, and one file. */
 async function expectOneEach(all: Loose[]): Promise<void> {
@@ -68,14 +119,13 @@ function twoProcesses(): void {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     vendors = await Simulators.begin(publicUrl);
-    crm = await Alone.begin({ ...vendors.settings, PORT: String(port), PUBLIC_URL: publicUrl, LEASE_SECONDS: '2' });
+    crm = await Alone.begin({ ...vendors.settings, PORT: String(port), PUBLIC_URL: publicUrl, LEASE_SECONDS: lease });
     other = await crm.beside({ PORT: '0' });
     const userId = dataOf(await crm.caller.get('/users')).data[0].id;
     dataOf(await crm.caller.post('/settings/numbers', { number: vendors.settings.TWILIO_FROM }));
     dataOf(await crm.caller.put('/settings/vendor-line', { apiKey: 'line_acme' }));
     dataOf(await crm.caller.put('/settings/vendor-line/lines/acme-1', { userId }));
   });
-  afterEach(() => crm.start());
   afterAll(async () => {
     await other.process.kill();
     await crm.end();
@@ -84,43 +134,38 @@ function twoProcesses(): void {
 }
 
 function vendorsThatKnowTheMessage(): void {
-  const sends: [string, (at: Client, contact: Loose) => Promise<unknown>, (contact: Loose) => string][] = [
-    ['an e-mail', (at, { id }) => mail(at, id), ({ email }) => email],
-    ['a line', (at, { id }) => text(at, id, { transport: 'vendor_line', idempotencyKey: `line ${id}` }), ({ phone }) => phone],
-  ];
-
-  it.each(sends)('before the vendor of %s took it is sent by the other, once', async (channel, send, addressOf) => {
-    const contact = await person();
-    await vendors.tell(vendorOf(channel), 'next', { kind: 'hold' });
-    await killedOnce(() => vendors.met(vendorOf(channel)), send(crm.caller, contact));
-    expect(vendors.sentTo(addressOf(contact))).toEqual([]);
+  it.each(['an e-mail', 'a line'])('before the vendor of %s took it is sent by the other, once', async (channel) => {
+    const { contact, ended, taken } = met.get(`hold ${channel}`)!;
+    expect([await ended, taken]).toEqual(['cut', 0]);
     await eventually(async () => (await messagesOf(contact))[0]?.status === 'sent', patience);
-    expect(vendors.sentTo(addressOf(contact))).toHaveLength(1);
+    expect(vendors.sentTo(channels[channel]!.address(contact))).toHaveLength(1);
     expect(await outcome(contact)).toEqual([['sent', null]]);
   });
 
-  it.each(sends)('after the vendor of %s took it is handed over again, and is the same message there', async (channel, send, addressOf) => {
-    const contact = await person();
-    await vendors.tell(vendorOf(channel), 'next', { kind: 'hang' });
-    await killedOnce(() => eventually(() => vendors.sentTo(addressOf(contact)).length === 1, patience), send(crm.caller, contact));
-    await eventually(async () => (await messagesOf(contact))[0]?.status === 'sent', patience);
-    expect(vendors.sentTo(addressOf(contact))).toHaveLength(1);
-    expect(await outcome(contact)).toEqual([['sent', null]]);
-  });
+  it.each(['an e-mail', 'a line'])(
+    'after the vendor of %s took it is handed over again, and is the same message there',
+    async (channel) => {
+      const { contact, ended, taken } = met.get(`hang ${channel}`)!;
+      expect([await ended, taken]).toEqual(['cut', 1]);
+      await eventually(async () => (await messagesOf(contact))[0]?.status === 'sent', patience);
+      expect(vendors.sentTo(channels[channel]!.address(contact))).toHaveLength(1);
+      expect(await outcome(contact)).toEqual([['sent', null]]);
+    },
+  );
 }
 
 function textMessages(): void {
   // The database ends what it has begun, whoever asked for it is gone: the message may be kept.
   it('while a text message was being kept goes once when the client repeats it', async () => {
-    const { id, phone } = await person();
-    const key = { idempotencyKey: `kept ${id}` };
-    await whileLocked('contacts', id, (isAwaited) => killedOnce(() => eventually(isAwaited, patience), text(crm.caller, id, key)));
+    const { contact, ended } = met.get('kept')!;
+    const { id, phone } = contact;
+    expect(await ended).toBe('cut');
     const sent = await eventually(async () => {
-      const reply = await text(other.caller, id, key);
+      const reply = await text(other.caller, id, keptKey(contact));
       expect([201, 409]).toContain(reply.status);
       return reply.status === 201 && dataOf(reply);
     }, patience);
-    expect(dataOf(await text(other.caller, id, key))).toEqual(sent);
+    expect(dataOf(await text(other.caller, id, keptKey(contact)))).toEqual(sent);
     expect([await outcome({ id }), vendors.sentTo(phone).length]).toEqual([[['sent', null]], 1]);
   });
 
@@ -128,17 +173,14 @@ function textMessages(): void {
     ['before', 'hold', 0],
     ['after', 'hang', 1],
   ])('%s the vendor of text messages took it is never sent by guess', async (_when, kind, taken) => {
-    const contact = await person();
-    const key = { idempotencyKey: `primary ${contact.id}` };
-    await vendors.tell('sms', 'next', { kind });
-    const isThere = () => eventually(() => vendors.sentTo(contact.phone).length === taken, patience);
-    await killedOnce(() => vendors.met('sms').then(isThere), text(crm.caller, contact.id, key));
+    const { contact, ended, ...at } = met.get(`${kind} a text message`)!;
+    expect([await ended, at.taken]).toEqual(['cut', taken]);
     await eventually(async () => (await messagesOf(contact))[0]?.error === 'unconfirmed', patience);
     expect([await outcome(contact), vendors.sentTo(contact.phone).length]).toEqual([[['sending', 'unconfirmed']], taken]);
     // Only the client sends it again; what is settled then stays as it is.
-    const sent = dataOf(await text(other.caller, contact.id, key));
+    const sent = dataOf(await text(other.caller, contact.id, primaryKey(contact)));
     expect(sent.status).toBe('sent');
-    expect(dataOf(await text(other.caller, contact.id, key))).toEqual(sent);
+    expect(dataOf(await text(other.caller, contact.id, primaryKey(contact)))).toEqual(sent);
     expect(vendors.sentTo(contact.phone)).toHaveLength(taken + 1);
   });
 }
@@ -154,7 +196,6 @@ function oneKey(): void {
     );
     expect(new Set(kept).size).toBe(1);
     expect([await outcome({ id }), vendors.sentTo(phone).length]).toEqual([[['sent', null]], 1]);
-    await crm.process.kill();
   });
 }
 
@@ -171,6 +212,7 @@ function manyMails(): void {
   });
 
   it('within the steps of thirty runs goes on with the other: one mail of each step', async () => {
+    await crm.start();
     const all = await Promise.all(Array.from({ length: 30 }, person));
     const { id } = dataOf(await crm.caller.post('/emails/sequences', { name: 'Killed', steps: [aStep(0)] }));
     await vendors.tell('mail', 'next', { kind: 'hang' });
@@ -184,28 +226,25 @@ function manyMails(): void {
 
 function whatCameIn(): void {
   it('while somebody wrote is told again by the vendor, and kept once', async () => {
-    const contact = await person();
-    const told = { from: contact.phone, body: 'Are you there?', sid: `SM${contact.id}` };
-    await whileLocked('contacts', contact.id, async (isAwaited) => {
-      const asked = vendors.tell('sms', 'reply', told);
-      await eventually(isAwaited, patience);
-      await crm.process.kill();
-      expect(await asked).not.toMatchObject({ status: 200 });
-    });
+    const { contact, ended } = met.get('told')!;
+    const told = repliedBy(contact);
+    expect(await ended).not.toMatchObject({ status: 200 });
     expect(await messagesOf(contact)).toEqual([]);
     await crm.start();
     expect(await vendors.tell('sms', 'reply', told)).toEqual({ status: 200 });
     expect(await vendors.tell('sms', 'reply', told)).toEqual({ status: 200 });
     expect((await messagesOf(contact)).map(({ body, status }) => [body, status])).toEqual([['Are you there?', 'received']]);
-    await crm.process.kill();
   });
 }
 
 onPostgres(describe)('what one of two processes was doing when it was killed', () => {
   twoProcesses();
-  vendorsThatKnowTheMessage();
-  textMessages();
   oneKey();
+  describe('with all of this at once', () => {
+    beforeAll(killAmidAll);
+    vendorsThatKnowTheMessage();
+    textMessages();
+    whatCameIn();
+  });
   manyMails();
-  whatCameIn();
 });
