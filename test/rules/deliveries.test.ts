@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { ladder } from '../../src/modules/webhooks/webhook.due.js';
 import { newSecret, signingSecretOf } from '../../src/modules/webhooks/webhook.queue.js';
 import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
-import { type Account, day, type Loose, minute, second, server, type TestServer } from '../support/index.js';
+import { type Account, day, type Loose, minute, onPostgres, second, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 
 jest.setTimeout(60_000);
@@ -156,6 +158,22 @@ describe('turns', () => {
       source.id,
     ]);
     await good.close();
+  });
+});
+
+onPostgres(describe)('a delivery that comes while a worker waits for its turn to take', () => {
+  it('is made at once', async () => {
+    const client = new pg.Client(api.place.databaseUrl);
+    await client.connect();
+    await client.query('begin');
+    await client.query("select pg_advisory_xact_lock(hashtextextended('take_deliveries', 0))");
+    const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
+    await eventually(async () => (await client.query(isWaiting)).rows.length > 0);
+    const id = await queued(api, acme, { url: receiver.url });
+    await client.query('commit');
+    await client.end();
+    await receiver.until(1, 4000);
+    expect(await attempted(api, id, 1)).toMatchObject({ status: 'delivered', attempt: 1 });
   });
 });
 

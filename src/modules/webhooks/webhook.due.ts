@@ -3,7 +3,7 @@ import { ownPlaceIn } from '../../kernel/base/trace.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { flag, instant, integer, nullable, type RowOf, readerOf, text, uuid, word } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isHopeless, switchOff } from './webhook.off.js';
 import { headersOf, opened, outcomeOf, signingSecretOf } from './webhook.queue.js';
@@ -37,16 +37,25 @@ type Due = RowOf<typeof due>;
 
 const readDue = readerOf<Due>(due);
 
-/** What an attempt needs of a delivery that was taken, alias `t`, as one JSON value. */
-const dueColumns = `(select row_to_json(r) from (
+/** What an attempt needs of a delivery, alias `d`. */
+const dueDeliveries = `
   select coalesce(d.message_id, d.event_id) as "messageId", d.event, d.body, d.source_kind as "sourceKind", d.source_id as "sourceId",
     d.attempt_count as "attemptCount", d.first_attempt_at as "firstAttemptAt", coalesce(d.url, w.url) as url, d.secret as "ownSecret",
     w.secret, w.previous_secret as "previousSecret", w.previous_secret_until as "previousSecretUntil",
     (select e.traceparent from outbox_events e where e.account_id = d.account_id and e.id = d.event_id) as traceparent,
     (select e.tracestate from outbox_events e where e.account_id = d.account_id and e.id = d.event_id) as tracestate,
     d.webhook_id is null or (w.is_active and w.archived_at is null) as "isWanted"
-  from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
-  where d.id = t.id) r)`;
+  from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id`;
+
+/** The same of one that was taken, alias `t`, as one JSON value; null where it is younger than what the statement sees. */
+const dueColumns = `(select row_to_json(r) from (${dueDeliveries} where d.id = t.id) r)`;
+
+const dueDelivery = statement({
+  name: 'dueDelivery',
+  takes: { id: uuid },
+  row: due,
+  text: ({ account, id }) => sql`${rawSql(dueDeliveries)} where d.account_id = ${account} and d.id = ${id}`,
+});
 
 const cancel = statement({
   name: 'cancelDelivery',
@@ -78,7 +87,9 @@ function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[
 
 /** One attempt at a delivery: outside of any transaction; what came of it is kept while the attempt is ours. */
 export async function deliver(ctx: Context, { id, attempt, more }: DueRow): Promise<void> {
-  const delivery = readDue(more as object);
+  // The function that takes deliveries waits for its turn, and sees what came meanwhile; the statement around it does not.
+  const delivery = more ? readDue(more) : (await ctx.rows(dueDelivery, { id }))[0];
+  if (!delivery) return;
   const { url, messageId, event, body, attemptCount, firstAttemptAt, sourceId } = delivery;
   const begun = ctx.now();
   if (!delivery.isWanted) {
