@@ -169,6 +169,8 @@ onPostgres(describe)('a delivery that comes while a worker waits for its turn to
     await client.query("select pg_advisory_xact_lock(hashtextextended('take_deliveries', 0))");
     const isWaiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'";
     await eventually(async () => (await client.query(isWaiting)).rows.length > 0);
+    // Due before the worker looked, and committed after.
+    api.clock.advance(-5 * second);
     const id = await queued(api, acme, { url: receiver.url });
     await client.query('commit');
     await client.end();
