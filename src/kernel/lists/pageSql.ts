@@ -21,7 +21,7 @@ export interface Window {
   account: string;
   /** Whether the caller's filter narrows it: then what matches is looked for once, and counted and paged. */
   isFiltered: boolean;
-  /** How its total is found: as what it is kept; `bounded` counts no further than is worth it; none where it is not asked for. */
+  /** How its total is found: the name that it is kept under, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
   total: Sql | 'counted' | 'bounded' | 'none';
 }
 
