@@ -102,7 +102,8 @@ export class Assets {
       Vary: 'Accept-Encoding',
       ...(coding && { 'Content-Encoding': coding }),
     });
-    return reply.type(asset.type).send(await this.#body(name, asset, coding));
+    reply.type(asset.type);
+    return this.#body(name, asset, coding);
   }
 
   /** The content in a coding. What is not compressed is read anew: hardly a browser asks for it so. */

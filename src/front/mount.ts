@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
-import { sendRaw } from '../http/callbacks.js';
+import { rawBody } from '../http/callbacks.js';
 import { isFromHere } from '../http/probes.js';
 import { notFound, unauthenticated } from '../kernel/base/errors.js';
 import type { App } from '../kernel/context/context.js';
@@ -18,7 +18,7 @@ export interface DemoAccess {
 
 export interface Front {
   /** GraphiQL, for a browser that was led to `/graphql`. */
-  graphiql(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+  graphiql(request: FastifyRequest, reply: FastifyReply): unknown;
 }
 
 interface FrontParts {
@@ -41,25 +41,25 @@ export function mountFront(server: FastifyInstance, { app, schema, demo }: Front
 
   route('/', (request, reply) => {
     const access = isFromHere(request) ? demo() : undefined;
-    return sendRaw(reply, page({ ...shared(), title: 'CRM server', body: home(app, access, more()) }));
+    return rawBody(reply, page({ ...shared(), title: 'CRM server', body: home(app, access, more()) }));
   });
   route('/docs', (_request, reply) => {
     const { styles, scripts } = shared();
     const body = html`<body>${bar('/docs', more())}<div id="reference" data-document="/api/v1/openapi.json"></div></body>`;
     const tool = [assets.urlOf('reference.js'), assets.urlOf('reference.page.js')];
-    return sendRaw(reply, page({ title: 'REST reference', styles, scripts: [...scripts, ...tool], isTool: true, body }));
+    return rawBody(reply, page({ title: 'REST reference', styles, scripts: [...scripts, ...tool], isTool: true, body }));
   });
   route('/guide', async (_request, reply) => {
     const list = (await guide()).map(({ name, title }) => html`<li><a href="/guide/${name}">${title}</a></li>`);
     const body = html`<body>${bar('/guide', more())}<main class="text"><h1>Guide</h1><ul>${list}</ul></main></body>`;
-    return sendRaw(reply, page({ ...shared(), title: 'Guide', body }));
+    return rawBody(reply, page({ ...shared(), title: 'Guide', body }));
   });
   route('/guide/:name', async (request, reply) => {
     const { name } = request.params as { name: string };
     const chapter = (await guide()).find((one) => one.name === name);
     if (!chapter) throw notFound('Chapter');
     const body = html`<body>${bar('/guide', more())}<main class="text">${new Html(chapter.content)}</main></body>`;
-    return sendRaw(reply, page({ ...shared(), title: chapter.title, body }));
+    return rawBody(reply, page({ ...shared(), title: chapter.title, body }));
   });
   mountSchema(server, app, schema);
   const styles = ['page.css', 'graphiql.css'];
@@ -70,7 +70,7 @@ export function mountFront(server: FastifyInstance, { app, schema, demo }: Front
       const body = html`<body class="tool">${bar('/graphql', more())}<div id="graphiql" data-editor="${editor}" data-graphql="${graphql}"
  data-json="${json}" data-tabs="${JSON.stringify(tabs)}"></div></body>`;
       const urls = (names: string[]) => names.map((name) => assets.urlOf(name));
-      return sendRaw(reply, page({ title: 'GraphiQL', styles: urls(styles), scripts: urls(scripts), isTool: true, body }));
+      return rawBody(reply, page({ title: 'GraphiQL', styles: urls(styles), scripts: urls(scripts), isTool: true, body }));
     },
   };
 }
@@ -81,7 +81,8 @@ function mountSchema(server: FastifyInstance, { config }: App, schema: GraphQLSc
   server.get('/schema.graphql', { config: { row: '/schema.graphql' } }, async ({ ctx }, reply) => {
     if (config.production && !config.seedDemo && !ctx.principal) throw ctx.request.refusal ?? unauthenticated();
     text ??= `${printSchema(lexicographicSortSchema(schema))}\n`;
-    return reply.type('application/graphql; charset=utf-8').header('Content-Disposition', 'inline; filename="schema.graphql"').send(text);
+    reply.type('application/graphql; charset=utf-8').header('Content-Disposition', 'inline; filename="schema.graphql"');
+    return text;
   });
 }
 

@@ -11,7 +11,7 @@ export interface Door {
   apollo: ApolloServer<GraphQLContext>;
   persisted: PersistedDocuments;
   /** What a browser is shown that was led here; nothing where pages are not served. */
-  page?: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  page?: (request: FastifyRequest, reply: FastifyReply) => unknown;
 }
 
 /** Whether a person looks at the address: a browser that wants a page, and asks nothing. */
@@ -52,7 +52,7 @@ async function serve({ apollo, persisted }: Door, request: FastifyRequest, reply
     context: async () => ({ ctx, gate }),
   });
   reply.status(status ?? 200).headers(Object.fromEntries(headers));
-  if (body.kind === 'complete') return reply.send(body.string);
+  if (body.kind === 'complete') return body.string;
   throw new Error('Nothing here answers in parts');
 }
 
@@ -101,13 +101,14 @@ function headersOf({ headers, method }: FastifyRequest): HeaderMap {
   return map;
 }
 
-/** A refusal of a hash, as Apollo would answer it. */
-export function refuse(error: unknown, { ctx, headers }: FastifyRequest, reply: FastifyReply) {
+/** A refusal of a hash, as Apollo would answer it: the text to send. */
+export function refuse(error: unknown, { ctx, headers }: FastifyRequest, reply: FastifyReply): string {
   const known = error instanceof AppError ? toGraphQLError(error, ctx.request.id) : error;
   if (!(known instanceof GraphQLError)) throw error;
   const isDraft = wantsGraphqlResponse(headers.accept);
   const { status, code } = known.extensions;
   // A hash that is not known yet is no fault: the client sends the text.
   reply.status(code === 'PERSISTED_QUERY_NOT_FOUND' && !isDraft ? 200 : Number(status));
-  return reply.type(`${isDraft ? graphqlResponse : 'application/json'}; charset=utf-8`).send(JSON.stringify({ errors: [known.toJSON()] }));
+  reply.type(`${isDraft ? graphqlResponse : 'application/json'}; charset=utf-8`);
+  return JSON.stringify({ errors: [known.toJSON()] });
 }

@@ -123,12 +123,17 @@ async function serve({ apollo, persisted, subscriptions, callers }: StreamDoor, 
     stream.destroy();
     const status = http.status ?? 200;
     const result = body.kind === 'single' ? body.singleResult : {};
-    if (status >= 400) return reply.status(status).headers(Object.fromEntries(http.headers)).send(result);
-    return reply.type(eventStream).send(`event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`);
+    if (status >= 400) {
+      reply.status(status).headers(Object.fromEntries(http.headers));
+      return result;
+    }
+    reply.type(eventStream);
+    return `event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`;
   }
   reply.raw.once('close', () => stream.destroy());
   stream.push(':\n\n');
-  return reply.type(eventStream).header('X-Accel-Buffering', 'no').send(stream);
+  reply.type(eventStream).header('X-Accel-Buffering', 'no');
+  return stream;
 }
 
 const eventStream = 'text/event-stream; charset=utf-8';

@@ -24,13 +24,14 @@ const handlerOf =
       headers: request.headers,
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     });
-    return sendRaw(reply, answer);
+    return rawBody(reply, answer);
   };
 
-/** Sends what a handler answers by itself. */
-export const sendRaw = (reply: FastifyReply, { status, type, headers, body }: RawReply) =>
+/** The body to send of what a handler answers by itself, after its status and headers. */
+export function rawBody(reply: FastifyReply, { status, type, headers, body }: RawReply): RawReply['body'] {
   reply
     .status(status ?? 200)
     .type(type ?? 'application/json; charset=utf-8')
-    .headers(headers ?? {})
-    .send(body);
+    .headers(headers ?? {});
+  return body;
+}

@@ -13,22 +13,26 @@ const isEventStream = (response: ServerResponse) => String(response.getHeader('c
  * connection without using it, nor for one on which nothing was ever said.
  */
 export class Connections {
-  readonly #open = new Set<Socket>();
-  readonly #answering = new Set<ServerResponse>();
+  /**
+   * What is being answered on each connection. One set of all responses would be renewed every few requests, and a set that was
+   * thrown away keeps the responses that it held, with all that belongs to them, from being collected young.
+   */
+  readonly #open = new Map<Duplex, ServerResponse[]>();
   #isEnding = false;
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
-      this.#open.add(socket);
+      this.#open.set(socket, []);
       socket.once('close', () => this.#open.delete(socket));
     });
     // Whoever it was handed to closes it.
-    server.on('upgrade', (_request: IncomingMessage, socket: Duplex) => this.#open.delete(socket as Socket));
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.#answering.add(response);
+    server.on('upgrade', (_request: IncomingMessage, socket: Duplex) => this.#open.delete(socket));
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const answering = this.#open.get(socket);
+      answering?.push(response);
       response.once('close', () => {
-        this.#answering.delete(response);
-        if (this.#isEnding) request.socket.destroySoon();
+        answering?.splice(answering.indexOf(response), 1);
+        if (this.#isEnding) socket.destroySoon();
       });
     });
   }
@@ -43,14 +47,13 @@ export class Connections {
   }
 
   #inFlight(): boolean {
-    for (const response of this.#answering) if (!isEventStream(response)) return true;
+    for (const answering of this.#open.values()) if (answering.some((response) => !isEventStream(response))) return true;
     return false;
   }
 
   /** Ends every connection that nothing is answered on, and the others as soon as it is. */
   end(): void {
     this.#isEnding = true;
-    const busy = new Set([...this.#answering].map(({ req }) => req.socket));
-    for (const socket of this.#open) if (!busy.has(socket)) socket.destroySoon();
+    for (const [socket, answering] of this.#open) if (answering.length === 0) (socket as Socket).destroySoon();
   }
 }

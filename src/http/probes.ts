@@ -15,12 +15,14 @@ export function probes(server: FastifyInstance, app: App, metrics: Metrics): voi
   server.get('/readyz', bare, async (_request, reply) => {
     const isReady = await ready();
     const status = isReady ? 'ok' : 'unavailable';
-    return reply.status(isReady ? 200 : 503).send({ status, ...(simulated.length > 0 && { simulated }) });
+    reply.status(isReady ? 200 : 503);
+    return { status, ...(simulated.length > 0 && { simulated }) };
   });
   server.get('/metrics', bare, async (request, reply) => {
     if (!isFromHere(request) && !hasToken(request, config.metricsToken))
       throw denied('Metrics are for this machine, and for whoever has METRICS_TOKEN');
-    return reply.type(metrics.registry.contentType).send(await metrics.text());
+    reply.type(metrics.registry.contentType);
+    return metrics.text();
   });
 }
 

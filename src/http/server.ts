@@ -8,7 +8,7 @@ import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { errorPage } from '../kernel/module/page.js';
-import { sendRaw } from './callbacks.js';
+import { rawBody } from './callbacks.js';
 import { Compression } from './compression.js';
 import { crossOrigin } from './crossOrigin.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
@@ -71,11 +71,14 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
+    // What is logged names its request by itself.
+    childLoggerFactory: (logger) => logger,
   });
-  await server.register(cookie);
+  // Most requests bring no cookie: they are read where they are asked for.
+  await server.register(cookie, { hook: false });
   jsonBodies(server);
   addHooks(server, app, identify, metrics);
-  server.setErrorHandler((error, request, reply) => sendError(error, request, reply));
+  server.setErrorHandler((error, request, reply) => void sendError(error, request, reply));
   server.setNotFoundHandler(() => {
     throw notFound('Endpoint');
   });
@@ -133,8 +136,9 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
 }
 
 async function identified(request: FastifyRequest, app: App, identify: Identify): Promise<Identified> {
-  const authorization = request.headers.authorization;
-  const cookieValue = request.cookies[sessionCookie];
+  const { headers } = request;
+  const { authorization } = headers;
+  const cookieValue = headers.cookie === undefined ? undefined : request.server.parseCookie(headers.cookie)[sessionCookie];
   if (authorization === undefined && cookieValue === undefined) return { principal: null };
   const found = await identify(app, { authorization, cookie: authorization === undefined ? cookieValue : undefined, ip: request.ip });
   const foreign = found.principal?.kind === 'session' ? originRefusal(request, app.config) : undefined;
@@ -145,8 +149,8 @@ function setSessionCookie(app: App, reply: FastifyReply, session: { token: strin
   const host = new URL(app.config.publicUrl);
   const local = host.protocol === 'http:' && /^(localhost|127\.|\[::1\])/.test(host.host);
   const options = { httpOnly: true, sameSite: 'lax', path: '/', secure: !local } as const;
-  if (session) reply.setCookie(sessionCookie, session.token, { ...options, expires: session.expiresAt });
-  else reply.clearCookie(sessionCookie, options);
+  const end = session ? { expires: session.expiresAt } : { expires: new Date(0), maxAge: 0 };
+  reply.header('Set-Cookie', reply.server.serializeCookie(sessionCookie, session?.token ?? '', { ...options, ...end }));
 }
 
 const size = (bytes: number) => (bytes < 2 ** 20 ? `${bytes / 2 ** 10} KB` : `${bytes / 2 ** 20} MiB`);
@@ -177,7 +181,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const answer = known ?? new AppError('internal_error', 'Internal server error');
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   const { graphql, page } = request.routeOptions.config;
-  if (page) return sendRaw(reply, errorPage(answer));
+  if (page) return reply.send(rawBody(reply, errorPage(answer)));
   return reply
     .status(answer.status)
     .type('application/json; charset=utf-8')

@@ -62,9 +62,10 @@ const routeOf = (mounted: MountedRow, handler: RouteHandlerMethod): RouteOptions
   url: urlOf(mounted),
   bodyLimit: mounted.row.bodyCap,
   // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
-  onRequest: async (request) => {
+  onRequest: (request, _reply, done) => {
     allow(request.ctx, mounted.needs);
     refuseRetired(mounted.row);
+    done();
   },
   config: {
     row: mounted.address,
@@ -92,12 +93,15 @@ function jsonOf(body: unknown, depth = 2): string {
   return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, depth - 1)}`).join(',')}}`;
 }
 
-const send = (reply: FastifyReply, { status, headers, body }: Envelope) =>
-  reply.status(status).headers(headers).type(json).send(jsonOf(body));
+/** The text to send, after its status and headers. A handler that answers the reply itself has Fastify wait for the end of its stream. */
+function sent(reply: FastifyReply, { status, headers, body }: Envelope): string {
+  reply.status(status).headers(headers).type(json);
+  return jsonOf(body);
+}
 
 const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(mounted, request.ctx, rawRequest(request));
-  return send(reply, await answer(mounted, request.ctx, prepared));
+  return sent(reply, await answer(mounted, request.ctx, prepared));
 };
 
 const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
@@ -105,7 +109,7 @@ const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: Fastify
   const { input } = prepared.variables;
   // A long body would be printed and parsed once more, without a pause; what is asked for by GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
-  if (input !== undefined && (isLong || mounted.row.method === 'GET')) return send(reply, await answer(mounted, request.ctx, prepared));
+  if (input !== undefined && (isLong || mounted.row.method === 'GET')) return sent(reply, await answer(mounted, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
   const url = `http://door${request.url.split('?')[0]!.replace(/\/$/, '')}`;
@@ -113,11 +117,12 @@ const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: Fastify
   const inner = new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } });
   await (await sofa()).fetch(inner, { passage } as never);
   if (!passage.outcome) throw notFound('Endpoint');
-  return send(reply, await passage.outcome);
+  return sent(reply, await passage.outcome);
 };
 
 const own = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
   const { status, type, headers, body } = await answerRaw(mounted, request.ctx, rawRequest(request));
   reply.status(status ?? mounted.row.status).type(type ?? json);
-  return reply.headers(headers ?? {}).send(body);
+  reply.headers(headers ?? {});
+  return body;
 };

@@ -5,7 +5,7 @@ import { globalModels, isCaused, isStamped, type Models, newRow, type ScopedMode
 import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
 import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
-import type { Statement } from '../database/statement.js';
+import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
@@ -184,17 +184,17 @@ export class Context {
   }
 
   /** The one text that a composed statement answers. */
-  text(query: Sql): Promise<string> {
+  text(query: Bound): Promise<string> {
     return this.#reader.text(query);
   }
 
   /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
-  planned(query: Sql): Promise<string> {
+  planned(query: Bound): Promise<string> {
     return this.#reader.planned(query);
   }
 
   /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
-  lookup(query: Sql): Promise<string> {
+  lookup(query: Bound): Promise<string> {
     return this.#reader.lookup(query);
   }
 

@@ -16,6 +16,27 @@ class Slot {
   constructor(readonly name: string) {}
 }
 
+/** A place in a text for a value of this type. */
+export const slot = (name: string, type: string): Sql => new Prisma.Sql(['', `::${type}`], [new Slot(name)]);
+
+/** A text that is composed once, and run with the values of its slots. */
+export class Template {
+  readonly #text: string;
+  readonly #values: unknown[];
+
+  constructor({ text, values }: Sql) {
+    this.#text = text;
+    this.#values = values;
+  }
+
+  with(params: Readonly<Record<string, unknown>>): Bound {
+    return bound(
+      this.#text,
+      this.#values.map((value) => (value instanceof Slot ? params[value.name] : value)),
+    );
+  }
+}
+
 interface Definition<R extends Shape, P extends Shape> {
   /** Its name in logs, tests and metrics; unique. */
   name: string;
@@ -119,13 +140,11 @@ export function statement<const R extends Shape, const P extends Shape = Record<
 export const listedSql = (rows: Sql): Sql => sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`;
 
 function templateOf({ takes = {}, text }: Definition<Shape, Shape>) {
-  const slots: Record<string, Sql> = { account: slotOf('account', 'uuid') };
-  for (const [name, { sql: type }] of Object.entries(takes as Record<string, Kind<unknown>>)) slots[name] = slotOf(name, type);
+  const slots: Record<string, Sql> = { account: slot('account', 'uuid') };
+  for (const [name, { sql: type }] of Object.entries(takes as Record<string, Kind<unknown>>)) slots[name] = slot(name, type);
   const template = text(slots as { account: Sql });
   return { sql: template, text: template.text };
 }
-
-const slotOf = (name: string, type: string) => new Prisma.Sql(['', `::${type}`], [new Slot(name)]);
 
 const filled = (template: unknown[], account: string, params: unknown): unknown[] =>
   template.map((value) => (value instanceof Slot ? paramOf(value, account, params as Record<string, unknown>) : value));

@@ -1,6 +1,6 @@
 import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { allOf, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import type { Operator } from './filterField.js';
 import { readFilters } from './filterJson.js';
 import type { At, Condition } from './filterTree.js';
@@ -90,7 +90,7 @@ export function checkedFlag(value: unknown, { name }: At): boolean {
  */
 function reached(ctx: Context, { relation, how, of }: Extract<Condition, { kind: 'reached' }>): Sql {
   const { to, column } = relation;
-  const there = isThere(to, ctx.caller.account.id, to.options.visible?.(ctx));
+  const there = isThere(to, accountSql(ctx.caller.account.id), to.options.visible?.(ctx));
   const held = relation.kind === 'one' ? { key: `t.${to.key}`, join: undefined } : relation.held;
   const rows = (key: string, join = '') =>
     sql`select ${rawSql(key)} as key from ${rawSql(to.name)} t ${rawSql(join)} where ${there} and ${sqlOf(ctx, of)}`;

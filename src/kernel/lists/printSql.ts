@@ -13,6 +13,8 @@ import { type AnyListArgs, type AnyTable, type Within, windowOf } from './window
 /** One run of a plan: for whom and with which variables. */
 export interface Run {
   ctx: Context;
+  /** The caller's account. */
+  account: Sql;
   variables: Variables;
   /** How often what is printed now is printed: once for each record around it. */
   times: number;
@@ -84,14 +86,14 @@ const keyOf = (column: string) => rawSql(`(select t.${column} as key) p`);
 
 async function oneSql(run: Run, relation: ToOne, fields: readonly FieldPlan[]): Promise<Sql> {
   const { to, column } = relation;
-  const there = isLedTo(relation, run.ctx.caller.account.id, to.options.visible?.(run.ctx));
+  const there = isLedTo(relation, run.account, to.options.visible?.(run.ctx));
   return sql`(select row_to_json(o) from ${keyOf(column)} cross join lateral (
     select ${await fieldsSql(within(run, 1), fields)} from ${rawSql(to.name)} t where ${there} and ${to.id} = p.key) o)`;
 }
 
 async function listSql(run: Run, relation: ToMany, fields: readonly FieldPlan[]): Promise<Sql> {
   const { to, column, condition, listed } = relation;
-  const there = isThere(to, run.ctx.caller.account.id, to.options.visible?.(run.ctx));
+  const there = isThere(to, run.account, to.options.visible?.(run.ctx));
   const rows = listedRows(relation, sql`t.*`, sql`${there} and ${condition}`);
   return sql`(select coalesce(json_agg(o order by t._nth), '[]') from ${keyOf(column)} cross join lateral (${rows}) t
     cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) o)`;

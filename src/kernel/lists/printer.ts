@@ -1,30 +1,23 @@
-import {
-  type DocumentNode,
-  type GraphQLField,
-  type GraphQLObjectType,
-  type GraphQLSchema,
-  getArgumentValues,
-  getNamedType,
-  getOperationAST,
-  OperationTypeNode,
-} from 'graphql';
+import { type DocumentNode, type GraphQLObjectType, type GraphQLSchema, getNamedType, getOperationAST, OperationTypeNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../base/errors.js';
 import { PrintedData, type PrintedField } from '../base/jsonText.js';
 import { defined } from '../base/objects.js';
-import { type Context, validId } from '../context/context.js';
+import type { Context } from '../context/context.js';
 import { momentOf, type OfTheMoment } from '../context/moment.js';
-import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
 import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from './collect.js';
-import { type FieldPlan, NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
-import { fieldsSql, pageParts, type Run } from './printSql.js';
+import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
+import { fixedStatement, isFixed, type RecordPlan, recordSql, withinBytes } from './printRecord.js';
+import { pageParts, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
 /** A root field that is a declared read. */
 type RootPlan = { key: string } & (
   | { kind: 'list'; table: AnyTable; page: PagePlan }
-  | { kind: 'one'; table: AnyTable; field: GraphQLField<unknown, unknown>; page: Pick<PagePlan, 'field' | 'node'>; fields: FieldPlan[] }
+  | ({ kind: 'one'; isFixed: boolean } & RecordPlan)
   | { kind: 'moment'; read: OfTheMoment }
   | { kind: 'typename'; name: string }
 );
@@ -82,7 +75,8 @@ function planRoots(source: Source, query: GraphQLObjectType, set: Parameters<typ
       if (!field || !table) throw new NotPrinted(node.name.value);
       const type = getNamedType(field.type) as GraphQLObjectType;
       if (!type.extensions.table) return { kind: 'list', key, table, page: planPage(source, table, field, group) };
-      return { kind: 'one', key, table, field, page: { field, node }, fields: planFields(source, type, group) };
+      const fields = planFields(source, type, group);
+      return { kind: 'one', key, table, field, node, fields, isFixed: isFixed({ table, fields }) };
     });
   } catch (error) {
     if (error instanceof NotPrinted) return undefined;
@@ -98,33 +92,54 @@ interface Root {
   from: Sql;
 }
 
+/** A part of what is printed, and under which name. */
+type Printing = Pick<Root, 'key'> & { parts: { key?: string }[] };
+
 async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
   const { budget } = ctx.request;
   const tally = { isPlanned: true, records: 0, mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted) };
-  const run: Run = { ctx, variables, times: 1, tally };
-  let roots: Root[];
+  let asked: Asked | undefined;
   try {
-    roots = await Promise.all(plans.flatMap((plan) => (plan.kind === 'typename' ? [] : [rootSql(run, plan)])));
+    asked = (await fixed(plans, ctx, variables, tally)) ?? (await composed(plans, ctx, variables, tally));
   } catch (error) {
     // What is wrong is told by the resolvers, field by field.
     if (error instanceof AppError || error instanceof NotPrinted) return undefined;
     throw error;
   }
+  if (!asked) return undefined;
+  const { query, printing } = asked;
+  const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
+  const text = await (isLookup ? ctx.lookup(query) : tally.isPlanned ? ctx.planned(query) : ctx.text(query));
+  if (text === tooMuch) return undefined;
+  budget?.show(recordsIn(text));
+  return assembled(plans, printing, text.split(between));
+}
+
+/** A statement that prints root fields, and what its parts are. */
+interface Asked {
+  query: Bound;
+  printing: readonly Printing[];
+}
+
+/** A single record whose statement is composed already. */
+async function fixed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
+  const [plan] = plans;
+  if (plans.length > 1 || plan?.kind !== 'one' || !plan.isFixed) return undefined;
+  const query = await fixedStatement(ctx, plan, variables, tally);
+  return query && { query, printing: [{ key: plan.key, parts: [{}] }] };
+}
+
+async function composed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
+  const { budget } = ctx.request;
+  const run: Run = { ctx, account: accountSql(ctx.caller.account.id), variables, times: 1, tally };
+  const roots = await Promise.all(plans.flatMap((plan) => (plan.kind === 'typename' ? [] : [rootSql(run, plan)])));
   if (roots.length === 0) return undefined;
   const selects = roots.map(({ tables = emptySql, parts, from }) => {
     const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);
     return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
-  // Without the offset PostgreSQL would put the query in both places of its part, and run it twice.
-  const bounded = budget
-    ? sql`select case when octet_length(s.part) <= ${budget.mostBytes}::int then s.part else ${tooMuch} end as part from (${query} offset 0) s`
-    : query;
-  const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
-  const text = await (isLookup ? ctx.lookup(bounded) : tally.isPlanned ? ctx.planned(bounded) : ctx.text(bounded));
-  if (text === tooMuch) return undefined;
-  budget?.show(recordsIn(text));
-  return assembled(plans, roots, text.split(between));
+  return { query: budget ? withinBytes(query, sql`${budget.mostBytes}::int`, tooMuch) : query, printing: roots };
 }
 
 /** The parts of several selects as one text. */
@@ -146,7 +161,7 @@ function recordsIn(text: string): number {
   return records;
 }
 
-function assembled(plans: readonly RootPlan[], roots: readonly Root[], texts: readonly string[]): PrintedData | undefined {
+function assembled(plans: readonly RootPlan[], roots: readonly Printing[], texts: readonly string[]): PrintedData | undefined {
   let next = 0;
   const fields: PrintedField[] = [];
   for (const plan of plans) {
@@ -176,12 +191,5 @@ async function rootSql(run: Run, plan: Exclude<RootPlan, { kind: 'typename' }>):
     const { tables, members, from } = await pageParts(run, plan.table, plan.page);
     return { key: plan.key, tables, parts: members, from };
   }
-  const { table, page, fields } = plan;
-  const { id } = getArgumentValues(page.field, page.node, run.variables) as { id?: string | null };
-  const visible = table.options.visible?.(run.ctx);
-  const isAsked = id === undefined || id === null ? table.options.unnamed! : sql`${table.id} = ${validId(id, table.what)}::uuid`;
-  const where = sql`t.account_id = ${run.ctx.caller.account.id}::uuid and ${isAsked} and ${table.found}
-    ${visible ? sql`and ${visible}` : emptySql}`;
-  const row = sql`select row_to_json(o) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) o`;
-  return { key: plan.key, parts: [{ value: row }], from: emptySql };
+  return { key: plan.key, parts: [{ value: await recordSql(run, plan) }], from: emptySql };
 }

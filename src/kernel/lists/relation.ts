@@ -113,9 +113,9 @@ export function listedRows({ to, listed }: ToMany, columns: Sql, which: Sql): Sq
 }
 
 /** Which targets a relation to one leads to. */
-export const isLedTo = ({ to, required }: Pick<ToOne, 'to' | 'required'>, account: string, visible: Sql | undefined): Sql =>
-  required ? sql`t.account_id = ${account}::uuid` : isThere(to, account, visible);
+export const isLedTo = ({ to, required }: Pick<ToOne, 'to' | 'required'>, account: Sql, visible: Sql | undefined): Sql =>
+  required ? sql`t.account_id = ${account}` : isThere(to, account, visible);
 
 /** Whether a target of a relation is there, and the caller may see it. */
-export const isThere = (to: AnyTable, account: string, visible: Sql | undefined): Sql =>
-  sql`t.account_id = ${account}::uuid and ${to.live} ${visible ? sql`and ${visible}` : sql``}`;
+export const isThere = (to: AnyTable, account: Sql, visible: Sql | undefined): Sql =>
+  sql`t.account_id = ${account} and ${to.live} ${visible ? sql`and ${visible}` : sql``}`;

@@ -1,7 +1,7 @@
 import type { Context } from '../context/context.js';
 import { inOrder, Loader } from '../context/loaders.js';
 import { readerOf, type Shape, text } from '../database/kinds.js';
-import { rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { type ListArgs, type Page, selectsOfNodes } from '../model/connection.js';
 import { pageOf, pageRows } from './list.js';
@@ -42,7 +42,7 @@ async function rowsOf(ctx: Context, shape: Shape, rows: Sql): Promise<Row[]> {
 /** Records of a table by id, as relations lead to them: null for one that is gone. */
 export const recordLoader = (ctx: Context, { to: table, required }: Pick<ToOne, 'to' | 'required'>): Loader<Row | null> =>
   loaderOf(ctx, `${table.name} by id${required ? ', deleted or not' : ''}`, async (ids) => {
-    const there = isLedTo({ to: table, required }, ctx.caller.account.id, table.options.visible?.(ctx));
+    const there = isLedTo({ to: table, required }, accountSql(ctx.caller.account.id), table.options.visible?.(ctx));
     const select = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${there} and ${table.id} = any(${ids}::uuid[])`;
     return inOrder(ids, await rowsOf(ctx, table.shape as Shape, select), ({ id }) => id);
   });
@@ -66,7 +66,7 @@ export const loadMany = (ctx: Context, relation: ToMany, id: string): Promise<Ro
   loaderOf(ctx, `${relation.of.name}.${relation.name}`, async (ids) => {
     const { to, condition } = relation;
     const account = ctx.caller.account.id;
-    const which = sql`${isThere(to, account, to.options.visible?.(ctx))} and ${condition}`;
+    const which = sql`${isThere(to, accountSql(account), to.options.visible?.(ctx))} and ${condition}`;
     const records = listedRows(relation, to.columnsWith(ctx), which);
     const select = sql`select r.*, p.id as _parent from ${parents(relation, account, ids)} cross join lateral (${records}) r order by p.id, r._nth`;
     const rows = await rowsOf(ctx, { ...(to.shape as Shape), _parent: text }, select);

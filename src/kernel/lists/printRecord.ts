@@ -1,0 +1,80 @@
+import { type GraphQLField, getArgumentValues } from 'graphql';
+import type { Context } from '../context/context.js';
+import { validId } from '../context/rows.js';
+import { emptySql, rawSql, type Sql, sql } from '../database/sql.js';
+import { type Bound, slot, Template } from '../database/statement.js';
+import type { Variables } from './collect.js';
+import type { FieldPlan, PagePlan } from './printPlan.js';
+import { fieldsSql, type Run, type Tally } from './printSql.js';
+import type { AnyTable } from './window.js';
+
+/** A record by its id, or the one that stands for none, such as the default pipeline. */
+export interface RecordPlan {
+  table: AnyTable;
+  field: GraphQLField<unknown, unknown>;
+  node: PagePlan['node'];
+  fields: FieldPlan[];
+  /** Its statement, where that is the same for every caller and all variables: composed by the first who asks. */
+  composed?: Promise<Composed>;
+}
+
+interface Composed {
+  whole: Template;
+  /** The same as `''` where it has more than so many bytes. */
+  bounded: Template;
+  records: number;
+}
+
+/** The text of a record, `null` where it is not there; '' for one that has more than `bytes`. */
+export const textOfRecord = (row: Sql): Sql => sql`select coalesce((${row})::text, 'null') as part`;
+
+/** A text, or `tooMuch` where it has more bytes. Without the offset PostgreSQL would run the query in both places of its part. */
+export const withinBytes = (query: Sql, bytes: Sql, tooMuch: string): Sql =>
+  sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${tooMuch} end as part from (${query} offset 0) s`;
+
+export function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
+  const { id } = getArgumentValues(field, node, variables) as { id?: string | null };
+  return id ?? undefined;
+}
+
+/** The SQL of a record. Throws 404 where the id is malformed. */
+export async function recordSql(run: Run, plan: RecordPlan): Promise<Sql> {
+  const { table } = plan;
+  const id = idOf(plan, run.variables);
+  const isAsked = id === undefined ? table.options.unnamed! : sql`${table.id} = ${validId(id, table.what)}::uuid`;
+  return rowSql(run, plan, isAsked);
+}
+
+async function rowSql(run: Run, { table, fields }: RecordPlan, isAsked: Sql): Promise<Sql> {
+  const visible = table.options.visible?.(run.ctx);
+  const where = sql`t.account_id = ${run.account} and ${isAsked} and ${table.found} ${visible ? sql`and ${visible}` : emptySql}`;
+  return sql`select row_to_json(o) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) o`;
+}
+
+/** Whether the SQL of a record says the same for all callers and variables, its account and its id aside. */
+export const isFixed = ({ table, fields }: Pick<RecordPlan, 'table' | 'fields'>): boolean =>
+  !table.options.visible &&
+  fields.every((field) => {
+    if (field.kind === 'raw') return true;
+    return (field.kind === 'one' || field.kind === 'list') && isFixed({ table: field.relation.to, fields: field.fields });
+  });
+
+/** The statement of a record with these values, where it is fixed and the caller's budget allows its records. */
+export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: Variables, tally: Tally): Promise<Bound | undefined> {
+  const id = idOf(plan, variables);
+  if (id === undefined) return undefined;
+  plan.composed ??= compose(ctx, plan);
+  const { whole, bounded, records } = await plan.composed;
+  if (records > tally.mostRecords) return undefined;
+  const values = { account: ctx.caller.account.id, id: validId(id, plan.table.what) };
+  const { budget } = ctx.request;
+  return budget ? bounded.with({ ...values, bytes: budget.mostBytes }) : whole.with(values);
+}
+
+async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
+  const tally: Tally = { isPlanned: true, records: 0, mostRecords: Number.POSITIVE_INFINITY };
+  const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
+  const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
+  const bounded = withinBytes(whole, slot('bytes', 'int'), '');
+  return { whole: new Template(whole), bounded: new Template(bounded), records: tally.records };
+}
