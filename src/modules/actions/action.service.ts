@@ -87,7 +87,7 @@ export const sendsEmail = (actions: readonly Action[]): boolean =>
 
 /** The contact of an occasion as it is now. Throws 404 where it is about none, or it is deleted. */
 async function readContact(ctx: Context, id: string | null): Promise<ContactRow> {
-  const contact = found(id ? await ctx.load.contact.load(id) : null, 'Contact') as ContactRow;
+  const contact = found(id ? await ctx.load.contact.fresh(id) : null, 'Contact') as ContactRow;
   sawReference(ctx, 'contact', contact.id);
   return contact;
 }
