@@ -33,6 +33,8 @@ async function processorTime(work: () => Promise<unknown>): Promise<number> {
 const pause = (id: string, next?: string) => node(id, 'wait', next, { config: { minutes: 5 } });
 const blocked = (nodes: Loose[], startNodeId: unknown = 'a') => blockersOf({ graph: { startNodeId, nodes } });
 
+const startingAt = (config: Loose) => ({ graph: { startNodeId: 'a', nodes: [node('a', 'trigger', null, { config })] } });
+
 const cases: [string, () => Promise<string[]>, string[]][] = [
   ['nothing at all', () => blockersOf({}), ['missing_start']],
   ['no start', () => blocked([node('a', 'end')], 'b'), ['missing_start']],
@@ -79,6 +81,43 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
   ['something after the end', () => blocked([node('a', 'end', 'b'), node('b', 'end')]), ['bad_end a']],
   ['an unknown event', () => blockersOf({ triggerEvent: 'moon.rises', graph: aGraph() }), ['bad_trigger']],
   ['two events', () => blockersOf({ triggerEvent: 'tag.created', trigger: { event: 'deal.won' }, graph: aGraph() }), ['bad_trigger']],
+  [
+    'an event of the start that is another one',
+    () => blockersOf({ triggerEvent: 'tag.created', ...startingAt({ event: 'tag.deleted' }) }),
+    ['bad_trigger'],
+  ],
+  [
+    'a start with an event that is no text',
+    () => blockersOf({ triggerEvent: 'tag.created', ...startingAt({ event: 7 }) }),
+    ['bad_trigger'],
+  ],
+  [
+    'trigger conditions that are a list',
+    () => blockersOf({ trigger: { event: 'tag.created', conditions: [{ field: 'name', value: 'x' }] }, graph: aGraph() }),
+    ['bad_condition'],
+  ],
+  ['trigger conditions that are a text', () => blockersOf(startingAt({ event: 'tag.created', conditions: 'name = x' })), ['bad_condition']],
+  [
+    'trigger conditions of an ext automation on no field',
+    () =>
+      blockersOf({ kind: 'ext', extWebhookUrl: 'https://example.com/run', triggerEvent: 'tag.created', triggerConditions: { moon: 1 } }),
+    ['bad_condition'],
+  ],
+  [
+    'two different trigger conditions',
+    () =>
+      blockersOf({
+        ...{ triggerEvent: 'tag.created', triggerConditions: {}, graph: aGraph() },
+        trigger: { event: 'tag.created', conditions: { name: 'x' } },
+      }),
+    ['bad_trigger'],
+  ],
+  [
+    'a condition whose conditions are null',
+    () => blocked([node('a', 'condition', null, { config: { conditions: null } })]),
+    ['bad_condition a'],
+  ],
+  ['a branch without its condition', () => blocked([node('a', 'branch', null, { branches: [{ next: null }] })]), ['bad_branch a']],
   ['an ext automation without an address', () => blockersOf({ kind: 'ext' }), ['missing_url']],
 ];
 

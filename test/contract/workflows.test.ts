@@ -36,6 +36,8 @@ describe('POST /workflows', () => {
   it.each([
     [{ name: '' }, 'name'],
     [{ trigger: { event: 'moon.risen' } }, 'trigger.event'],
+    [{ trigger: { event: 'workflow_run.created' } }, 'trigger.event'],
+    [{ trigger: { event: 'automation_run.updated' } }, 'trigger.event'],
     [{ trigger: { event: 'contact.created', conditions: { colour: 'red' } } }, 'trigger.conditions.colour'],
     [{ actions: [{ type: 'dance' }] }, 'actions.0.type'],
     [{ actions: [task, { type: 'send_email', config: {} }] }, 'actions.1.config.templateId'],

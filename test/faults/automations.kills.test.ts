@@ -182,9 +182,70 @@ async function enrolled(id: string, contact: Loose): Promise<() => Promise<unkno
   return () => outside.query(`update automation_runs set due_at = now() where automation_id = '${id}'`);
 }
 
+function deleted(): void {
+  /** Begins something that may have to wait, and goes on once it does or is over. */
+  async function begun<T>(work: Promise<T>, waiting: number): Promise<{ done: Promise<T> }> {
+    const areWaiting = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length >= waiting;
+    await Promise.race([work, eventually(areWaiting, patience)]);
+    return { done: work };
+  }
+  const active = async (actions: Loose[], event: string): Promise<Loose> => {
+    const { id } = dataOf(await asked.caller.post('/workflows', { name: 'Raced', trigger: { event }, actions }));
+    return dataOf(await asked.caller.post(`/workflows/${id}/activate`, {}));
+  };
+  const runsOf = async ({ id }: Loose) => (await outside.query(`select * from workflow_runs where workflow_id = '${id}'`)).rows as Loose[];
+  const task = { type: 'create_task', config: { title: 'Raced' } };
+
+  it('while the reader makes its run: that run does nothing', async () => {
+    const workflow = await active([task], 'contact.created');
+    await outside.query(`create function raced() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(4343); return new; end'`);
+    await outside.query('create trigger raced before insert on workflow_runs for each row execute function raced()');
+    let contact: Loose = {};
+    let deleting: { done: Promise<{ status: number }> } | undefined;
+    await whileHeld(
+      'select pg_advisory_xact_lock(4343)',
+      async () => {
+        contact = await person();
+      },
+      async () => {
+        deleting = await begun(asked.caller.del(`/workflows/${workflow.id}`), 2);
+      },
+    );
+    expect((await deleting!.done).status).toBe(200);
+    await outside.query('drop trigger raced on workflow_runs');
+    await eventually(async () => (await runsOf(workflow)).every(({ status }) => status !== 'running'), patience);
+    expect((await runsOf(workflow)).map(({ status, error }) => [status, error])).toEqual([['failed', 'workflow_deleted']]);
+    expect((await get(`/tasks?contact_id=${contact.id}`)).meta.total).toBe(0);
+  });
+
+  it('while one of its runs is retried: it is refused', async () => {
+    const workflow = await active([{ type: 'update_field', config: { entity: 'deal', field: 'title', value: 'x' } }], 'contact.created');
+    await person();
+    const [run] = await eventually(async () => {
+      const runs = await runsOf(workflow);
+      return runs[0]?.status === 'failed' && runs;
+    }, patience).then((runs) => runs as Loose[]);
+    const holder = new pg.Client(worker.databaseUrl);
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query(`update workflows set deleted_at = now(), is_active = false where id = '${workflow.id}'`);
+    const retrying = await begun(asked.caller.post(`/workflows/${workflow.id}/runs/${run!.id}/retry`, {}), 1);
+    await holder.query('commit');
+    await holder.end();
+    expect((await retrying.done).status).toBe(409);
+    expect((await runsOf(workflow)).map(({ status }) => status)).toEqual(['failed']);
+  });
+}
+
 onPostgres(describe)('a process that is killed, or frozen, while automations run', () => {
   processes();
   inTheDatabase();
   onTheWayOut();
   frozen();
+});
+
+onPostgres(describe)('a workflow that is deleted', () => {
+  processes();
+  deleted();
 });

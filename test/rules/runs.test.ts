@@ -78,6 +78,48 @@ describe('what a run says of people', () => {
   });
 });
 
+describe('what an action changes of the contact', () => {
+  it('is what the next actions see', async () => {
+    const actions = [
+      { type: 'assign_contact', config: { userId: acme.ownerId } },
+      { type: 'update_field', config: { field: 'firstName', value: 'Bob' } },
+      { type: 'create_task', config: { title: 'Call {{contact.firstName}}' } },
+      { type: 'update_field', config: { field: 'doNotContact', value: true } },
+      { type: 'send_email', config: { subject: 'S', body: 'B' } },
+    ];
+    const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Next' } }, actions });
+    const { id } = await acme.contact({ firstName: 'Ada', lastName: 'Next', email: 'next@example.com' });
+    const [run] = await endedRuns(acme, workflow);
+    expect(dataOf(await acme.owner.get(`/tasks?contact_id=${id}`)).data).toMatchObject([{ title: 'Call Bob', assignedTo: acme.ownerId }]);
+    expect(run!.actions.at(-1)).toMatchObject({ status: 'skipped', result: { reason: 'do_not_contact' } });
+    await acme.owner.del(`/workflows/${workflow.id}`);
+  });
+});
+
+describe('an event of a run', () => {
+  it('starts no run of a workflow, not even of one that was made to wait for it', async () => {
+    const workflow = await activeWorkflow(acme, { trigger: { event: 'tag.updated' }, actions: [task] });
+    const trigger = JSON.stringify({ event: 'workflow_run.created', conditions: null });
+    await api.app.database.execute(
+      `update workflows set trigger_event = 'workflow_run.created', trigger = '${trigger}' where id = '${workflow.id}'`,
+    );
+    const [first, second] = [
+      await activeWorkflow(acme, { trigger: { event: 'tag.created' }, actions: [] }),
+      await activeWorkflow(acme, { trigger: { event: 'tag.deleted' }, actions: [] }),
+    ];
+    const { id } = await acme.tag('Runs');
+    await endedRuns(acme, first!);
+    // What was told of that run has its place before the next event.
+    dataOf(await acme.owner.del(`/tags/${id}`));
+    await endedRuns(acme, second!);
+    expect(await runsOf(acme, workflow)).toEqual([]);
+    const { data: told } = dataOf(await acme.owner.get('/events?names=workflow_run.created&per_page=200'));
+    const [run] = await runsOf(acme, first!);
+    expect(told.find(({ entityId }: Loose) => entityId === run!.id).causes).toEqual([{ kind: 'workflow', id: first!.id, runId: run!.id }]);
+    for (const each of [workflow, first, second]) await acme.owner.del(`/workflows/${each!.id}`);
+  });
+});
+
 describe('a run whose contact is merged', () => {
   it('goes on with the contact that is kept', async () => {
     const execute = (text: string) => api.app.database.execute(text);

@@ -3,6 +3,15 @@ import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { type Evaluation, readConditions } from '../../kernel/lists/conditions.js';
 
+/** What workflows and automations themselves tell of: what they start by it would start itself. */
+const ownNouns = ['automation_run', 'automation_step_log', 'workflow_run'];
+
+/** Whether an event may start a run, or end a wait: every event of the system but those of runs. */
+export const isTrigger = ({ app }: Context, name: string): boolean => {
+  const event = app.registry.events.get(name);
+  return event !== undefined && !ownNouns.includes(event.of.noun);
+};
+
 /** The runs that may lead to one; where so many did, the next one is not begun. */
 const longestChain = 10;
 

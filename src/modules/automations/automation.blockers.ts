@@ -2,6 +2,7 @@ import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { readConditions } from '../../kernel/lists/conditions.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
+import { isTrigger } from '../actions/action.trigger.js';
 import {
   type Blocker,
   type Draft,
@@ -15,7 +16,6 @@ import {
 } from './automation.graph.js';
 import { mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
-import { isTrigger } from './automation.triggers.js';
 import { waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
 import { conditionsType } from './run.decide.js';
@@ -31,21 +31,21 @@ export async function planOf(ctx: Context, draft: Draft): Promise<{ plan: Plan; 
   const isTooLarge = given.nodes.length > mostNodes;
   const nodes = isTooLarge ? [] : given.nodes.map(wholeNode);
   const start = nodes.find(({ id }) => id === given.startNodeId);
-  const { event, conditions } = triggerOf(draft, start);
+  const { event, conditions, isOne } = triggerOf(draft, start);
   const plan: Plan = {
     ...{ kind: draft.kind, event, conditions, schedule: draft.schedule, timezone: draft.scheduleTimezone },
     ...{ startNodeId: given.startNodeId, nodes: draft.kind === 'ext' ? [] : nodes },
     ...{ extWebhookUrl: draft.extWebhookUrl, extWorkflowId: draft.extWorkflowId },
   };
   const isExt = draft.kind === 'ext';
-  const found = [...ofTrigger(ctx, draft, plan), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, nodes, isTooLarge))];
-  if (!isExt) found.push(...ofConditions(ctx, plan), ...(await cleanActions(ctx, plan.nodes)));
+  const found = [...ofTrigger(ctx, plan, isOne), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, nodes, isTooLarge))];
+  found.push(...ofConditions(ctx, plan), ...(await cleanActions(ctx, plan.nodes)));
   return { plan, blockers: found.slice(0, mostTold) };
 }
 
-function ofTrigger(ctx: Context, draft: Draft, { event }: Plan): Blocker[] {
-  const said = [draft.triggerEvent, draft.trigger?.event].filter((name) => name !== null && name !== undefined);
-  if (said.some((name) => name !== event)) return [at(null, 'bad_trigger', 'triggerEvent and trigger.event name different events')];
+function ofTrigger(ctx: Context, { event }: Plan, isOne: boolean): Blocker[] {
+  const places = 'triggerEvent and triggerConditions, trigger, and the config of the start';
+  if (!isOne) return [at(null, 'bad_trigger', `${places} must not name different events or conditions`)];
   if (event === null || isTrigger(ctx, event)) return [];
   return [at(null, 'bad_trigger', `${event.slice(0, 100)} is no event that starts automations`)];
 }
@@ -159,8 +159,10 @@ const ofLinks = (nodes: GraphNode[], byId: ReadonlyMap<string, GraphNode>): Bloc
 /** What the config of a node lacks. */
 function ofNode(ctx: Context, node: GraphNode): Blocker[] {
   const { id, type, config, branches, next } = node;
-  if (type === 'condition' && config.conditions === undefined) return [at(id, 'bad_condition', 'its config needs conditions')];
+  if (type === 'condition' && (config.conditions ?? null) === null) return [at(id, 'bad_condition', 'its config needs conditions')];
   if (type === 'branch' && branches.length === 0) return [at(id, 'bad_branch', 'it needs at least one branch')];
+  if (type === 'branch' && branches.some(({ when }) => when === null))
+    return [at(id, 'bad_branch', 'each branch needs conditions in when; the way of all others is next')];
   if (type === 'action' && !isActionType(config.type))
     return [at(id, 'bad_action', `its config needs a type: ${Object.keys(actionKinds).join(', ')}`)];
   if (type === 'end' && (next !== null || branches.length > 0)) return [at(id, 'bad_end', 'nothing follows an end')];

@@ -1,10 +1,10 @@
 import { mayUse } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { type JsonSchema, recordSchema } from '../../kernel/model/recordSchema.js';
+import { isTrigger } from '../actions/action.trigger.js';
 import type { TriggerEvent } from './automation.catalog.model.js';
 import type { AutomationKind } from './automation.model.js';
 import { sampleOf } from './automation.sample.js';
-import { isTrigger } from './automation.triggers.js';
 
 /** The schema that says how records are shown. */
 type Schema = ReturnType<Context['app']['registry']['schema']>;

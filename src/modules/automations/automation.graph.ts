@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { invalidField, unprocessable } from '../../kernel/base/errors.js';
 import { type AutomationFields, mostNodes, type nodeTypes } from './automation.model.js';
 
@@ -22,7 +23,7 @@ export interface GraphNode {
 export interface Plan {
   kind: 'native' | 'ext';
   event: string | null;
-  conditions: object | null;
+  conditions: unknown;
   schedule: string | null;
   timezone: string | null;
   startNodeId: string | null;
@@ -84,10 +85,24 @@ export const wholeNode = ({ id, type, config, next, branches }: Record<string, u
 export const nextOf = ({ next, branches }: GraphNode): string[] =>
   [next, ...branches.map((branch) => branch.next)].filter((id): id is string => id !== null);
 
-/** What starts a draft: the event and its conditions, wherever they are said. */
+type Said = Partial<Record<'event' | 'conditions', unknown>>;
+
+/**
+ * What starts a draft: the event and its conditions, wherever they are said. They are handed on as they are, for whoever says what is
+ * wrong with them; `isOne` says whether all places say the same.
+ */
 export function triggerOf({ triggerEvent, trigger, triggerConditions }: Draft, start: GraphNode | undefined) {
-  const config = start?.type === 'trigger' ? start.config : {};
-  const event = triggerEvent ?? textOf(trigger?.event) ?? textOf(config.event);
-  const conditions = triggerConditions ?? trigger?.conditions ?? config.conditions;
-  return { event, conditions: isObject(conditions) ? conditions : null };
+  const places = [
+    { event: triggerEvent, conditions: triggerConditions },
+    trigger ?? {},
+    start?.type === 'trigger' ? start.config : {},
+  ] as Said[];
+  const said = (member: keyof Said) => places.map((place) => place[member]).filter((value) => value !== null && value !== undefined);
+  const [events, conditions] = [said('event'), said('conditions')];
+  const isOne = [events, conditions].every(([first, ...more]) => more.every((other) => isDeepStrictEqual(first, other)));
+  return {
+    event: textOf(events[0]),
+    conditions: conditions[0] ?? null,
+    isOne: isOne && (events.length === 0 || textOf(events[0]) !== null),
+  };
 }

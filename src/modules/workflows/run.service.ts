@@ -1,7 +1,9 @@
 import { check, conflict, found, notFound } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
+import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { relinks } from '../../kernel/lists/relink.js';
@@ -73,17 +75,29 @@ export const pending = ({ type, config }: Pick<WorkflowRunAction, 'type' | 'conf
   ...{ type, config, status: 'pending', result: null, error: null, executedAt: null },
 });
 
+// Before the run, as who deletes the workflow and ends its runs does.
+const workflowOfRun = statement({
+  name: 'workflowOfRun',
+  takes: { run: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, run }) => sql`
+    select w.id from workflows w where w.account_id = ${account} and w.deleted_at is null and w.id = (
+      select r.workflow_id from workflow_runs r where r.account_id = ${account} and r.id = ${run}) for share of w`,
+});
+
 /**
  * POST /workflows/{id}/runs/{runId}/retry: a failed run goes on from the action that failed, as it was when the run started. 409
  * while it has not failed, and where it ended as a loop or its workflow is deleted.
  */
 export async function retryRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
   ctx.lockRows();
-  const before = await ctx.forChange(runToChange, validId(id, 'WorkflowRun'), 'WorkflowRun');
+  const [live] = await ctx.rows(workflowOfRun, { run: validId(id, 'WorkflowRun') });
+  const before = await ctx.forChange(runToChange, id, 'WorkflowRun');
   check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
   check(before.status === 'failed', () => conflict(`The run has not failed: it is ${before.status}`));
   check(before.error !== 'loop', () => conflict('The run led to itself'));
-  check(await ctx.load.workflow.load(before.workflowId), () => conflict('The workflow is deleted'));
+  check(live, () => conflict('The workflow is deleted'));
   const actions = before.actions.map((action, i) => (i < before.nextAction ? action : pending(action)));
   const after = ctx.update('WorkflowRun', before, {
     ...{ actions, status: 'running', error: null, tries: 0, dueAt: ctx.now(), completedAt: null, durationMs: null },

@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import type { Evaluation } from '../../kernel/lists/conditions.js';
 import { contactOf } from '../actions/action.service.js';
-import { evaluationOf, isLoop } from '../actions/action.trigger.js';
+import { evaluationOf, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
 import type { RunRow } from './workflow.table.js';
@@ -22,21 +22,25 @@ export const wanted = (account: Sql): Sql => sql`
 
 const starting = { workflows: json<Active[]>(), contacts: json<string[]>() };
 
+// The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them.
 // A contact that was deleted for good meanwhile is no contact of a run.
 const started = statement({
   name: 'workflowsStartedBy',
   takes: { events: listOf(text), contacts: listOf(uuid) },
   row: starting,
+  locks: true,
   text: ({ account, events, contacts }) => sql`
     select (select coalesce(json_agg(a), '[]') from (
       select w.id, w.name, w.trigger, w.actions, w.activated_after::text as "activatedAfter" from workflows w
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
-      order by w.created_at, w.id) a) as workflows,
+      order by w.created_at, w.id for share of w) a) as workflows,
     (select coalesce(json_agg(c.id), '[]') from contacts c where c.account_id = ${account} and c.id = any(${contacts})) as contacts`,
 });
 
 /** Makes a run of each event and each active workflow that waits for it and whose conditions hold. */
-export async function startRuns(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
+export async function startRuns(ctx: Context, told: readonly FeedEvent[]): Promise<void> {
+  const events = told.filter(({ name }) => isTrigger(ctx, name));
+  if (events.length === 0) return;
   const names = [...new Set(events.map(({ name }) => name))];
   const contacts = [...new Set(events.flatMap(({ type, data }) => contactOf(type, data) ?? []))];
   const [{ workflows, contacts: known }] = (await ctx.rows(started, { events: names, contacts })) as [RowOf<typeof starting>];
@@ -78,10 +82,12 @@ async function begin(ctx: Context, { event, workflow, evaluation }: Begun, conta
           dueAt: now,
         }),
   });
-  await emitRun(ledBy(ctx, event.causes), 'created', run);
-}
-
-/** The context in which something is told as led to by runs. */
-function ledBy(ctx: Context, causes: readonly Cause[]): Context {
-  return causes.reduce((within, cause) => within.within(cause, ctx.caller.actor!), ctx);
+  const { id, name } = workflow;
+  const actor = { kind: 'workflow', id, name } as const;
+  const chain: Cause[] = [...event.causes, { kind: 'workflow', id, runId: run.id }];
+  await emitRun(
+    chain.reduce((within, cause) => within.within(cause, actor), ctx),
+    'created',
+    run,
+  );
 }

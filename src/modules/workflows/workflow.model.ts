@@ -33,7 +33,9 @@ export const mostActions = 50;
 /** Contract "Workflow", trigger. */
 @ObjectType({ description: 'What starts a workflow' })
 export class WorkflowTrigger {
-  @Text(100, 'The name of an event: contact.created, deal.stage_changed, form.submitted; any that GET /events tells', { required: true })
+  @Text(100, 'The name of an event: contact.created, deal.stage_changed, form.submitted; any that GET /events tells, those of runs aside', {
+    required: true,
+  })
   event: string;
   @JsonObject(
     64,

@@ -13,6 +13,7 @@ import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
+import { isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { signingSecretOf } from '../webhooks/webhook.queue.js';
@@ -64,13 +65,15 @@ export const workflowsById: Batch<WorkflowRow | null> = async (ctx, ids) => inOr
 const toChange = rowsToChange('workflows', wholeWorkflow, workflowTable.columns);
 const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'), 'Workflow');
 
-/** Throws 400 naming what is wrong with a trigger: an event that nothing tells, conditions over what its record does not have. */
+/** Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does not have. */
 function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined): WorkflowTrigger | null {
   if (!trigger) return null;
-  const event = ctx.app.registry.events.get(trigger.event);
-  const names = [...ctx.app.registry.events.keys()];
-  check(event, () => invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`));
-  readConditions(ctx, event.of.type, trigger.conditions, 'trigger.conditions');
+  const { events } = ctx.app.registry;
+  const names = [...events.keys()].filter((name) => isTrigger(ctx, name));
+  check(isTrigger(ctx, trigger.event), () =>
+    invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`),
+  );
+  readConditions(ctx, events.get(trigger.event)!.of.type, trigger.conditions, 'trigger.conditions');
   return { event: trigger.event, conditions: trigger.conditions ?? null };
 }
 
