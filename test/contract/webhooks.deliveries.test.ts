@@ -124,6 +124,15 @@ describe('POST /webhooks/manage/{id}/rotate-secret', () => {
     expect(() => new Webhook(made.secret).verify(later.body, later.headers)).toThrow();
     expect(later.headers['x-service-signature-previous']).toBeUndefined();
   });
+
+  it('has a test signed with both secrets as well', async () => {
+    const made = await webhook();
+    const { secret } = dataOf(await key.post(`/webhooks/manage/${made.id}/rotate-secret`));
+    dataOf(await key.post(`/webhooks/manage/${made.id}/test`));
+    const [{ headers, body }] = receiver.received as [Loose];
+    for (const one of [secret, made.secret]) expect(() => new Webhook(one).verify(body, headers)).not.toThrow();
+    expect(headers['x-service-signature-previous']).toMatch(/^[0-9a-f]{64}$/);
+  });
 });
 
 describe('POST /webhooks/replay', () => {

@@ -6,7 +6,7 @@ import { flag, instant, integer, nullable, type RowOf, readerOf, text, uuid, wor
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isHopeless, switchOff } from './webhook.off.js';
-import { headersOf, opened, outcomeOf, signingSecretOf } from './webhook.queue.js';
+import { headersOf, opened, outcomeOf, secretsOfWebhook, signingSecretOf } from './webhook.queue.js';
 import { settleAttempt } from './webhook.settle.js';
 
 const second = 1000;
@@ -79,10 +79,7 @@ function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[
   const { ownSecret, secret, previousSecret, previousSecretUntil, sourceKind, sourceId } = delivery;
   if (ownSecret) return [opened(ctx.app, `webhook_deliveries.secret ${id}`, ownSecret)];
   if (!secret) return [signingSecretOf(ctx, { kind: sourceKind as 'workflow', id: sourceId })];
-  const place = `webhooks.secret ${sourceId}`;
-  const current = opened(ctx.app, place, secret);
-  const isBoth = previousSecret && previousSecretUntil && previousSecretUntil > ctx.now();
-  return isBoth ? [current, opened(ctx.app, place, previousSecret)] : [current];
+  return secretsOfWebhook(ctx, sourceId, { secret, previousSecret, previousSecretUntil });
 }
 
 /** One attempt at a delivery: outside of any transaction; what came of it is kept while the attempt is ours. */

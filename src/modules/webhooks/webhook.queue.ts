@@ -88,6 +88,28 @@ interface Signed {
   trace?: { traceparent: string; tracestate?: string };
 }
 
+/** The secrets of a webhook, sealed: the one before signs as well, until then. */
+export interface Secrets {
+  secret: string;
+  previousSecret: string | null;
+  previousSecretUntil: Date | null;
+}
+
+/** What signs what is sent to a registered webhook. */
+export function secretsOfWebhook(
+  ctx: Context,
+  id: string,
+  { secret, previousSecret, previousSecretUntil }: Secrets,
+): [string, ...string[]] {
+  const place = placeOf(id);
+  const current = opened(ctx.app, place, secret);
+  const isBoth = previousSecret && previousSecretUntil && previousSecretUntil > ctx.now();
+  return isBoth ? [current, opened(ctx.app, place, previousSecret)] : [current];
+}
+
+/** The place of the secret of a webhook, with which it is sealed. */
+export const placeOf = (id: string): string => `webhooks.secret ${id}`;
+
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
 
 /**

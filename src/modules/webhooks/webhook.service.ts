@@ -1,7 +1,7 @@
 import { AppError, check, found, orNull, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
-import { emptyRow, instant, text, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -9,7 +9,7 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
-import { bodyOf, checkUrlNow, headersOf, newSecret, opened, outcomeOf, sealed } from './webhook.queue.js';
+import { bodyOf, checkUrlNow, headersOf, newSecret, outcomeOf, placeOf, sealed, secretsOfWebhook } from './webhook.queue.js';
 import { type WebhookRow, webhookTable } from './webhook.table.js';
 
 /** Contract GET /webhooks/manage: newest first. */
@@ -38,8 +38,6 @@ function checkedEvents(ctx: Context, events: readonly string[]): string[] {
   return [...new Set(events)];
 }
 
-const place = (id: string) => `webhooks.secret ${id}`;
-
 /** Contract POST /webhooks/manage: 422 for whatever is wrong with a field. The secret is in this reply and nowhere else. */
 export async function createWebhook(ctx: Context, input: CreateWebhookInput): Promise<WebhookWithSecret> {
   const events = checkedEvents(ctx, input.events);
@@ -52,7 +50,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     const { secret: _secret, ...webhook } = inside.insert('Webhook', {
       ...emptyRow(webhookTable.shape),
       ...own,
-      secret: sealed(ctx.app, place(id), secret),
+      secret: sealed(ctx.app, placeOf(id), secret),
     });
     await inside.follow('webhooks');
     await inside.emit({ name: 'webhook.created', record: webhook });
@@ -109,12 +107,14 @@ export async function archiveWebhook(ctx: Context, id: string) {
   return { archivedId: before.id, archived: true };
 }
 
-const secretOf = statement({
-  name: 'secretOfWebhook',
+const secretsOf = statement({
+  name: 'secretsOfWebhook',
   takes: { id: uuid },
-  row: { secret: text },
+  row: { secret: text, previousSecret: nullable(text), previousSecretUntil: nullable(instant) },
   planned: true,
-  text: ({ account, id }) => sql`select w.secret from webhooks w where w.account_id = ${account} and w.id = ${id}`,
+  text: ({ account, id }) => sql`
+    select w.secret, w.previous_secret as "previousSecret", w.previous_secret_until as "previousSecretUntil"
+    from webhooks w where w.account_id = ${account} and w.id = ${id}`,
 });
 
 const bothSignMs = 24 * 60 * 60 * 1000;
@@ -123,10 +123,10 @@ const bothSignMs = 24 * 60 * 60 * 1000;
 export async function rotateSecret(ctx: Context, id: string): Promise<WebhookWithSecret> {
   ctx.lockRows();
   const before = await ctx.forChange(toChange, id, 'Webhook');
-  const [kept] = await ctx.rows(secretOf, { id: before.id });
+  const [kept] = await ctx.rows(secretsOf, { id: before.id });
   const secret = newSecret(ctx.app);
   const previousSecretUntil = new Date(ctx.now().getTime() + bothSignMs);
-  const given = { previousSecretUntil, previousSecret: kept!.secret, secret: sealed(ctx.app, place(before.id), secret) };
+  const given = { previousSecretUntil, previousSecret: kept!.secret, secret: sealed(ctx.app, placeOf(before.id), secret) };
   const { secret: _secret, previousSecret: _previous, ...webhook } = ctx.update('Webhook', before, given);
   const changes = changesBetween(before, webhook, ['previousSecretUntil']);
   await ctx.emit({ name: 'webhook.updated', record: webhook, changes });
@@ -142,10 +142,10 @@ const ping = 'test.ping';
 export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest> {
   const webhook = await getWebhook(ctx, id);
   checkTrial(ctx);
-  const [kept] = await ctx.rows(secretOf, { id: webhook.id });
+  const [kept] = await ctx.rows(secretsOf, { id: webhook.id });
   const [eventId, at] = [ctx.app.clock.id(), ctx.now()];
   const body = bodyOf(ctx, { id: eventId, event: ping, createdAt: at, data: { webhookId: webhook.id, message: 'This is a test.' } });
-  const secrets = [opened(ctx.app, place(webhook.id), kept!.secret)] as const;
+  const secrets = secretsOfWebhook(ctx, webhook.id, kept!);
   const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets });
   const { delivered, status, ms, error } = outcomeOf(await ctx.app.egress.post({ url: webhook.url, headers, body }));
   const outcome = { success: delivered, statusCode: status, responseTime: ms, event: ping };
