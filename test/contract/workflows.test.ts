@@ -101,3 +101,25 @@ describe('an active workflow', () => {
     await acme.owner.del(`/workflows/${workflow.id}`);
   });
 });
+
+describe('a workflow on what is deleted', () => {
+  it('does what can be done about what was deleted', async () => {
+    const farewell = { type: 'create_task', config: { title: 'Ask why {{record.firstName}} {{contact.lastName}} left' } };
+    const gone = await active({ trigger: { event: 'contact.deleted' }, actions: [farewell] });
+    const lost = await active({
+      trigger: { event: 'deal.deleted' },
+      actions: [{ type: 'create_task', config: { title: 'Without {{deal.title}}' } }],
+    });
+    const [{ id }, other] = [await acme.contact({ firstName: 'Ada', lastName: 'Gone' }), await acme.contact({ firstName: 'Bob' })];
+    const deal = await acme.deal({ title: 'Mill', contactId: other.id });
+    dataOf(await acme.owner.del(`/contacts/${id}`));
+    dataOf(await acme.owner.del(`/deals/${deal.id}`));
+    const [[first], [second]] = [await ended(gone), await ended(lost)];
+    expect([first.error, second.error]).toEqual([null, null]);
+    expect(first.contactId).toBe(id);
+    const made = async (run: Loose) => dataOf(await acme.owner.get(`/tasks/${run.actions[0].result.taskId}`));
+    expect(await made(first)).toMatchObject({ title: 'Ask why Ada Gone left', contactId: null });
+    expect(await made(second)).toMatchObject({ title: 'Without Mill', contactId: other.id, dealId: null });
+    for (const workflow of [gone, lost]) await acme.owner.del(`/workflows/${workflow.id}`);
+  });
+});

@@ -184,6 +184,28 @@ describe('a wait for an event', () => {
     expect((await automations.steps(run!))[0]!.output).toMatchObject({ ended: 'event', event: 'contact.updated', next: 'yes' });
   });
 
+  it('ends by one that a process told whose clock is behind', async () => {
+    const contact = await automations.contact();
+    const [run] = await automations.enroll(await automations.make(nodes), contact);
+    await automations.until(run!, 'waiting');
+    api.clock.advance(-5 * minute);
+    dataOf(await key().patch(`/contacts/${contact}`, { city: 'Oslo' }));
+    await automations.until(run!, 'success');
+    expect(await automations.tasks(contact)).toEqual(['yes']);
+  });
+
+  it('does not end by what the run itself did before', async () => {
+    const moves = aNode('moves', 'action', { type: 'update_field', config: { field: 'city', value: 'Oslo' } }, 'reply');
+    const contact = await automations.contact();
+    const [run] = await automations.enroll(await automations.make([moves, ...nodes]), contact);
+    await automations.until(run!, 'waiting');
+    await automations.read();
+    expect((await automations.run(run!)).status).toBe('waiting');
+    dataOf(await key().patch(`/contacts/${contact}`, { jobTitle: 'Boss' }));
+    await automations.until(run!, 'success');
+    expect(await automations.tasks(contact)).toEqual(['yes']);
+  });
+
   it('ends by its timeout', async () => {
     const contact = await automations.contact();
     const [run] = await automations.enroll(await automations.make(nodes), contact);

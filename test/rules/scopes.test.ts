@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLObjectType, getNamedType, isAbstractType, isLeafType, isObjectType, parse } from 'graphql';
 import { contract } from '../../src/app.js';
 import { markOf, needsOf } from '../../src/kernel/access/access.js';
-import { type Account, dataOf, expectGraphQLRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+import { aNode } from '../support/automations.js';
+import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 beforeAll(async () => {
@@ -155,5 +157,56 @@ describe('a key without the scope users', () => {
   it('is refused what only a fragment asks for', async () => {
     const query = '{ notes { nodes { author { id } ...More } } } fragment More on Note { author { email } }';
     expectGraphQLRefusal(await key.gql(query), 403);
+  });
+});
+
+describe('who may not see an event', () => {
+  let acme: Account;
+  beforeAll(async () => {
+    acme = await api.seed.account();
+  });
+  const ofKeys = { name: 'W', trigger: { event: 'api_key.created' } };
+
+  it('cannot have it start a workflow, and changes one that waits for it', async () => {
+    const member = await acme.member();
+    const narrow = await acme.key({ scopes: ['workflows'] });
+    for (const [caller, event] of [
+      [member, 'api_key.created'],
+      [member, 'webhook.created'],
+      [narrow, 'contact.created'],
+    ] as const) {
+      expectRefusal(await caller.post('/workflows', { name: 'W', trigger: { event } }), 403);
+    }
+    const own = dataOf(await member.post('/workflows', { name: 'W', trigger: { event: 'contact.created' } }));
+    expectRefusal(await member.patch(`/workflows/${own.id}`, { trigger: ofKeys.trigger }), 403);
+    const { id } = dataOf(await acme.owner.post('/workflows', ofKeys));
+    expectRefusal(await member.post(`/workflows/${id}/activate`), 403);
+    expect(dataOf(await acme.owner.post(`/workflows/${id}/activate`)).status).toBe('active');
+    const changed = { name: 'Other', trigger: { ...ofKeys.trigger, conditions: { permission: 'admin' } } };
+    expect(dataOf(await member.patch(`/workflows/${id}`, changed))).toMatchObject({ name: 'Other', isActive: true });
+    await acme.key({ name: 'Told' });
+    const told = await eventually(async () =>
+      dataOf(await acme.owner.get('/events?names=api_key.created')).data.find(
+        ({ data }: { data: { name: string } }) => data.name === 'Told',
+      ),
+    );
+    expectRefusal(await member.post(`/workflows/${own.id}/dry-run`, { eventId: told.eventId }), 400, 'eventId');
+    expect(dataOf(await acme.owner.post(`/workflows/${own.id}/dry-run`, { eventId: told.eventId })).reason).toBe('another_event');
+  });
+
+  it('cannot have it start an automation, or end a wait of one', async () => {
+    const member = await acme.member();
+    const end = aNode('end', 'end');
+    const drafts = [
+      { triggerEvent: 'webhook.created', graph: { startNodeId: 'end', nodes: [end] } },
+      { graph: { startNodeId: 'wait', nodes: [aNode('wait', 'wait', { event: 'webhook.created' }, 'end'), end] } },
+    ];
+    for (const draft of drafts) {
+      const { id } = dataOf(await member.post('/automations', { name: 'A', ...draft }));
+      expectRefusal(await member.post(`/automations/${id}/publish`), 403);
+      expect(dataOf(await acme.owner.post(`/automations/${id}/publish`)).active).toBe(true);
+      dataOf(await member.patch(`/automations/${id}`, { active: false }));
+      expectRefusal(await member.patch(`/automations/${id}`, { active: true }), 403);
+    }
   });
 });

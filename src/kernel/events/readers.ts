@@ -1,4 +1,4 @@
-import { integer, json, text } from '../database/kinds.js';
+import { bigint, integer, json, text } from '../database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
 import { feedColumns, type StoredEvent } from './feedStore.js';
@@ -20,6 +20,13 @@ export const followFeed = statement({
     insert into feed_readers (account_id, name, pos)
     values (${account}, ${name}, coalesce((select pos from feed_heads where account_id = ${account}), 0))
     on conflict (account_id, name) do nothing`,
+});
+
+/** Where the feed of the account ends: what has its place by now, whatever the clocks of processes say. */
+export const endOfFeed = statement({
+  name: 'endOfFeed',
+  row: { pos: bigint },
+  text: ({ account }) => sql`select coalesce((select pos from feed_heads where account_id = ${account}), 0)::text as pos`,
 });
 
 /** One step of a reader: the next events that it wants, taken in a transaction that is to make something of them. */

@@ -71,7 +71,8 @@ function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
   return dueDate === undefined ? null : (deadline(dueDate, 'dueDate', () => undefined, { account: ctx.caller.account }) as Date);
 }
 
-function dealOf({ happening: { type, data } }: Acting): string | null {
+function dealOf({ happening: { event, type, data } }: Acting): string | null {
+  if (event === 'deal.deleted') return null;
   const id = type === 'Deal' ? data.id : data.dealId;
   return typeof id === 'string' ? id : null;
 }

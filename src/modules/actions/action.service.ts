@@ -103,8 +103,9 @@ export function actor(ctx: Context, occasion: Occasion): (action: Action, place:
     return contact;
   };
   const values = async (): Promise<MergeValues> => ({
+    contact: null,
     ...valuesOf(ctx, occasion),
-    contact: occasion.contactId ? await loaded() : null,
+    ...(occasion.contactId && { contact: await loaded() }),
   });
   return async ({ type, config }, place) => {
     const acting: Acting = { ...occasion, place, contact: loaded, values };
@@ -141,6 +142,9 @@ export function faultOf(error: unknown): string {
   if (!(known instanceof AppError) || statusOf[known.code] >= 500) return 'internal_error: Something went wrong on our side';
   return `${known.code}: ${known.message}`.slice(0, 1000);
 }
+
+/** The contact for whom a run acts that an event started: none where the contact was deleted. */
+export const actsFor = (event: string, contactId: string | null): string | null => (event === 'contact.deleted' ? null : contactId);
 
 /** The contact that a record is about: itself, or the one that it names. */
 export function contactOf(type: string | null, data: Readonly<Record<string, unknown>>): string | null {

@@ -4,6 +4,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { visibleNames } from '../../kernel/feed/feed.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -79,19 +80,28 @@ async function mayRun(ctx: Context, actions: readonly Action[]): Promise<void> {
   holdTemplates(ctx, actions);
 }
 
+/** Throws 403 where the version starts by an event, or waits for one, that the caller may not see: its runs would show it. */
+function checkEvents(ctx: Context, { event, nodes }: Plan): void {
+  const waited = nodes.filter(({ type }) => type === 'wait').map(({ config }) => config.event);
+  const named = [event, ...waited].filter((name): name is string => typeof name === 'string' && ctx.app.registry.events.has(name));
+  visibleNames(ctx, named);
+}
+
 const actionsOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
 
-/** Throws where a published version must not start runs again: as publishing does, and 400 where what its actions name is gone. */
+/** Throws where a published version must not start runs again: 403, 402 as publishing does, and 400 where what its actions name is gone. */
 export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
+  checkEvents(ctx, plan);
   const placed = actionsOf(plan).map((node) => ({ ...actionOf(node), at: node.id }));
   await mayRun(ctx, await checkActions(ctx, placed));
 }
 
-/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers. */
+/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers, 403 for an event that the caller may not see. */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
   const before = await automationToChange(ctx, id);
   const { plan, blockers } = await planOf(ctx, before);
+  checkEvents(ctx, plan);
   if (blockers.length > 0) throw refusal(blockers);
   await mayRun(ctx, actionsOf(plan).map(actionOf));
   const publishedVersion = (before.publishedVersion ?? 0) + 1;

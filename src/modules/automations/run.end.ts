@@ -25,7 +25,7 @@ const ending = statement({
           and o.automation_id = r.automation_id and o.contact_id = ${beside} and o.status in ('running', 'waiting')))
       order by r.id for update of r)
     update automation_runs t set status = 'cancelled', end_reason = ${reason}, completed_at = ${now}, wait_until = null, wait_event = null,
-      current_node_id = null, wait_step_id = null, waiting_since = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
+      current_node_id = null, wait_step_id = null, waiting_since = null, waiting_after = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
       duration_ms = extract(epoch from ${now} - t.started_at) * 1000
     from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, l.status as "wasStatus"`,
 });

@@ -1,9 +1,9 @@
 import type { Context, FeedReader } from '../../kernel/context/context.js';
-import { integer, json, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { contactOf as contactIn } from '../actions/action.service.js';
+import { actsFor, contactOf as contactIn } from '../actions/action.service.js';
 import { evaluationOf, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
@@ -23,20 +23,22 @@ const live = statement({
     where a.account_id = ${account} and a.live_event = any(${events}) and a.deleted_at is null order by a.id for no key update of a`,
 });
 
+const beginning = { since: nullable(instant), after: nullable(text) };
+
 const waiting = statement({
   name: 'runsWaitingForEvents',
   takes: { events: listOf(text), contacts: listOf(uuid) },
-  row: { id: uuid, automationId: uuid, version: integer, nodeId: text, event: text, contactId: uuid, since: text },
+  row: { id: uuid, automationId: uuid, version: integer, nodeId: text, event: text, contactId: uuid, ...beginning },
   locks: true,
   text: ({ account, events, contacts }) => sql`
     select r.id, r.automation_id as "automationId", r.version, r.current_node_id as "nodeId", r.wait_event as event,
-      r.contact_id as "contactId", r.waiting_since::text as since
+      r.contact_id as "contactId", r.waiting_since as since, r.waiting_after as after
     from automation_runs r where r.account_id = ${account} and r.wait_event = any(${events}) and r.contact_id = any(${contacts})
       and r.status = 'waiting' order by r.id for update`,
 });
 
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
-const contactOf = ({ name, type, data }: FeedEvent): string | null => (name === 'contact.deleted' ? null : contactIn(type, data));
+const contactOf = ({ name, type, data }: FeedEvent): string | null => actsFor(name, contactIn(type, data));
 
 type Automation = { id: string; name: string; event: string; version: number; plan: Plan };
 
@@ -64,6 +66,13 @@ async function startRuns(ctx: Context, automation: Automation, events: readonly 
   }
 }
 
+/**
+ * Whether an event came after a wait began, and of something else than the run itself, which did nothing since. Of waits that began
+ * before the end of the feed was kept with them the time tells.
+ */
+const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginning> & { id: string }): boolean =>
+  causes.at(-1)?.runId !== run.id && (run.after === null ? createdAt >= run.since! : BigInt(id) > BigInt(run.after));
+
 /** Ends the waits of runs that waited for one of the events. */
 async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
   const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
@@ -81,7 +90,7 @@ async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<voi
       (event) =>
         event.name === run.event &&
         contactOf(event) === run.contactId &&
-        event.createdAt >= new Date(run.since) &&
+        isAfter(event, run) &&
         evaluationOf(ctx, event, conditions, 'config.conditions').holds,
     );
     if (!arrived) continue;

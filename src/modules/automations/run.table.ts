@@ -37,6 +37,7 @@ export const automationRunTable = table({
       state: nullable(json<RunState>()),
       waitStepId: nullable(uuid),
       waitingSince: nullable(instant),
+      waitingAfter: nullable(text),
     },
     ...{ causes: nullable(json<Cause[]>()), tries: integer, attempt: integer, dueAt: nullable(instant) },
   }),

@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { endOfFeed } from '../../kernel/events/readers.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { withoutPeople } from '../actions/action.kinds.js';
 import { actor } from '../actions/action.service.js';
@@ -139,7 +140,10 @@ export class Walk {
       next: null,
     });
     const waitEvent = 'event' in wait ? wait.event : null;
-    await this.#keep({ status: 'waiting', currentNodeId: node.id, waitUntil, waitEvent, waitingSince: now, dueAt: waitUntil, state: null });
+    // The clocks of processes differ: where the feed ends tells what happened before.
+    const waitingAfter = waitEvent === null ? null : (await this.ctx.rows(endOfFeed))[0]!.pos;
+    const waiting = { waitUntil, waitEvent, waitingSince: now, waitingAfter };
+    await this.#keep({ status: 'waiting', currentNodeId: node.id, ...waiting, dueAt: waitUntil, state: null });
     return undefined;
   }
 
@@ -220,4 +224,4 @@ export class Walk {
   }
 }
 
-const noWait = { waitUntil: null, waitEvent: null, waitingSince: null, state: null };
+const noWait = { waitUntil: null, waitEvent: null, waitingSince: null, waitingAfter: null, state: null };

@@ -1,4 +1,4 @@
-import { mayRead } from '../../kernel/access/access.js';
+import { mayRead, mayUse } from '../../kernel/access/access.js';
 import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { json, nullable, uuid } from '../../kernel/database/kinds.js';
@@ -7,7 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
 import type { Evaluation } from '../../kernel/lists/conditions.js';
 import { takenBack } from '../../kernel/operations/takenBack.js';
-import { actor, contactOf, faultOf } from '../actions/action.service.js';
+import { actor, actsFor, contactOf, faultOf } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../contacts/contact.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
@@ -54,7 +54,8 @@ const told = (event: FeedEvent): TriggeringEvent => ({
 export async function dryRun(ctx: Context, id: string, { eventId }: DryRunWorkflowInput): Promise<WorkflowDryRun> {
   const workflow = await getWorkflow(ctx, id);
   const [row] = await ctx.rows(stored, { id: eventId });
-  if (!row) throw invalidField('eventId', 'not_found', 'names no event of this account that is kept');
+  const isSeen = (name: string) => name === workflow.trigger?.event || mayUse(ctx.caller, ctx.app.registry.events.get(name)!.access);
+  if (!row || !isSeen(row.event.name)) throw invalidField('eventId', 'not_found', 'names no event of this account that is kept');
   const event = shown(ctx.app, row.event);
   const isOther = event.name !== workflow.trigger?.event;
   const evaluation = isOther
@@ -108,7 +109,11 @@ async function tried(
   const runId = ctx.app.clock.id();
   const { eventId, createdAt: at, type, data, changes } = event;
   const happening = { event: event.name, eventId, at, type, data, changes };
-  const occasion = { run: { kind: 'workflow' as const, id, runId, name }, happening, contactId: contactOf(type, data) };
+  const occasion = {
+    run: { kind: 'workflow' as const, id, runId, name },
+    happening,
+    contactId: actsFor(event.name, contactOf(type, data)),
+  };
   return takenBack(ctx, async (outer) => {
     const act = actor(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), occasion);
     for (const [index, action] of actions.entries()) {

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
-import { actor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
+import { actor, actsFor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
 import type { WorkflowRunAction } from './run.model.js';
 import { changesOfRun, emitRun, runToChange } from './run.service.js';
 import type { RunRow } from './workflow.table.js';
@@ -53,7 +53,7 @@ export const occasionOf = (run: RunRow): Occasion => ({
     ...{ event: run.triggerEvent, eventId: run.eventId, at: run.eventAt, type: run.entityType },
     ...{ data: run.triggerData ?? {}, changes: run.changes },
   },
-  contactId: run.contactId,
+  contactId: actsFor(run.triggerEvent, run.contactId),
 });
 
 /** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */

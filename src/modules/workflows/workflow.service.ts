@@ -3,10 +3,12 @@ import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import type { Use } from '../../kernel/context/registry.js';
-import { bigint, emptyRow, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { endOfFeed } from '../../kernel/events/readers.js';
+import { visibleNames } from '../../kernel/feed/feed.js';
 import { readConditions } from '../../kernel/lists/conditions.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
@@ -65,14 +67,18 @@ export const workflowsById: Batch<WorkflowRow | null> = async (ctx, ids) => inOr
 const toChange = rowsToChange('workflows', wholeWorkflow, workflowTable.columns);
 const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'), 'Workflow');
 
-/** Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does not have. */
-function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined): WorkflowTrigger | null {
+/**
+ * Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does
+ * not have; 403 for an event that the caller may not see, unless it is the one that the workflow waits for already.
+ */
+function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined, known?: string | null): WorkflowTrigger | null {
   if (!trigger) return null;
   const { events } = ctx.app.registry;
   const names = [...events.keys()].filter((name) => isTrigger(ctx, name));
   check(isTrigger(ctx, trigger.event), () =>
     invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`),
   );
+  if (trigger.event !== known) visibleNames(ctx, [trigger.event]);
   readConditions(ctx, events.get(trigger.event)!.of.type, trigger.conditions, 'trigger.conditions');
   return { event: trigger.event, conditions: trigger.conditions ?? null };
 }
@@ -114,7 +120,7 @@ export async function updateWorkflow(ctx: Context, id: string, { isActive, ...in
   const before = await workflowToChange(ctx, id);
   const given = {
     ...defined(input),
-    ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger) }),
+    ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger, before.triggerEvent) }),
     ...(input.actions !== undefined && { actions: await checkedActions(ctx, input.actions ?? []) }),
   };
   const wanted = { ...before, ...given } as WorkflowRow;
@@ -135,12 +141,6 @@ export async function deactivateWorkflow(ctx: Context, id: string): Promise<Work
   return keep(ctx, before, { ...before, isActive: false });
 }
 
-const head = statement({
-  name: 'endOfFeed',
-  row: { pos: bigint },
-  text: ({ account }) => sql`select coalesce((select pos from feed_heads where account_id = ${account}), 0)::text as pos`,
-});
-
 /** Keeps a workflow that is, or becomes, active: what it needs is there. */
 async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow): Promise<WorkflowRow> {
   check(wanted.trigger, () => unprocessable('trigger', 'required', 'is required of a workflow that is to be active'));
@@ -154,7 +154,7 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
   }
   if (sendsEmail(wanted.actions)) await checkMayMail(ctx);
   holdTemplates(ctx, wanted.actions);
-  const start = begins ? { activatedAt: ctx.now(), activatedAfter: (await ctx.rows(head))[0]!.pos } : {};
+  const start = begins ? { activatedAt: ctx.now(), activatedAfter: (await ctx.rows(endOfFeed))[0]!.pos } : {};
   return keep(ctx, before, { ...wanted, ...start, isActive: true });
 }
 
