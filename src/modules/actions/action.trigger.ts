@@ -1,3 +1,5 @@
+import { mayUse } from '../../kernel/access/access.js';
+import { check, denied } from '../../kernel/base/errors.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
@@ -11,6 +13,18 @@ export const isTrigger = ({ app }: Context, name: string): boolean => {
   const event = app.registry.events.get(name);
   return event !== undefined && !ownNouns.includes(event.of.noun);
 };
+
+/**
+ * Throws 403 for an event that is not for the role or the tier of the caller, to whom runs would show it. A key's scopes are not asked for:
+ * a key for workflows alone makes workflows on everything, and what their runs say of people is hidden from it.
+ */
+export function checkMayName({ app, caller }: Context, name: string): void {
+  const { scope: _scope, ...access } = app.registry.events.get(name)!.access;
+  const { role = 'member' } = access;
+  check(mayUse(caller, access), () =>
+    denied(caller.kind === 'key' ? `This API key may not see ${name}` : `${name} needs the role ${role}`),
+  );
+}
 
 /** The runs that may lead to one; where so many did, the next one is not begun. */
 const longestChain = 10;

@@ -4,8 +4,8 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { visibleNames } from '../../kernel/feed/feed.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
+import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { planOf } from './automation.blockers.js';
@@ -80,11 +80,11 @@ async function mayRun(ctx: Context, actions: readonly Action[]): Promise<void> {
   holdTemplates(ctx, actions);
 }
 
-/** Throws 403 where the version starts by an event, or waits for one, that the caller may not see: its runs would show it. */
+/** Throws 403 where the version starts by an event, or waits for one, that is for others than the caller. */
 function checkEvents(ctx: Context, { event, nodes }: Plan): void {
   const waited = nodes.filter(({ type }) => type === 'wait').map(({ config }) => config.event);
   const named = [event, ...waited].filter((name): name is string => typeof name === 'string' && ctx.app.registry.events.has(name));
-  visibleNames(ctx, named);
+  for (const name of named) checkMayName(ctx, name);
 }
 
 const actionsOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
@@ -96,7 +96,7 @@ export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
   await mayRun(ctx, await checkActions(ctx, placed));
 }
 
-/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers, 403 for an event that the caller may not see. */
+/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers, 403 for an event that is for others than the caller. */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
   const before = await automationToChange(ctx, id);

@@ -8,14 +8,13 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
-import { visibleNames } from '../../kernel/feed/feed.js';
 import { readConditions } from '../../kernel/lists/conditions.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
-import { isTrigger } from '../actions/action.trigger.js';
+import { checkMayName, isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { signingSecretOf } from '../webhooks/webhook.queue.js';
@@ -69,7 +68,7 @@ const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, v
 
 /**
  * Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does
- * not have; 403 for an event that the caller may not see, unless it is the one that the workflow waits for already.
+ * not have; 403 for an event that is for others than the caller, unless it is the one that the workflow waits for already.
  */
 function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined, known?: string | null): WorkflowTrigger | null {
   if (!trigger) return null;
@@ -78,7 +77,7 @@ function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined,
   check(isTrigger(ctx, trigger.event), () =>
     invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`),
   );
-  if (trigger.event !== known) visibleNames(ctx, [trigger.event]);
+  if (trigger.event !== known) checkMayName(ctx, trigger.event);
   readConditions(ctx, events.get(trigger.event)!.of.type, trigger.conditions, 'trigger.conditions');
   return { event: trigger.event, conditions: trigger.conditions ?? null };
 }
