@@ -109,6 +109,60 @@ describe('a number that a flow leaves or cannot have', () => {
     dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
     expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 409);
   });
+});
+
+describe('a number that is given back', () => {
+  const giveBack = async (phoneNumber: string) => {
+    const { id } = await api.app.database.prisma.phoneNumber.findFirstOrThrow({ where: { number: phoneNumber, accountId: acme.id } });
+    return acme.owner.del(`/settings/numbers/${id}`);
+  };
+
+  it('is given back neither by who has it no more nor to anybody else, and not before it is routed as it was', async () => {
+    const phoneNumber = await freeNumber(acme);
+    const routed = simulatorOf(api).numbers.find(phoneNumber)!;
+    routed.voice_url = 'https://pbx.example.com/voice';
+    const flow = await aFlow(acme, { phoneNumber });
+    dataOf(await publish(acme, flow));
+    simulatorOf(api).numbers.fail(1);
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    expectRefusal(await giveBack(phoneNumber), 409);
+
+    // As a server did that let such a number go.
+    const other = await api.seed.account();
+    await api.app.database.prisma.phoneNumber.deleteMany({ where: { number: phoneNumber } });
+    dataOf(await publish(other, await aFlow(other, { phoneNumber })));
+    const ours = routed.voice_url;
+    for (let n = 0; n < 2; n++) expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 404);
+    expect(routed.voice_url).toBe(ours);
+  });
+
+  it('may go where nothing is known of what handled it before, and nothing is to be given back then', async () => {
+    const phoneNumber = await freeNumber(acme);
+    Object.assign(simulatorOf(api).numbers.find(phoneNumber)!, { voice_url: `${api.app.config.publicUrl}/webhooks/twilio/voice` });
+    const flow = await aFlow(acme, { phoneNumber });
+    dataOf(await publish(acme, flow));
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    dataOf(await giveBack(phoneNumber));
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 404);
+  });
+});
+
+describe('a number of another workspace', () => {
+  it('tells nothing of how a number of another workspace is routed', async () => {
+    const other = await api.seed.account();
+    const phoneNumber = await freeNumber(other);
+    simulatorOf(api).numbers.find(phoneNumber)!.voice_url = 'https://user:secret@pbx.example.com';
+    dataOf(await other.owner.post('/settings/numbers', { number: phoneNumber }));
+    const [drafted, theirs] = [await aFlow(acme, { phoneNumber }), await aFlow(other, { phoneNumber })];
+    const wiring = async (account: Account, { id }: Loose) => dataOf(await account.owner.get(`/call-flows/${id}/wiring`));
+    const nothing = { wired: false, voiceUrl: null, error: 'The number is no number of the workspace' };
+    expect(await wiring(acme, drafted)).toMatchObject(nothing);
+    expect(await wiring(other, theirs)).toMatchObject({ wired: false, voiceUrl: 'https://user:secret@pbx.example.com' });
+    dataOf(await publish(other, theirs));
+    expect(await wiring(acme, drafted)).toMatchObject(nothing);
+    const { data } = await acme.owner.gql(`{ callFlowWiring(id: "${drafted.id}") { wired voiceUrl error } }`);
+    expect((data as Loose).callFlowWiring).toEqual(nothing);
+  });
 
   it('names no other workspace whose the number is', async () => {
     const other = await api.seed.account();
@@ -129,7 +183,50 @@ describe('a number that a flow leaves or cannot have', () => {
     const refused = await publish(acme, await aFlow(acme, { phoneNumber: two, draftGraph: forward(one) }));
     expect([refused.status, refused.body.code]).toEqual([422, 'bad_forward_number']);
   });
+});
 
+describe('a number while the vendor is asked', () => {
+  it('comes to the service where its flow is published again while it is given back', async () => {
+    const phoneNumber = await freeNumber(acme);
+    const routed = simulatorOf(api).numbers.find(phoneNumber)!;
+    routed.voice_url = 'https://pbx.example.com/voice';
+    const flow = await aFlow(acme, { phoneNumber });
+    const { wiring } = dataOf(await publish(acme, flow));
+    const again = async () => dataOf(await publish(acme, dataOf(await acme.owner.get(`/call-flows/${flow.id}`))));
+    simulatorOf(api).numbers.beforeRouting(again);
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    expect(routed.voice_url).toBe(wiring.inboundUrl);
+    expect(dataOf(await acme.owner.get(`/call-flows/${flow.id}`)).publishedVersion).toBe(2);
+    // How it was routed before is known still.
+    dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`));
+    expect(routed.voice_url).toBe('https://pbx.example.com/voice');
+  });
+
+  it('is given back where its flow is unpublished while it is wired', async () => {
+    const phoneNumber = await freeNumber(acme);
+    const routed = simulatorOf(api).numbers.find(phoneNumber)!;
+    routed.voice_url = 'https://pbx.example.com/voice';
+    const flow = await aFlow(acme, { phoneNumber });
+    simulatorOf(api).numbers.beforeRouting(async () => dataOf(await acme.owner.post(`/call-flows/${flow.id}/unpublish`)));
+    expect(dataOf(await publish(acme, flow)).wiring).toMatchObject({ wired: false, error: 'The flow was unpublished meanwhile' });
+    expect(routed.voice_url).toBe('https://pbx.example.com/voice');
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 404);
+  });
+
+  it('is not released while a flow is published on it', async () => {
+    for (let n = 0; n < 5; n++) {
+      const number = await freeNumber(acme);
+      const { id } = dataOf(await acme.owner.post('/settings/numbers', { number }));
+      const flow = await aFlow(acme, { phoneNumber: number });
+      const [published, released] = await Promise.all([publish(acme, flow), acme.owner.del(`/settings/numbers/${id}`)]);
+      expect(published.status).toBe(200);
+      expect([200, 409]).toContain(released.status);
+      expect(await api.app.database.prisma.phoneNumber.count({ where: { number, accountId: acme.id } })).toBe(1);
+    }
+  });
+});
+
+describe('a flow that many publish', () => {
   it('lets one of fifty win', async () => {
     const flow = await aFlow(acme, { phoneNumber: await freeNumber(acme) });
     const statuses = (await Promise.all(Array.from({ length: 50 }, () => publish(acme, flow)))).map(({ status }) => status).sort();

@@ -85,6 +85,28 @@ describe('GET /call-flows/{id}/validate', () => {
     expect([refused.body.code, refused.body.blockers]).toEqual([blockers[0]!.code, blockers]);
   });
 
+  // What an editor keeps of a node that has nobody yet, and words that are none.
+  const odd: [string, () => object][] = [
+    ['member_no_phone', () => through({ kind: 'agent', userId: '', ringSeconds: 20 })],
+    ['member_no_phone', () => group({ members: [{ userId: 'nobody' }, { userId: { toString: 1 } }, null, {}] })],
+    ['bad_graph', () => graph({ id: 'in', kind: '__proto__' })],
+    ['bad_graph', () => graph({ id: 'in', kind: { toString: 1 } })],
+    ['bad_graph', () => through({ kind: ['menu'], options: [null] })],
+    ['bad_graph', () => through({ kind: ['agent'], userId: acme.ownerId, ringSeconds: 20 })],
+    ['missing_ending', () => graph(entry('x'), { id: 'x', kind: ['voicemail'] })],
+    ['bad_graph', () => group({ mode: ['weighted'], members: [{ userId: acme.ownerId, weight: 3 }] })],
+    ['bad_graph', () => ({ ...graph(entry('bye'), bye), entryId: { toString: 1 } })],
+    ['bad_graph', () => through({ kind: 'greeting', text: 'Hi', next: { toString: 1 } })],
+  ];
+
+  it.each(odd)('%s: words and people that are none are told, whatever they are', async (code, draftGraph) => {
+    const flow = await aFlow(acme, { draftGraph: draftGraph() });
+    expect((await blockersOf(flow)).map((blocker) => blocker.code)).toContain(code);
+    expectRefusal(await publish(acme, flow), 422);
+    const simulated = await acme.owner.post(`/call-flows/${flow.id}/simulate`, {});
+    expect(simulated.status).toBe(code === 'member_no_phone' ? 200 : 422);
+  });
+
   it('number_claimed: something else answers the number', async () => {
     const number = await freeNumber(acme);
     const { id } = dataOf(await acme.owner.post('/settings/numbers', { number }));

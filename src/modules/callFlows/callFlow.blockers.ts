@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import { graphFaults } from './callFlow.faults.js';
-import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
+import { type DraftGraph, forwardsOf, usersOf, wordOf } from './callFlow.graph.js';
 import type { Blocker, CallFlowCheck } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
 import { agentsOf } from './roster.service.js';
@@ -87,7 +87,7 @@ async function memberFaults(ctx: Context, graph: DraftGraph): Promise<Blocker[]>
   return graph.nodes.flatMap((node) => {
     if (node.kind !== 'agent' && node.kind !== 'group') return [];
     const members = node.kind === 'agent' ? [{ userId: node.userId }] : Array.isArray(node.members) ? node.members : [];
-    const silent = members.filter((member) => !agents.get(String((member as { userId?: unknown } | null)?.userId))?.did).length;
+    const silent = members.filter((member) => !agents.get(wordOf((member as { userId?: unknown } | null)?.userId))?.did).length;
     const message = `${silent} of ${members.length} to be rung are no active members with a phone`;
     return silent > 0 ? [{ nodeId: node.id, code: 'member_no_phone' as const, message }] : [];
   });

@@ -1,5 +1,5 @@
 import { isZone } from '../../kernel/base/timeZones.js';
-import { branchesOf, type DraftGraph, type DraftNode, endings, kinds } from './callFlow.graph.js';
+import { branchesOf, type DraftGraph, type DraftNode, endings, kinds, wordOf } from './callFlow.graph.js';
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
 
@@ -25,7 +25,7 @@ type Check = (node: DraftNode, found: Found) => void;
 const checkGroup: Check = (node, found) => {
   const { mode, queue } = node as { mode?: unknown; queue?: { holdSeconds?: unknown } | null };
   const members = membersOf(node);
-  if (!['simultaneous', 'round_robin', 'weighted'].includes(String(mode)))
+  if (!['simultaneous', 'round_robin', 'weighted'].includes(wordOf(mode)))
     found('bad_graph', 'mode must be simultaneous, round_robin or weighted');
   if (members.length === 0) found('empty_group', 'The group has no members');
   checkRing(node, found);
@@ -69,16 +69,17 @@ const checkForward: Check = ({ phoneNumber }, found) => {
   if (!isE164(phoneNumber)) found('bad_forward_number', 'phoneNumber must be in E.164 form (+15551234567)');
 };
 
-const checks: Record<string, Check> = {
-  greeting: checkSpoken,
-  voicemail: checkSpoken,
-  hangup: checkSpoken,
-  agent: checkRing,
-  group: checkGroup,
-  menu: checkMenu,
-  timing: checkTiming,
-  forward: checkForward,
-};
+// No object: a kind may be any text, also the name of what every object has.
+const checks = new Map<unknown, Check>([
+  ['greeting', checkSpoken],
+  ['voicemail', checkSpoken],
+  ['hangup', checkSpoken],
+  ['agent', checkRing],
+  ['group', checkGroup],
+  ['menu', checkMenu],
+  ['timing', checkTiming],
+  ['forward', checkForward],
+]);
 
 /** The nodes that some of them lead to, themselves included. */
 function reached(from: readonly string[], leadsTo: (id: string) => readonly string[]): Set<string> {
@@ -112,7 +113,7 @@ type Add = (nodeId: string | null, code: BlockerCode, message: string) => void;
 function edgesOf({ nodes }: DraftGraph, add: Add): Edges {
   const edges: Edges = { byId: new Map(nodes.map((node) => [node.id, node])), leads: new Map(), comesFrom: new Map() };
   for (const node of nodes) {
-    if (!kinds.includes(String(node.kind))) add(node.id, 'bad_graph', `kind must be one of ${kinds.join(', ')}`);
+    if (!kinds.includes(wordOf(node.kind))) add(node.id, 'bad_graph', `kind must be one of ${kinds.join(', ')}`);
     for (const { member, to } of branchesOf(node)) {
       if (isAbsent(to)) continue;
       if (typeof to !== 'string' || !edges.byId.has(to)) {
@@ -132,15 +133,15 @@ function pathFaults(graph: DraftGraph): Blocker[] {
   const found: Blocker[] = [];
   const add: Add = (nodeId, code, message) => found.push({ nodeId, code, message });
   const { byId, leads, comesFrom } = edgesOf(graph, add);
-  const entry = byId.get(String(entryId));
+  const entry = byId.get(wordOf(entryId));
   if (entry?.kind !== 'entry') add(null, 'bad_graph', 'entryId must name a node of the kind entry');
   for (const node of nodes) if (node.kind === 'entry' && node !== entry) add(node.id, 'bad_graph', 'There is another entry');
-  const ends = nodes.filter(({ kind }) => endings.includes(String(kind))).map(({ id }) => id);
+  const ends = nodes.filter(({ kind }) => endings.includes(wordOf(kind))).map(({ id }) => id);
   if (ends.length === 0) add(null, 'missing_ending', 'There is no voicemail, forward or hangup');
   if (!entry) return found;
   const alive = reached([entry.id], (id) => leads.get(id) ?? []);
   const ending = reached(ends, (id) => comesFrom.get(id) ?? []);
-  const isLost = ({ to }: { to: unknown }) => isAbsent(to) || (byId.has(String(to)) && !ending.has(String(to)));
+  const isLost = ({ to }: { to: unknown }) => isAbsent(to) || (byId.has(wordOf(to)) && !ending.has(wordOf(to)));
   for (const node of nodes) {
     const lost = alive.has(node.id) && branchesOf(node).find(isLost);
     if (lost) add(node.id, 'path_no_ending', `${lost.member} reaches no ending`);
@@ -153,7 +154,7 @@ function pathFaults(graph: DraftGraph): Blocker[] {
 export function graphFaults(graph: DraftGraph): Blocker[] {
   const own = graph.nodes.flatMap((node) => {
     const faults: Blocker[] = [];
-    checks[String(node.kind)]?.(node, (code, message) => faults.push({ nodeId: node.id, code, message }));
+    checks.get(node.kind)?.(node, (code, message) => faults.push({ nodeId: node.id, code, message }));
     return faults;
   });
   return [...pathFaults(graph), ...own];

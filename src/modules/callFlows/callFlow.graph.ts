@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unprocessable } from '../../kernel/base/errors.js';
+import { isUuid } from '../../kernel/model/checks.js';
 
 /** A node as it is kept in a draft: of its members only the id is certain. */
 export interface DraftNode {
@@ -72,6 +73,9 @@ export type FlowNode =
 export const endings = ['voicemail', 'forward', 'hangup'];
 export const kinds = ['entry', 'greeting', 'agent', 'group', 'menu', 'timing', ...endings];
 
+/** A member of a node as a word. Whatever is no text is none: a list of one word would pass for the word, and not be found as it. */
+export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
@@ -113,20 +117,20 @@ export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isDeepStri
 
 /** Where a node leads to, whatever it says there: each with the member that says it. */
 export function branchesOf(node: DraftNode): { member: string; to: unknown }[] {
-  if (endings.includes(String(node.kind))) return [];
+  if (endings.includes(wordOf(node.kind))) return [];
   const next = { member: 'next', to: node.next };
   if (node.kind === 'timing') return [next, { member: 'closedNext', to: node.closedNext }];
   if (node.kind !== 'menu' || !Array.isArray(node.options)) return [next];
   return [...node.options.map((option, nth) => ({ member: `options.${nth}.next`, to: (option as DraftNode).next as unknown })), next];
 }
 
-/** Whom a graph may ring. */
+/** Whom a graph may ring. What is no id, as an editor keeps of a node that has nobody yet, names nobody. */
 export function usersOf({ nodes }: DraftGraph): string[] {
   const ids = nodes.flatMap(({ kind, userId, members }) => {
     if (kind === 'agent') return [userId];
     return kind === 'group' && Array.isArray(members) ? members.map((member) => (isObject(member) ? member.userId : null)) : [];
   });
-  return [...new Set(ids.filter((id): id is string => typeof id === 'string'))];
+  return [...new Set(ids.filter((id): id is string => typeof id === 'string' && isUuid(id)))];
 }
 
 /** Where a graph may forward to. */

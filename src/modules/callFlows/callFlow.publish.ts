@@ -4,12 +4,13 @@ import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { transacted } from '../../kernel/operations/transacted.js';
-import { claimForWorkspace } from '../numbers/number.service.js';
+import { claimForWorkspace, holdNumber } from '../numbers/number.service.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
 import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
 import type { PublishCallFlowInput, PublishedCallFlow } from './callFlow.model.js';
 import { type CallFlowRow, flowToChange, getCallFlow, type KeptFlow, keepFlow, shown } from './callFlow.service.js';
-import { restoreQuietly, tombstoneOf, wire } from './callFlow.wiring.js';
+import { leaveTombstone, tombstoneOf } from './callFlow.tombstone.js';
+import { restoreQuietly, wire } from './callFlow.wiring.js';
 
 // One publication at a time over all workspaces: loops and numbers are the matter of more than one.
 const oneAtATime = statement({
@@ -82,25 +83,13 @@ export async function publishCallFlow(ctx: Context, id: string, input: PublishCa
     await inside.rows(oneAtATime);
     const before = await inside.forChange(flowToChange, id, 'Call flow');
     checkSeen(before, input);
+    // Else it might be given back between the look at whose it is and the publication.
+    if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
     await checkPublishable(inside, before, vendor);
     return publish(inside, before);
   });
   return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
 }
-
-const leaveTombstone = statement({
-  name: 'leaveTombstone',
-  takes: { id: uuid },
-  row: { number: text },
-  changes: true,
-  // With what the flow kept of how the number was routed before.
-  text: ({ account, id }) => sql`
-    insert into call_flow_tombstones (account_id, id, phone_number, call_flow_id, prior_config, created_at, updated_at)
-    select account_id, gen_random_uuid(), phone_number, id, prior_config, updated_at, updated_at from call_flows
-    where account_id = ${account} and id = ${id} and phone_number is not null
-    on conflict (account_id, phone_number) where released_at is null do update set updated_at = excluded.updated_at
-    returning phone_number as number`,
-});
 
 /**
  * Contract POST /call-flows/{id}/unpublish: calls that go on keep their version. The number is given back to what handled it before;
@@ -111,9 +100,9 @@ export async function unpublishCallFlow(ctx: Context, id: string): Promise<CallF
     inside.lockRows();
     const before = await inside.forChange(flowToChange, id, 'Call flow');
     if (before.publishedVersion === null) return { flow: await shown(inside, before) };
-    const [left] = await inside.rows(leaveTombstone, { id: before.id });
+    const number = await leaveTombstone(inside, before.id);
     const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, priorConfig: null };
-    return { flow: await keepFlow(inside, before, given, 'unpublished'), number: left?.number };
+    return { flow: await keepFlow(inside, before, given, 'unpublished'), number };
   });
   if (number) await restoreQuietly(ctx, number);
   return flow;

@@ -3,9 +3,10 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { isUuid } from '../../kernel/model/checks.js';
 import { blocked } from './callFlow.blockers.js';
 import { graphFaults } from './callFlow.faults.js';
-import { type DraftGraph, endings, type FlowNode, usersOf } from './callFlow.graph.js';
+import { type DraftGraph, endings, type FlowNode, type GroupNode, usersOf } from './callFlow.graph.js';
 import type { SimulateCallInput, SimulatedRing, Simulation } from './callFlow.model.js';
 import { isRung, nodesById, ringOrder, timed } from './callFlow.route.js';
 import { getCallFlow } from './callFlow.service.js';
@@ -18,6 +19,9 @@ const pointers = statement({
   text: ({ account, id }) => sql`
     select node_id as "nodeId", position from call_flow_pointers where account_id = ${account} and call_flow_id = ${id}`,
 });
+
+/** A group of a draft with those of its members that name somebody. */
+const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => isUuid(member?.userId)) });
 
 /** Somebody who calls and whom nobody answers. */
 class Caller {
@@ -50,7 +54,7 @@ class Caller {
         this.#ring(node.id, [node.userId]);
         return node.next;
       case 'group':
-        this.#ring(node.id, ringOrder(node, (this.turns.get(node.id) ?? -1) + 1, this.ctx.app.clock));
+        this.#ring(node.id, ringOrder(namedOf(node), (this.turns.get(node.id) ?? -1) + 1, this.ctx.app.clock));
         return node.next;
       default:
         return (node as { next: string }).next;
@@ -58,7 +62,7 @@ class Caller {
   }
 
   #ring(nodeId: string, userIds: readonly string[]): void {
-    for (const userId of userIds) {
+    for (const userId of userIds.filter(isUuid)) {
       const agent = this.agents.get(userId);
       const { name = null, did = null, presence = 'off' } = agent ?? {};
       this.rings.push({ nodeId, userId, name, did, presence, rings: isRung(agent) });

@@ -1,12 +1,14 @@
-import { AppError, check, conflict, found } from '../../kernel/base/errors.js';
+import { AppError, check, conflict, found, notFound } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
-import { json, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { json, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
+import { ownerOf } from '../numbers/number.service.js';
 import type { Wiring } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
+import { leaveTombstoneLate, release, tombstoneOf } from './callFlow.tombstone.js';
 
 /** Where the vendor asks about a call, and where it tells how one ended. */
 export const voicePath = '/webhooks/twilio/voice';
@@ -49,17 +51,28 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
     if (!number) return stateOf(ctx, undefined, 'The vendor does not have the number');
     voice = number.voice;
     if (isOurs(ctx, voice) && voice.statusCallback === ourConfig(ctx).statusCallback) return stateOf(ctx, voice);
-    if (!isOurs(ctx, voice)) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior: number.voice }));
-    return stateOf(ctx, await sms.route(number.id, ourConfig(ctx)), 'The vendor routes the number elsewhere');
+    const prior = isOurs(ctx, voice) ? null : voice;
+    if (prior) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior }));
+    voice = await sms.route(number.id, ourConfig(ctx));
+    // Unpublished meanwhile, which found nothing to give back yet: it is given back now.
+    if (await leaveTombstoneLate(ctx, { id, number: number.number, prior })) {
+      await restoreQuietly(ctx, number.number);
+      return stateOf(ctx, undefined, 'The flow was unpublished meanwhile');
+    }
+    return stateOf(ctx, voice, 'The vendor routes the number elsewhere');
   } catch (error) {
     return stateOf(ctx, voice, wordsOf(error));
   }
 }
 
-/** Contract GET /call-flows/{id}/wiring: how the vendor routes the number now; an error where it does not say. */
+/**
+ * Contract GET /call-flows/{id}/wiring: how the vendor routes the number now; an error where it does not say. The vendor has the
+ * numbers of all workspaces, and a draft may name any of them: of those that are not the workspace's nothing is told.
+ */
 export async function getWiring(ctx: Context, id: string): Promise<Wiring> {
   const { phoneNumber } = await getCallFlow(ctx, id);
   if (!phoneNumber) return stateOf(ctx, undefined, 'The flow has no phone number');
+  if ((await ownerOf(ctx, phoneNumber)) !== 'workspace') return stateOf(ctx, undefined, 'The number is no number of the workspace');
   return ctx.app.vendors.sms.number(phoneNumber).then(
     (number) => stateOf(ctx, number?.voice, number ? 'The vendor routes the number elsewhere' : 'The vendor does not have the number'),
     (error) => stateOf(ctx, undefined, wordsOf(error)),
@@ -75,33 +88,32 @@ export async function wireCallFlow(ctx: Context, id: string): Promise<Wiring> {
   return wiring;
 }
 
-const tombstone = { id: uuid, priorConfig: nullable(json<VoiceConfig>()) };
-
-const byNumber = statement({
-  name: 'tombstoneOfNumber',
+const answering = statement({
+  name: 'flowPublishedOnNumber',
   takes: { number: text },
-  row: tombstone,
+  row: { id: uuid, phoneNumber: text },
   text: ({ account, number }) => sql`
-    select id, prior_config as "priorConfig" from call_flow_tombstones
-    where account_id = ${account} and phone_number = ${number} and released_at is null`,
+    select id, phone_number as "phoneNumber" from call_flows
+    where account_id = ${account} and phone_number = ${number} and published_version is not null`,
 });
-
-/** What is kept of a number that a flow has left, and that still comes to the service as far as anybody knows. */
-export const tombstoneOf = async (ctx: Context, number: string) => (await ctx.rows(byNumber, { number }))[0];
-
-/** Marks a tombstone as released. */
-export async function release(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (inside) => void inside.update('CallFlowTombstone', { id }, { releasedAt: inside.now() }));
-}
 
 /**
  * Gives a number back to what handled its calls before. Answers how the vendor routes it since; undefined where it still comes to the
- * service, since nothing is known of before. Throws what the vendor throws.
+ * service, since nothing is known of before, and `answered` where it does since a flow of the workspace answers it again. The vendor
+ * is told outside of every transaction: so it is asked before whether that is so, and afterwards, when it is mended. Throws what the
+ * vendor throws.
  */
-async function restore(ctx: Context, number: VendorNumber, prior: VoiceConfig | null): Promise<VoiceConfig | undefined> {
+async function restore(ctx: Context, number: VendorNumber, prior: VoiceConfig | null): Promise<VoiceConfig | 'answered' | undefined> {
+  const isAnswered = async () => (await ctx.rows(answering, { number: number.number }))[0];
+  if (await isAnswered()) return 'answered';
   if (!isOurs(ctx, number.voice)) return number.voice;
   if (!prior) return undefined;
   await ctx.app.vendors.sms.route(number.id, prior);
+  const flow = await isAnswered();
+  if (flow) {
+    await wire(ctx, flow);
+    return 'answered';
+  }
   const since = await ctx.app.vendors.sms.number(number.number);
   if (!since || isOurs(ctx, since.voice)) throw new Error('The vendor still routes the number to the service');
   return since.voice;
@@ -113,23 +125,30 @@ export async function restoreQuietly(ctx: Context, phoneNumber: string): Promise
   if (!left) return;
   try {
     const number = await ctx.app.vendors.sms.number(phoneNumber);
-    if (!number || (await restore(ctx, number, left.priorConfig))) await release(ctx, left.id);
+    const since = number && (await restore(ctx, number, left.priorConfig));
+    if (since === 'answered') return;
+    if (!number || since) await release(ctx, left.id);
   } catch (error) {
     ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a number was not given back to what handled it before');
   }
 }
 
 /**
- * Contract POST /call-flows/tombstones/release: 404 where no flow has left the number, 409 where it still comes to the service and
- * nothing is known of before, 502 where the vendor does not confirm that it is given back.
+ * Contract POST /call-flows/tombstones/release: 404 where no flow has left the number or it is another workspace's by now, 409 where
+ * it still comes to the service and nothing is known of before, 502 where the vendor does not confirm that it is given back.
  */
 export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNumber: string }) {
   const left = found(await tombstoneOf(ctx, phoneNumber), 'Tombstone');
+  if ((await ownerOf(ctx, phoneNumber)) === 'another') {
+    await release(ctx, left.id);
+    throw notFound('Tombstone');
+  }
   const unverified = (error: unknown): never => {
     throw new AppError('vendor_unavailable', `The number could not be given back: ${wordsOf(error)}`);
   };
   const number = await ctx.app.vendors.sms.number(phoneNumber).catch(unverified);
   const voice = number && (await restore(ctx, number, left.priorConfig).catch(unverified));
+  if (voice === 'answered') throw conflict('A call flow answers the number again');
   check(!number || voice, () => conflict('The number still comes to the service, and nothing is known of what handled it before'));
   await release(ctx, left.id);
   return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };

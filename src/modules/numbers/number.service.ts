@@ -74,13 +74,55 @@ export async function claimForWorkspace(
   return claimed;
 }
 
+const owner = statement({
+  name: 'ownerOfNumber',
+  takes: { number: text },
+  row: { isOurs: flag },
+  planned: true,
+  text: ({ account, number }) => sql`select n.account_id = ${account} as "isOurs" from phone_numbers n where n.number = ${number}`,
+});
+
+/** Whose a number is. */
+export async function ownerOf(ctx: Context, number: string): Promise<'workspace' | 'another' | 'nobody'> {
+  const [claimed] = await ctx.rows(owner, { number });
+  if (!claimed) return 'nobody';
+  return claimed.isOurs ? 'workspace' : 'another';
+}
+
+const holding = statement({
+  name: 'holdNumberOfWorkspace',
+  takes: { number: text },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, number }) => sql`select n.id from phone_numbers n where n.account_id = ${account} and n.number = ${number} for update`,
+});
+
+/** Keeps a number of the workspace from being given back until the unit of work ends. */
+export const holdNumber = async (inside: Context, number: string): Promise<void> => void (await inside.rows(holding, { number }));
+
+const toRelease = statement({
+  name: 'numberToRelease',
+  takes: { id: uuid },
+  row,
+  locks: true,
+  text: ({ account, id }) => sql`select ${columns} from phone_numbers t where t.account_id = ${account} and t.id = ${id} for update`,
+});
+
 const answered = statement({
   name: 'whatAnswersNumberOfWorkspace',
-  takes: { id: uuid },
+  takes: { number: text },
   row: { id: uuid },
-  text: ({ account, id }) => sql`
-    select f.id from phone_numbers n join call_flows f on f.account_id = n.account_id and f.phone_number = n.number
-    where n.account_id = ${account} and n.id = ${id} and f.published_version is not null`,
+  text: ({ account, number }) => sql`
+    select f.id from call_flows f where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null`,
+});
+
+const left = statement({
+  name: 'tombstoneOfReleasedNumber',
+  takes: { number: text },
+  row: { id: uuid, hasPrior: flag },
+  text: ({ account, number }) => sql`
+    select d.id, d.prior_config is not null as "hasPrior" from call_flow_tombstones d
+    where d.account_id = ${account} and d.phone_number = ${number} and d.released_at is null`,
 });
 
 const release = statement({
@@ -91,14 +133,24 @@ const release = statement({
   text: ({ account, id }) => sql`delete from phone_numbers t where t.account_id = ${account} and t.id = ${id} returning ${columns}`,
 });
 
-/** DELETE /settings/numbers/{id}: anybody may claim it again. 409 while a published call flow answers it. */
+/**
+ * DELETE /settings/numbers/{id}: anybody may claim it again. 409 while a published call flow answers it, or while it is to be given
+ * back to what handled its calls before: who did that later would route it away from whoever has it by then.
+ */
 export async function releaseNumber(ctx: Context, id: string) {
-  const [answering] = await ctx.rows(answered, { id: validId(id, 'Phone number') });
+  // Held before it is asked what answers it: a flow that is being published holds it too.
+  const { number } = found((await ctx.rows(toRelease, { id: validId(id, 'Phone number') }))[0], 'Phone number');
+  const [answering] = await ctx.rows(answered, { number });
   check(!answering, () => conflict('A published call flow answers the number'));
-  const [released] = await ctx.rows(release, { id: validId(id, 'Phone number') });
-  const number = found(released, 'Phone number');
-  await ctx.emit({ name: 'phone_number.deleted', record: number });
-  return deleted(number.id);
+  const [tombstone] = await ctx.rows(left, { number });
+  check(!tombstone?.hasPrior, () =>
+    conflict('The number is to be given back to what handled its calls before: release its tombstone first'),
+  );
+  // Of one of which nothing is known from before, nothing is to be done any more.
+  if (tombstone) ctx.update('CallFlowTombstone', tombstone, { releasedAt: ctx.now() });
+  const released = found((await ctx.rows(release, { id: validId(id, 'Phone number') }))[0], 'Phone number');
+  await ctx.emit({ name: 'phone_number.deleted', record: released });
+  return deleted(released.id);
 }
 
 const ours = statement({

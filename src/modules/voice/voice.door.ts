@@ -52,7 +52,8 @@ async function chosenIn(acting: Context, state: CallState, node: AgentNode | Gro
   const inOrder = (turn: number) => rung(ringOrder(node, turn, acting.app.clock));
   if (node.mode !== 'round_robin') return { rings: inOrder(0) };
   if (isContested) return { rings: inOrder(await takeTurn(acting, state.flow!, node.id)) };
-  const turn = state.turns?.[node.id] ?? 0;
+  // A node may be called as something that every object has.
+  const turn = state.turns && Object.hasOwn(state.turns, node.id) ? state.turns[node.id]! : 0;
   return { rings: inOrder(turn), takes: { flow: state.flow!, node: node.id, turn } };
 }
 

@@ -14,6 +14,7 @@ interface SimulatedNumber extends Routing {
 export class SimulatedNumbers {
   readonly #numbers: SimulatedNumber[];
   #faults = 0;
+  #before?: () => Promise<unknown>;
 
   constructor(numbers: readonly string[]) {
     this.#numbers = numbers.map((number, nth) => ({
@@ -32,6 +33,11 @@ export class SimulatedNumbers {
     this.#faults = times;
   }
 
+  /** Something is done before the next change of how calls are routed takes effect: what happens while the vendor is asked. */
+  beforeRouting(work: () => Promise<unknown>): void {
+    this.#before = work;
+  }
+
   /** Lists them, shows one, or changes how its calls are routed. */
   answer(path: string, query: URLSearchParams, form: string | undefined, reply: JsonReply): void {
     if (this.#faults > 0) {
@@ -46,8 +52,13 @@ export class SimulatedNumbers {
     }
     const number = this.#numbers.find((one) => one.sid === sid);
     if (!number) return void reply(404, { code: 20404, message: 'Not found', status: 404 });
-    if (form !== undefined) this.#route(number, new URLSearchParams(form));
-    reply(200, number);
+    if (form === undefined) return void reply(200, number);
+    const before = this.#before;
+    this.#before = undefined;
+    void (before?.() ?? Promise.resolve()).finally(() => {
+      this.#route(number, new URLSearchParams(form));
+      reply(200, number);
+    });
   }
 
   #route(number: SimulatedNumber, form: URLSearchParams): void {
