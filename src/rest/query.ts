@@ -110,17 +110,21 @@ function withoutBrackets(query: Record<string, unknown>): Record<string, unknown
   return plain;
 }
 
-/** The members of an input that a query string gives. Throws 400 naming every parameter at fault. */
-export function adaptInput(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>): Record<string, unknown> {
+/** The members of an input that a query string gives, and under which names. Throws 400 naming every parameter at fault. */
+export function adaptInput(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>) {
   const query = withoutBrackets(asked);
   const details: Detail[] = [];
-  const given = Object.entries(query).filter(([name, text]) => sources.has(name) && text !== '');
-  const input = given.map(([name, text]) => {
-    const { path, type } = sources.get(name)!;
-    return [path[1]!, fromText(text, type, (fault) => details.push(detailOf(name, fault)))];
-  });
+  const input: Record<string, unknown> = {};
+  const names = new Map<string, string>();
+  for (const [name, text] of Object.entries(query)) {
+    const source = sources.get(name);
+    if (!source || text === '') continue;
+    const member = source.path[1]!;
+    input[member] = fromText(text, source.type, (fault) => details.push(detailOf(name, fault)));
+    names.set(member, name);
+  }
   if (details.length > 0) throw invalid(details);
-  return Object.fromEntries(input) as Record<string, unknown>;
+  return { input, names };
 }
 
 /** The argument that says how a list's total is found. */

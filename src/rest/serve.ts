@@ -34,7 +34,12 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   const inputArg = mounted.field?.args.find((a) => a.name === 'input');
   if (inputArg) {
     const body = (mounted.row.forgiving ? readable : adapted)(mounted, getNamedType(inputArg.type) as GraphQLInputObjectType, request.body);
-    variables.input = mounted.row.inputByQuery ? { ...adaptInput(mounted.sources, request.query), ...body.input } : body.input;
+    variables.input = body.input;
+    if (mounted.row.inputByQuery) {
+      const asked = adaptInput(mounted.sources, request.query);
+      variables.input = { ...asked.input, ...body.input };
+      names = new Map([...asked.names].filter(([member]) => !(member in body.input)));
+    }
     ignored = body.ignored;
   } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
     throw badRequest('The body must be a JSON object');

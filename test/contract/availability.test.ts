@@ -77,6 +77,8 @@ describe('Free slots', () => {
     expect(all.length).toBeGreaterThanOrEqual(6);
     expect(all.every(({ startTime, endTime }) => Date.parse(startTime) >= now && Date.parse(endTime) <= now + 7 * 86_400_000)).toBe(true);
     expect(await slots(id, 'from=2020-01-01&to=2020-01-31')).toEqual([]);
+    // From now on, however long ago that is.
+    expect(await slots(id, 'from=2020-01-01')).toEqual(all);
   });
 
   it('are five hundred at most, and the answer says where to go on', async () => {
@@ -100,9 +102,10 @@ describe('Free slots', () => {
       ['to', 'from=2030-05-06&to=2030-05-05'],
       ['to', 'from=2030-05-06&to=2030-07-08'],
       ['to', 'from=2030-05-06&to=2130-05-06'],
-      ['slotMinutes', 'slot_minutes=4'],
+      ['slot_minutes', 'slot_minutes=4'],
+      ['slotMinutes', 'slotMinutes=4'],
       ['slot_minutes', 'slot_minutes=many'],
-      ['assignedTo', `assigned_to=${v4()}`],
+      ['assigned_to', `assigned_to=${v4()}`],
     ];
     await expectNothingWritten(api, async () => {
       for (const [field, query] of bad) expectRefusal(await ask(id, query), 400, field);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import { aFlow, bye, entry, graph, publish, simulatorOf } from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { expectPublished } from './published.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -61,7 +62,9 @@ describe('POST /call-flows/{id}/publish', () => {
     simulatorOf(api).numbers.fail(3);
     expectRefusal(await acme.owner.post(`/call-flows/${flow.id}/wiring`), 502);
     simulatorOf(api).numbers.fail(1);
-    expectRefusal(await acme.owner.get('/call-flows/numbers'), 502);
+    const silent = await acme.owner.get('/call-flows/numbers');
+    expectRefusal(silent, 502);
+    expectPublished('GET /call-flows/numbers', silent);
     simulatorOf(api).numbers.fail(0);
     expect(dataOf(await acme.owner.post(`/call-flows/${flow.id}/wiring`)).wired).toBe(true);
   });

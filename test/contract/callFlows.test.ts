@@ -34,6 +34,7 @@ describe('POST /call-flows', () => {
     const menu = (options: unknown) => through({ kind: 'menu', options });
     const malformed: unknown[] = [
       ...[null, 'x', [], 5, {}, { nodes: {} }, graph(5 as never), graph({ kind: 'entry' }), graph({ id: ' ', kind: 'entry' })],
+      graph(entry('bye'), bye, { id: 'x'.repeat(201), kind: 'hangup' }),
       ...[graph(bye, bye), menu('1'), menu(null), menu(['1']), menu([{ label: 'Sales' }]), menu({ digit: '1' })],
     ];
     const flow = await aFlow(acme);

@@ -131,6 +131,20 @@ describe('GET /calls', () => {
 });
 
 describe('the calls of a contact', () => {
+  it('never move when it was last contacted back', async () => {
+    const { id: contactId } = await acme.contact();
+    const call = await log({ contactId });
+    api.clock.advance(24 * 60 * 60 * 1000);
+    dataOf(await acme.owner.post('/messages', { contactId, channel: 'email', direction: 'outbound', subject: 'Hi', body: 'Hello' }));
+    const { lastContactedAt: written } = await contactOf(contactId);
+    expect(written > call.startedAt).toBe(true);
+    dataOf(await patch(call.id, { status: 'no_answer' }));
+    expect((await contactOf(contactId)).lastContactedAt).toBe(written);
+    const other = await acme.contact();
+    dataOf(await patch(call.id, { contactId: other.id }));
+    expect((await contactOf(other.id)).lastContactedAt).toBe(call.startedAt);
+  });
+
   it('are followed by those of the contact that is merged into it, and lead there and back', async () => {
     const [kept, gone] = [await acme.contact({ firstName: 'Kept' }), await acme.contact()];
     const call = await log({ contactId: gone.id });

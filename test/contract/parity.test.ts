@@ -48,7 +48,7 @@ const overRest = ({ row }: MountedRow, client: Client, sample: Sample) =>
 /** The row's own document with the same arguments. */
 function overGraphQL({ row, document, sources, field }: MountedRow, client: Client, { params, query, body }: Sample) {
   const listed = row.list ? withFixed(row, adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables) : {};
-  const asked = row.inputByQuery ? adaptInput(sources, Object.fromEntries(new URLSearchParams(query))) : {};
+  const asked = row.inputByQuery ? adaptInput(sources, Object.fromEntries(new URLSearchParams(query))).input : {};
   const input = field?.args.some((a) => a.name === 'input') ? { input: { ...asked, ...inOwnNames(row.body, body ?? {}) } } : {};
   return client.gql(print(document!), { ...listed, ...pathArguments(row, params ?? {}), ...input });
 }

@@ -155,6 +155,15 @@ describe('a group', () => {
     expect(pointer!.position).toBe(19);
   });
 
+  it('may have the longest id, or that of something that every object has', async () => {
+    const long = '\u{1F4DE}'.repeat(200);
+    const team = { kind: 'group', mode: 'round_robin', members: [member(0)], ringSeconds: 10 };
+    const { phoneNumber } = await answering(
+      graph(entry(long), { ...team, id: long, next: 'constructor' }, { ...team, id: 'constructor', next: 'bye' }, bye),
+    );
+    for (let n = 0; n < 2; n++) expect(dials(await call(phoneNumber, { twice: true }))).toHaveLength(2);
+  });
+
   it('rings by weight with the randomness of the server, and passes over who is off', async () => {
     const off = await anAgent(acme, '+14155550163', 'off');
     const members = [{ userId: off.userId, weight: 0 }, member(0, 0), member(1, 100)];
@@ -232,6 +241,60 @@ describe('a flow', () => {
   });
 });
 
+describe('reports of a call', () => {
+  const status = (sid: string, to: string, more: Record<string, string> = {}) =>
+    notice('/webhooks/twilio/voice/status', { CallSid: sid, From: nextCaller(), To: to, CallStatus: 'completed', ...more });
+
+  it('of a forward that somebody took keep that, whether they come before or after its end', async () => {
+    const flow = await answering(graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber: '+14155550111', next: null }));
+    const begin = async (sid: string) => {
+      const form = { CallSid: sid, From: nextCaller(), To: flow.phoneNumber };
+      const { text } = await notice('/webhooks/twilio/voice', form);
+      const [, action] = /action="([^"]+)"/.exec(text)!;
+      const [, told] = /statusCallback="([^"]+)"/.exec(text)!;
+      return { action: () => notice(pathIn(action!), { ...form, DialCallStatus: 'completed' }), answered: pathIn(told!) };
+    };
+    const late = await begin('CAforwardLate');
+    await status('CAforwardLate', flow.phoneNumber, { CallDuration: '300' });
+    expect((await late.action()).text).toContain('<Hangup');
+    expect(await logged('CAforwardLate')).toMatchObject({ status: 'completed', userId: null, duration: 300 });
+
+    const { answered } = await begin('CAforwardTaken');
+    await notice(answered, { ParentCallSid: 'CAforwardTaken' });
+    const { data } = await acme.owner.gql('{ liveCalls(filter: { status: in_progress }) { nodes { providerId userId } } }');
+    expect((data as Loose).liveCalls.nodes).toEqual([{ providerId: 'CAforwardTaken', userId: null }]);
+    await status('CAforwardTaken', flow.phoneNumber, { CallDuration: '10' });
+    expect((await logged('CAforwardTaken')).status).toBe('completed');
+  });
+
+  it('that its beginning comes after are kept, and nothing goes on', async () => {
+    const { id, phoneNumber } = await answering(says('Hi'));
+    api.clock.advance(10_000);
+    const from = nextCaller();
+    const ends = { From: from, CallDuration: '3' };
+    await Promise.all([1, 2].map(() => status('CAovertaken', phoneNumber, ends)));
+    const begun = await notice('/webhooks/twilio/voice', { CallSid: 'CAovertaken', From: from, To: phoneNumber });
+    expect(begun.text).toMatch(/<Response><Hangup ?\/><\/Response>/);
+    const known = { status: 'missed', duration: 3, callFlowId: id, callFlowVersion: 1, fromNumber: from, userId: null };
+    expect(await logged('CAovertaken')).toMatchObject(known);
+    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: 'CAovertaken' } })).toBe(0);
+    // At one moment: whichever is first, the call is logged once and over.
+    const sids = Array.from({ length: 8 }, (_, n) => `CAsameMoment${n}`);
+    await Promise.all(
+      sids.flatMap((sid) => [
+        notice('/webhooks/twilio/voice', { CallSid: sid, From: from, To: phoneNumber }),
+        status(sid, phoneNumber, ends),
+      ]),
+    );
+    for (const sid of sids) expect(await logged(sid)).toMatchObject({ status: 'missed', duration: 3 });
+    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: { in: sids } } })).toBe(0);
+    // Of a number that no flow answers nothing is logged.
+    dataOf(await acme.owner.post(`/call-flows/${id}/unpublish`));
+    await status('CAnoFlow', phoneNumber, ends);
+    expect(await api.app.database.prisma.call.count({ where: { accountId: acme.id, providerId: 'CAnoFlow' } })).toBe(0);
+  });
+});
+
 describe('the voice door', () => {
   it('passes over who is on the line', async () => {
     const own = await api.seed.account();
@@ -250,7 +313,8 @@ describe('the voice door', () => {
     // Nobody tells of its end: a day later it is over.
     api.clock.advance(25 * 60 * 60 * 1000);
     await sweep(api.app);
-    expect([await presence(), (await logged('CAbusy', own)).status]).toEqual(['on', 'completed']);
+    expect(await presence()).toBe('on');
+    expect(await logged('CAbusy', own)).toMatchObject({ status: 'completed', duration: null, endedAt: null });
   });
 
   it('writes texts that no XML can hold', async () => {

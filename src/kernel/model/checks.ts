@@ -20,7 +20,7 @@ const unstorable = /\p{Surrogate}|\0/u;
 const storableText = 'must be valid Unicode text without NUL';
 
 /** Whether a text has more than `max` code points, each of which is one or two characters. */
-const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
+export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
 
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = String(value).trim();

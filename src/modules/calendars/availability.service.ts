@@ -40,8 +40,8 @@ function rangeOf(ctx: Context, { from, to }: AvailabilityInput, calendar: Calend
   const begins = from ? endOf('from', from, calendar) : now;
   const ends = to ? endOf('to', to, calendar) : Math.max(begins, now) + 7 * dayMs;
   check(ends > begins, () => invalidField(to ? 'to' : 'from', 'conflicting', to ? 'must be after from' : 'must be before to'));
-  // A day may have 25 hours.
-  check(ends - begins <= longest * dayMs + 2 * 60 * minuteMs, () =>
+  // A day may have 25 hours. Without an end it is a week, however long ago it would begin.
+  check(!to || ends - begins <= longest * dayMs + 2 * 60 * minuteMs, () =>
     invalidField('to', 'out_of_range', `must be at most ${longest} days after from`),
   );
   return { from: Math.max(begins, now), to: ends };

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unprocessable } from '../../kernel/base/errors.js';
-import { isUuid } from '../../kernel/model/checks.js';
+import { isLonger, isUuid } from '../../kernel/model/checks.js';
 
 /** A node as it is kept in a draft: of its members only the id is certain. */
 export interface DraftNode {
@@ -90,10 +90,14 @@ export function graphOf(given: unknown): DraftGraph {
   return given as unknown as DraftGraph;
 }
 
+/** Ids are keys of an index, and stand in the addresses of a call, which neither take texts of any length. */
+const longestId = 200;
+
 function checkNode(node: unknown, at: string, seen: Set<string>): void {
   if (!isObject(node)) throw unprocessable(at, 'invalid_type', 'must be an object');
   const { id, kind, options } = node;
   if (typeof id !== 'string' || id.trim() === '') throw unprocessable(`${at}.id`, 'required', 'must be text that is not blank');
+  if (isLonger(id, longestId)) throw unprocessable(`${at}.id`, 'too_long', `must be at most ${longestId} characters`);
   if (seen.has(id)) throw unprocessable(`${at}.id`, 'taken', 'is the id of another node');
   seen.add(id);
   if (kind !== 'menu' || options === undefined) return;

@@ -18,7 +18,7 @@ export default defineModule({
     list('GET /call-flows', 'callFlows', { as: 'page' }),
     make('POST /call-flows', 'createCallFlow', { also: [402, 409, 422] }),
     list('GET /call-flows/roster', 'callFlowRoster', { as: 'page' }),
-    list('GET /call-flows/numbers', 'callFlowNumbers', { as: 'page' }),
+    list('GET /call-flows/numbers', 'callFlowNumbers', { as: 'page', also: [502] }),
     edit('PUT /call-flows/presence', 'setCallPresence'),
     act('POST /call-flows/tombstones/release', 'releaseCallFlowNumber', { also: [404, 409, 502] }),
     read('GET /call-flows/{id}', 'callFlow'),

@@ -1,7 +1,7 @@
 import { check, found, invalid } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
-import { emptyRow, type RowOf, text } from '../../kernel/database/kinds.js';
+import { emptyRow, instant, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
@@ -57,16 +57,16 @@ export async function createCall(ctx: Context, input: CreateCallInput): Promise<
   checkTrial(ctx);
   const now = ctx.now();
   const when = { startedAt: now, endedAt: endOf(now, given.duration), createdAt: now, updatedAt: now };
-  return logCall(ctx, { ...given, ...when, userId: ctx.caller.userId });
+  return logCall(ctx, { ...given, ...when, userId: ctx.caller.userId }, true);
 }
 
 type NewCall = Omit<Partial<CallRow>, 'id'> & Pick<CallRow, 'direction' | 'status' | 'startedAt'> & { id?: string };
 
-/** Keeps a call that is over, and that its contact was spoken with. */
-export async function logCall(ctx: Context, given: NewCall): Promise<CallRow> {
+/** Keeps a call that is over, and that its contact was spoken with; `beginsNow` where nothing later can be known of the contact. */
+export async function logCall(ctx: Context, given: NewCall, beginsNow = false): Promise<CallRow> {
   const call: CallRow = ctx.insert('Call', { ...blank, ...given });
   await emitCall(ctx, 'created', call);
-  contacted(ctx, call);
+  await contacted(ctx, call, beginsNow);
   return call;
 }
 
@@ -82,7 +82,7 @@ export async function updateCall(ctx: Context, id: string, input: UpdateCallInpu
   const endedAt = changes.duration && !before.providerId ? endOf(before.startedAt, after.duration) : undefined;
   const call = ctx.update('Call', before, { ...input, endedAt });
   await emitCall(ctx, 'updated', call, changesBetween(before, call, [...tracked, 'endedAt']));
-  if (changes.contactId || changes.direction || changes.status) contacted(ctx, call);
+  if (changes.contactId || changes.direction || changes.status) await contacted(ctx, call);
   return call;
 }
 
@@ -112,13 +112,25 @@ export async function settleCall(
   if (Object.keys(changes).length === 0) return;
   const call = ctx.update('Call', before, given);
   await emitCall(ctx, 'updated', call, changes);
-  if (changes.status) contacted(ctx, call);
+  if (changes.status) await contacted(ctx, call);
 }
 
-/** Keeps when a contact was last reached: by every call of ours, and by one of theirs that somebody took. */
-function contacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow): void {
+const reached = statement({
+  name: 'contactReachedByCall',
+  takes: { id: uuid, at: instant, now: instant },
+  changes: true,
+  // They may have been written to since the call began.
+  text: ({ account, id, at, now }) => sql`
+    update contacts set last_contacted_at = greatest(last_contacted_at, ${at}), updated_at = ${now}
+    where account_id = ${account} and id = ${id}`,
+});
+
+/** Keeps when a contact was last reached: by every call of ours, and by one of theirs that somebody took. Never earlier than known. */
+async function contacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow, beginsNow = false): Promise<void> {
   if (!contactId || (direction === 'inbound' && status !== 'completed')) return;
-  ctx.update('Contact', { id: contactId }, { lastContactedAt: startedAt });
+  // A write of its own only where it has to be compared.
+  if (beginsNow) ctx.update('Contact', { id: contactId }, { lastContactedAt: startedAt });
+  else await ctx.rows(reached, { id: contactId, at: startedAt, now: ctx.now() });
 }
 
 function emitCall(ctx: Context, fact: 'created' | 'updated', call: CallRow, changes?: Changes): Promise<void> {

@@ -1,6 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { emptyRow, instant, integer, type RowOf, text } from '../../kernel/database/kinds.js';
+import { emptyRow, flag, instant, integer, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
@@ -13,7 +13,7 @@ import { contactMatching } from '../contacts/contact.match.js';
 import { createContact, mergedInto } from '../contacts/contact.service.js';
 import type { LiveCallList } from './liveCall.model.js';
 import { liveCallTable } from './liveCall.table.js';
-import { type TakenTurn, takingTurn } from './voice.call.js';
+import { type Ends, type TakenTurn, takingTurn } from './voice.call.js';
 
 const { shape: row, columns } = liveCallTable;
 export type LiveCallRow = RowOf<typeof row>;
@@ -44,12 +44,14 @@ export interface NewLiveCall {
 
 /**
  * Keeps a call that begins, and the turn of a group that it takes. Throws what `isTaken` where it is kept already, what `isRetryable`
- * where another call took the turn.
+ * where another call took the turn or its end was reported meanwhile.
  */
 export async function beginCall(ctx: Context, id: string, given: NewLiveCall, takes?: TakenTurn): Promise<void> {
   await ctx.transaction(async (inside) => {
     // Named after the call: two that begin at one moment may be written together.
-    if (takes) inside.requireRow(`turn of ${id}`, takingTurn(ctx.caller.account.id, takes));
+    const account = ctx.caller.account.id;
+    if (takes) inside.requireRow(`turn of ${id}`, takingTurn(account, takes));
+    inside.requireRow(`beginning of ${id}`, sql`select 1 where not call_is_over(${account}::uuid, ${given.providerId}::text)`);
     const { choices: _inside, ...call } = inside.insert('LiveCall', {
       ...{ ...emptyRow(row), ...given, id, status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null },
     });
@@ -91,7 +93,7 @@ export async function progress(ctx: Context, sid: string, change: (call: LiveCal
 const withheld = new Set(['+266696687', '+7378742883', '+2562533', '+8656696', '+86282452253']);
 
 /** The contact of who called; an unknown one is made, unless the number is withheld. */
-async function callerOf(ctx: Context, { contactId, fromNumber }: LiveCallRow): Promise<string | null> {
+async function callerOf(ctx: Context, { contactId, fromNumber }: Pick<LiveCallRow, 'contactId' | 'fromNumber'>): Promise<string | null> {
   if (contactId) return contactId;
   const phone = withheld.has(fromNumber) ? undefined : toE164(fromNumber, ctx.caller.account.defaultCountry);
   if (!phone) return null;
@@ -99,20 +101,58 @@ async function callerOf(ctx: Context, { contactId, fromNumber }: LiveCallRow): P
   return known ?? (await createContact(ctx, { phone, source: 'call' }, true)).id;
 }
 
-/** Ends a call: from now on it is one of the log, once however often that is reported. Nothing happens for one that is over. */
-export async function endCall(ctx: Context, sid: string, duration: number | null): Promise<void> {
+const overOrHeld = statement({
+  name: 'callIsOver',
+  takes: { sid: text },
+  row: { isOver: flag },
+  locks: true,
+  text: ({ account, sid }) => sql`select call_is_over(${account}, ${sid}) as "isOver"`,
+});
+
+const answering = statement({
+  name: 'flowThatWouldAnswer',
+  takes: { number: text, at: instant },
+  row: { callFlowId: uuid, callFlowVersion: integer },
+  // Published before: a call that began earlier was handled by something else.
+  text: ({ account, number, at }) => sql`
+    select f.id as "callFlowId", f.published_version as "callFlowVersion" from call_flows f
+    where f.account_id = ${account} and f.phone_number = ${number} and f.published_version is not null and exists (
+      select from call_flow_versions v where v.account_id = f.account_id and v.call_flow_id = f.id and v.created_at <= ${at})`,
+});
+
+/** A call whose end is told before its beginning, since who called hung up at once: nobody took it. */
+async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: number | null): Promise<void> {
+  const startedAt = new Date(inside.now().getTime() - (duration ?? 0) * 1000);
+  const [flow] = await inside.rows(answering, { number: to, at: startedAt });
+  if (!flow) return;
+  const contactId = await callerOf(inside, { contactId: null, fromNumber: from });
+  await logCall(inside, {
+    ...{ ...flow, providerId: sid, fromNumber: from, toNumber: to, contactId, startedAt, duration },
+    ...{ direction: 'inbound', source: 'call_flow', status: 'missed', endedAt: duration === null ? null : inside.now() },
+  });
+}
+
+/**
+ * Ends a call: from now on it is one of the log, once however often that is reported, and also where its beginning was not heard of
+ * yet. Nothing happens for one that is over.
+ */
+export async function endCall(ctx: Context, ends: Ends, duration: number | null): Promise<void> {
+  const { sid } = ends;
   await transacted(ctx, async (inside) => {
     inside.lockRows();
-    const [call] = await inside.rows(bySid, { sid });
-    if (!call) return;
+    const [seen] = await inside.rows(bySid, { sid });
+    const [held] = seen ? [] : await inside.rows(overOrHeld, { sid });
+    // It may have begun while that was asked.
+    const [call] = seen ? [seen] : await inside.rows(bySid, { sid });
+    if (!call) return held?.isOver ? undefined : logOvertaken(inside, ends, duration);
     const { id, startedAt, status, answeredAt, callFlowId, callFlowVersion, fromNumber, toNumber, userId, recordingUrl } = call;
     const contactId = await callerOf(inside, call);
     await inside.db.liveCall.delete({ where: inside.at(id) });
     await emitLiveCall(inside, 'deleted', call);
-    const lasted = duration === null ? inside.now() : new Date(startedAt.getTime() + duration * 1000);
+    const endedAt = duration === null ? null : new Date(startedAt.getTime() + duration * 1000);
     await logCall(inside, {
       ...{ providerId: sid, callFlowId, callFlowVersion, fromNumber, toNumber, userId, recordingUrl, contactId, startedAt },
-      ...{ direction: 'inbound', source: 'call_flow', endedAt: lasted, duration: duration ?? null },
+      ...{ direction: 'inbound', source: 'call_flow', endedAt, duration },
       status: status === 'voicemail' ? 'voicemail' : answeredAt ? 'completed' : 'missed',
     });
   });
@@ -124,18 +164,18 @@ const longest = 24;
 const stale = statement({
   name: 'staleLiveCalls',
   takes: { now: instant, hours: integer },
-  row: { sid: text },
+  row: { sid: text, from: text, to: text },
   text: ({ account, now, hours }) => sql`
-    select provider_id as sid from live_calls
+    select provider_id as sid, from_number as "from", to_number as "to" from live_calls
     where account_id = ${account} and started_at < ${now} - make_interval(hours => ${hours}) order by started_at limit 100`,
 });
 
-/** Calls whose end was never reported are over after a day. */
+/** Calls whose end was never reported are over after a day; when they ended nobody knows. */
 export const staleCalls = {
   accounts: `select distinct account_id as id from live_calls where started_at < $1::timestamptz - interval '${longest} hours'`,
   async work(ctx: Context): Promise<boolean> {
     const calls = await ctx.rows(stale, { now: ctx.now(), hours: longest });
-    for (const { sid } of calls) await endCall(ctx, sid, null);
+    for (const ends of calls) await endCall(ctx, ends, null);
     return calls.length === 100;
   },
 };

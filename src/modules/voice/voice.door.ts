@@ -77,7 +77,7 @@ function walked(acting: Context, state: CallState, id: string, rings: Rings): Wa
     startedAt: state.startedAt ? new Date(state.startedAt) : acting.now(),
     address: (turn) =>
       `${base}?${new URLSearchParams(Object.entries(turn).flatMap(([name, of]) => (of === undefined ? [] : [[name, String(of)]])))}`,
-    answered: (userId) => `${base}/answered?${new URLSearchParams({ user: userId })}`,
+    answered: (userId) => `${base}/answered${userId ? `?${new URLSearchParams({ user: userId })}` : ''}`,
     rings,
   };
 }
@@ -140,6 +140,8 @@ const turnOf = ({ n, do: what, at = '', k, c, i, h }: Record<string, string>): T
   ...{ n: whole(n) ?? 0, do: what as Turn['do'], at, k: whole(k), c, i: whole(i), h: whole(h) },
 });
 
+type Found = NonNullable<Awaited<ReturnType<typeof callAt>>>;
+
 /** POST /webhooks/twilio/voice/{account}/{call}: how a call goes on, by an address of ours that says where it is in its flow. */
 export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { account = '', call = '' } = request.params;
@@ -148,9 +150,10 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
   const [ends, turn] = [endsOf(form), turnOf(request.query)];
   const found = await callAt(ctx, account, call);
   if (turn.do === 'recorded') await keepRecording(ctx, account, ends.sid, form);
+  // Of a call that is over, the log learns it: the caller may hang up first, and that is reported at the same time.
+  if (wasTaken(turn, form)) await keepAnswer(ctx, account, found, turn, ends.sid);
   if (!found?.value.graph || turn.do === 'recorded') return reply(ctx, [hangup]);
   const { acting, value: state } = found;
-  await keepAnswer(acting, state, turn, ends.sid, form);
   const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(acting, state, key, node));
   const walk = new Walk(walked(acting, state, call, rings), turn.n);
   await walk.take(turn, form);
@@ -163,17 +166,15 @@ async function keepRecording({ app }: Context, account: string, sid: string, { R
   if (acting && recordingUrl) await progress(acting, sid, () => ({ status: 'voicemail', recordingUrl: recordingUrl.slice(0, 2000) }));
 }
 
+/** Whether a turn tells that somebody was on the line. */
+const wasTaken = (turn: Turn, { DialCallStatus: dialled }: Record<string, string>) =>
+  dialled === 'completed' && (turn.do === 'rang' || turn.do === 'forwarded');
+
 /** Somebody was on the line: who it was is known where one phone rang alone, else it is told by itself. */
-async function keepAnswer(
-  acting: Context,
-  { choices, call }: CallState,
-  turn: Turn,
-  sid: string,
-  { DialCallStatus: dialled }: Record<string, string>,
-) {
-  if (!call || dialled !== 'completed' || (turn.do !== 'rang' && turn.do !== 'forwarded')) return;
-  const rings = turn.do === 'rang' ? (choices?.[turn.c ?? ''] ?? []) : [];
-  await answeredBy(acting, sid, rings.length === 1 ? rings[0]!.userId : null);
+async function keepAnswer({ app }: Context, account: string, found: Found | undefined, turn: Turn, sid: string): Promise<void> {
+  const acting = found?.acting ?? (await actingForAccounts(app, [account], voiceActor))[0];
+  const rings = turn.do === 'rang' ? (found?.value.choices?.[turn.c ?? ''] ?? []) : [];
+  if (acting && sid) await answeredBy(acting, sid, rings.length === 1 ? rings[0]!.userId : null);
 }
 
 function answeredBy(acting: Context, sid: string, userId: string | null): Promise<void> {
@@ -183,14 +184,14 @@ function answeredBy(acting: Context, sid: string, userId: string | null): Promis
   });
 }
 
-/** POST /webhooks/twilio/voice/{account}/{call}/answered: one of those who were rung has answered. */
+/** POST /webhooks/twilio/voice/{account}/{call}/answered: one of those who were rung has answered, or whoever a call was forwarded to. */
 export async function takeAnswer(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { account = '', call = '' } = request.params;
   const { ParentCallSid: sid = '' } = await genuine(ctx, `${voicePath}/${account}/${call}/answered`, request);
-  const { user = '' } = request.query;
-  if (sid && isUuid(account) && isUuid(user)) {
+  const { user } = request.query;
+  if (sid && isUuid(account)) {
     const [acting] = await actingForAccounts(ctx.app, [account], voiceActor);
-    if (acting) await answeredBy(acting, sid, user);
+    if (acting) await answeredBy(acting, sid, isUuid(user) ? user : null);
   }
   return reply(ctx, []);
 }
@@ -200,8 +201,8 @@ const final = new Set(['completed', 'busy', 'no-answer', 'canceled', 'failed']);
 /** POST /webhooks/twilio/voice/status: how a call ended. It is written to the log once, however often that is told. */
 export async function takeStatus(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, voiceStatusPath, request);
-  const { sid, to } = endsOf(form);
-  const acting = sid && final.has(form.CallStatus ?? '') ? await actingForNumber(ctx.app, to, voiceActor) : undefined;
-  if (acting) await endCall(acting, sid, whole(form.CallDuration) ?? null);
+  const ends = endsOf(form);
+  const acting = ends.sid && final.has(form.CallStatus ?? '') ? await actingForNumber(ctx.app, ends.to, voiceActor) : undefined;
+  if (acting) await endCall(acting, ends, whole(form.CallDuration) ?? null);
   return reply(ctx, []);
 }

@@ -27,8 +27,8 @@ export interface Walked {
   startedAt: Date;
   /** The address of a turn. */
   address(turn: Turn): string;
-  /** Where the vendor tells that somebody answered. */
-  answered(userId: string): string;
+  /** Where the vendor tells that somebody answered; null where that is none of us. */
+  answered(userId: string | null): string;
   /** Who is rung by a node, kept under the key of the choice. */
   rings(key: string, node: AgentNode | GroupNode): Promise<readonly Ring[]>;
 }
@@ -140,7 +140,7 @@ export class Walk {
     if (node.kind === 'voicemail') return this.#voicemail(node.id, node.text);
     if (node.kind === 'forward') {
       const action = this.#address({ do: 'forwarded', at: node.id });
-      this.verbs.push({ kind: 'dial', action, numbers: [{ number: node.phoneNumber }] });
+      this.verbs.push({ kind: 'dial', action, numbers: [{ number: node.phoneNumber, answeredUrl: this.call.answered(null) }] });
       return waits;
     }
     if (node.message) this.verbs.push({ kind: 'say', text: node.message });
