@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { isOpen } from '../../src/modules/callFlows/callFlow.hours.js';
 import { ringOrder } from '../../src/modules/callFlows/callFlow.route.js';
-import { aFlow, bye, entry, graph } from '../support/callFlows.js';
+import { aFlow, bye, entry, graph, loggedCall, nextCaller, pathOf, publish, voiceNotice } from '../support/callFlows.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
-let _acme: Account;
+let acme: Account;
 beforeAll(async () => {
   api = await server();
-  _acme = await api.seed.account();
+  acme = await api.seed.account();
 });
 afterAll(() => api.close());
 
@@ -82,5 +83,68 @@ describe('opening hours and turns', () => {
       ringOrder({ id: 'x', kind: 'group', mode, members, ringSeconds: 20, next: 'y' }, turn, clock).join('');
     expect([0, 1, 2, 3].map((turn) => order('round_robin', turn))).toEqual(['abc', 'bca', 'cab', 'abc']);
     expect(order('weighted', 0)[0]).toBe('b');
+  });
+});
+
+const notice = (path: string, form: Record<string, string>) => voiceNotice(api, path, form);
+const logged = (sid: string) => loggedCall(api, acme, sid);
+const answering = async (draftGraph: object) =>
+  dataOf(await publish(acme, await aFlow(acme, { phoneNumber: await freeNumber(acme), draftGraph })));
+const status = (sid: string, to: string, more: Record<string, string> = {}) =>
+  notice('/webhooks/twilio/voice/status', { CallSid: sid, From: nextCaller(), To: to, CallStatus: 'completed', ...more });
+
+describe('reports of a call', () => {
+  it('of a forward that somebody took keep that, whether they come before or after its end', async () => {
+    const flow = await answering(graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber: '+14155550111', next: null }));
+    const begin = async (sid: string) => {
+      const form = { CallSid: sid, From: nextCaller(), To: flow.phoneNumber };
+      const { text } = await notice('/webhooks/twilio/voice', form);
+      const [, action] = /action="([^"]+)"/.exec(text)!;
+      const [, told] = /statusCallback="([^"]+)"/.exec(text)!;
+      return { action: () => notice(pathOf(api, action!), { ...form, DialCallStatus: 'completed' }), answered: pathOf(api, told!) };
+    };
+    const late = await begin('CAforwardLate');
+    await status('CAforwardLate', flow.phoneNumber, { CallDuration: '300' });
+    expect((await late.action()).text).toContain('<Hangup');
+    expect(await logged('CAforwardLate')).toMatchObject({ status: 'completed', userId: null, duration: 300 });
+
+    const { answered } = await begin('CAforwardTaken');
+    await notice(answered, { ParentCallSid: 'CAforwardTaken' });
+    const { data } = await acme.owner.gql('{ liveCalls(filter: { status: in_progress }) { nodes { providerId userId } } }');
+    expect((data as Loose).liveCalls.nodes).toEqual([{ providerId: 'CAforwardTaken', userId: null }]);
+    await status('CAforwardTaken', flow.phoneNumber, { CallDuration: '10' });
+    expect((await logged('CAforwardTaken')).status).toBe('completed');
+  });
+
+  it('that its beginning comes after are kept, and nothing goes on', async () => {
+    const { id, phoneNumber } = await answering(graph(entry('bye'), bye));
+    api.clock.advance(10_000);
+    const from = nextCaller();
+    const ends = { From: from, CallDuration: '3' };
+    await Promise.all([1, 2].map(() => status('CAovertaken', phoneNumber, ends)));
+    const begun = await notice('/webhooks/twilio/voice', { CallSid: 'CAovertaken', From: from, To: phoneNumber });
+    expect(begun.text).toMatch(/<Response><Hangup ?\/><\/Response>/);
+    const known = { status: 'missed', duration: 3, callFlowId: id, callFlowVersion: 1, fromNumber: from, userId: null };
+    expect(await logged('CAovertaken')).toMatchObject(known);
+    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: 'CAovertaken' } })).toBe(0);
+  });
+
+  it('that come with its beginning are kept, whichever is first', async () => {
+    const { id, phoneNumber } = await answering(graph(entry('bye'), bye));
+    api.clock.advance(10_000);
+    const [from, ends] = [nextCaller(), { CallDuration: '3' }];
+    const sids = Array.from({ length: 8 }, (_, n) => `CAsameMoment${n}`);
+    await Promise.all(
+      sids.flatMap((sid) => [
+        notice('/webhooks/twilio/voice', { CallSid: sid, From: from, To: phoneNumber }),
+        status(sid, phoneNumber, ends),
+      ]),
+    );
+    for (const sid of sids) expect(await logged(sid)).toMatchObject({ status: 'missed', duration: 3 });
+    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: { in: sids } } })).toBe(0);
+    // Of a number that no flow answers nothing is logged.
+    dataOf(await acme.owner.post(`/call-flows/${id}/unpublish`));
+    await status('CAnoFlow', phoneNumber, ends);
+    expect(await api.app.database.prisma.call.count({ where: { accountId: acme.id, providerId: 'CAnoFlow' } })).toBe(0);
   });
 });

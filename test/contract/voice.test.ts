@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import twilio from 'twilio';
 import type { PlacedCall, Transcript } from '../../src/vendors/sms/simulatedCalls.js';
 import { sweep } from '../../src/workers/sweeps.js';
-import { aFlow, bye, entry, graph, publish, simulatorOf } from '../support/callFlows.js';
+import { aFlow, bye, entry, graph, loggedCall, nextCaller, pathOf, publish, simulatorOf, voiceNotice } from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -23,8 +22,6 @@ async function anAgent(account: Account, phone: string, presence = 'on') {
 }
 
 const through = () => `http://127.0.0.1:${api.wire.port}`;
-let callers = 0;
-const nextCaller = () => `+1415888${String(++callers).padStart(4, '0')}`;
 
 /** A published flow and its number. */
 async function answering(draftGraph: object, account = acme) {
@@ -43,23 +40,15 @@ async function call(to: string, placed: Partial<PlacedCall> = {}): Promise<Trans
   return (await reply.json()) as Transcript;
 }
 
-const logged = async (sid: string, account = acme): Promise<Loose> =>
-  (await api.app.database.prisma.call.findFirstOrThrow({ where: { accountId: account.id, providerId: sid } })) as Loose;
+const logged = (sid: string, account = acme) => loggedCall(api, account, sid);
 const dials = ({ log }: Transcript) => log.flatMap(({ dial }) => (dial ? [dial as string[]] : []));
 const heard = ({ log }: Transcript) => log.flatMap(({ say }) => (say ? [say as string] : []));
 
-/** A notice of the vendor, signed as it signs unless told otherwise. */
-async function notice(path: string, form: Record<string, string>, signature?: string) {
-  const { authToken } = await simulatorOf(api).config();
-  const signed = signature ?? twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}${path}`, form);
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signed };
-  return api.anybody().raw({ method: 'POST', path, headers, payload: new URLSearchParams(form).toString() });
-}
+const notice = (path: string, form: Record<string, string>, signature?: string) => voiceNotice(api, path, form, signature);
 
 const member = (nth: number, weight?: number) => ({ userId: agents[nth]!.userId, ...(weight !== undefined && { weight }) });
 
-/** Where an address of ours in a document leads. */
-const pathIn = (address: string) => address.replaceAll('&amp;', '&').slice(api.app.config.publicUrl.length);
+const pathIn = (address: string) => pathOf(api, address);
 
 describe('a call through every node', () => {
   const always = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day, start: '00:00', end: '00:00' }));
@@ -119,14 +108,14 @@ describe('a call through every node', () => {
   });
 });
 
-describe('a group', () => {
-  const group = (fields: object) =>
-    graph(
-      entry('team'),
-      { id: 'team', kind: 'group', mode: 'round_robin', members: [member(0), member(1)], ringSeconds: 10, next: 'bye', ...fields },
-      bye,
-    );
+const group = (fields: object) =>
+  graph(
+    entry('team'),
+    { id: 'team', kind: 'group', mode: 'round_robin', members: [member(0), member(1)], ringSeconds: 10, next: 'bye', ...fields },
+    bye,
+  );
 
+describe('a group', () => {
   it('takes turns, each call from the next one on, and a repeated request moves nothing', async () => {
     const { phoneNumber } = await answering(group({}));
     const first = [];
@@ -163,7 +152,9 @@ describe('a group', () => {
     );
     for (let n = 0; n < 2; n++) expect(dials(await call(phoneNumber, { twice: true }))).toHaveLength(2);
   });
+});
 
+describe('who of a group is rung', () => {
   it('rings by weight with the randomness of the server, and passes over who is off', async () => {
     const off = await anAgent(acme, '+14155550163', 'off');
     const members = [{ userId: off.userId, weight: 0 }, member(0, 0), member(1, 100)];
@@ -238,60 +229,6 @@ describe('a flow', () => {
     expect(events.map(({ name }) => name)).toEqual(['live_call.created', 'live_call.deleted']);
     const caller = await api.app.database.prisma.contact.findFirst({ where: { accountId: acme.id, phone: form.From } });
     expect(caller).toMatchObject({ source: 'call', leadScore: 5 });
-  });
-});
-
-describe('reports of a call', () => {
-  const status = (sid: string, to: string, more: Record<string, string> = {}) =>
-    notice('/webhooks/twilio/voice/status', { CallSid: sid, From: nextCaller(), To: to, CallStatus: 'completed', ...more });
-
-  it('of a forward that somebody took keep that, whether they come before or after its end', async () => {
-    const flow = await answering(graph(entry('x'), { id: 'x', kind: 'forward', phoneNumber: '+14155550111', next: null }));
-    const begin = async (sid: string) => {
-      const form = { CallSid: sid, From: nextCaller(), To: flow.phoneNumber };
-      const { text } = await notice('/webhooks/twilio/voice', form);
-      const [, action] = /action="([^"]+)"/.exec(text)!;
-      const [, told] = /statusCallback="([^"]+)"/.exec(text)!;
-      return { action: () => notice(pathIn(action!), { ...form, DialCallStatus: 'completed' }), answered: pathIn(told!) };
-    };
-    const late = await begin('CAforwardLate');
-    await status('CAforwardLate', flow.phoneNumber, { CallDuration: '300' });
-    expect((await late.action()).text).toContain('<Hangup');
-    expect(await logged('CAforwardLate')).toMatchObject({ status: 'completed', userId: null, duration: 300 });
-
-    const { answered } = await begin('CAforwardTaken');
-    await notice(answered, { ParentCallSid: 'CAforwardTaken' });
-    const { data } = await acme.owner.gql('{ liveCalls(filter: { status: in_progress }) { nodes { providerId userId } } }');
-    expect((data as Loose).liveCalls.nodes).toEqual([{ providerId: 'CAforwardTaken', userId: null }]);
-    await status('CAforwardTaken', flow.phoneNumber, { CallDuration: '10' });
-    expect((await logged('CAforwardTaken')).status).toBe('completed');
-  });
-
-  it('that its beginning comes after are kept, and nothing goes on', async () => {
-    const { id, phoneNumber } = await answering(says('Hi'));
-    api.clock.advance(10_000);
-    const from = nextCaller();
-    const ends = { From: from, CallDuration: '3' };
-    await Promise.all([1, 2].map(() => status('CAovertaken', phoneNumber, ends)));
-    const begun = await notice('/webhooks/twilio/voice', { CallSid: 'CAovertaken', From: from, To: phoneNumber });
-    expect(begun.text).toMatch(/<Response><Hangup ?\/><\/Response>/);
-    const known = { status: 'missed', duration: 3, callFlowId: id, callFlowVersion: 1, fromNumber: from, userId: null };
-    expect(await logged('CAovertaken')).toMatchObject(known);
-    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: 'CAovertaken' } })).toBe(0);
-    // At one moment: whichever is first, the call is logged once and over.
-    const sids = Array.from({ length: 8 }, (_, n) => `CAsameMoment${n}`);
-    await Promise.all(
-      sids.flatMap((sid) => [
-        notice('/webhooks/twilio/voice', { CallSid: sid, From: from, To: phoneNumber }),
-        status(sid, phoneNumber, ends),
-      ]),
-    );
-    for (const sid of sids) expect(await logged(sid)).toMatchObject({ status: 'missed', duration: 3 });
-    expect(await api.app.database.prisma.liveCall.count({ where: { accountId: acme.id, providerId: { in: sids } } })).toBe(0);
-    // Of a number that no flow answers nothing is logged.
-    dataOf(await acme.owner.post(`/call-flows/${id}/unpublish`));
-    await status('CAnoFlow', phoneNumber, ends);
-    expect(await api.app.database.prisma.call.count({ where: { accountId: acme.id, providerId: 'CAnoFlow' } })).toBe(0);
   });
 });
 

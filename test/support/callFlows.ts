@@ -1,6 +1,7 @@
+import twilio from 'twilio';
 import type { App } from '../../src/kernel/context/context.js';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
-import { type Account, dataOf, type Loose } from './index.js';
+import { type Account, dataOf, type Loose, type TestServer } from './index.js';
 
 /** The simulator that calls and text messages go through. */
 export const simulatorOf = ({ app }: { app: App }) => (app.vendors.sms as SimulatedSms).simulator;
@@ -17,3 +18,21 @@ export const aFlow = async (account: Account, body: object = {}): Promise<Loose>
 /** Publishes a flow as it was seen. */
 export const publish = ({ owner }: Account, flow: Loose) =>
   owner.post(`/call-flows/${flow.id}/publish`, { expectedUpdatedAt: flow.updatedAt });
+
+let callers = 0;
+export const nextCaller = () => `+1415888${String(++callers).padStart(4, '0')}`;
+
+/** A notice of the vendor about a call, signed as it signs unless told otherwise. */
+export async function voiceNotice(api: TestServer, path: string, form: Record<string, string>, signature?: string) {
+  const { authToken } = await simulatorOf(api).config();
+  const signed = signature ?? twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}${path}`, form);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signed };
+  return api.anybody().raw({ method: 'POST', path, headers, payload: new URLSearchParams(form).toString() });
+}
+
+/** Where an address of ours in a document leads. */
+export const pathOf = ({ app }: TestServer, address: string) => address.replaceAll('&amp;', '&').slice(app.config.publicUrl.length);
+
+/** The entry of the log of a call of the vendor. */
+export const loggedCall = async ({ app }: TestServer, { id: accountId }: Account, sid: string): Promise<Loose> =>
+  (await app.database.prisma.call.findFirstOrThrow({ where: { accountId, providerId: sid } })) as Loose;
