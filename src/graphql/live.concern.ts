@@ -1,13 +1,17 @@
 import type { App, Context } from '../kernel/context/context.js';
-import { columnName, tableName } from '../kernel/database/sql.js';
+import { columnName, type Sql, tableName, tableNames } from '../kernel/database/sql.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
-import type { AnyTable } from '../kernel/lists/window.js';
+import type { AnyListArgs, AnyTable } from '../kernel/lists/window.js';
+import { checkListArgs } from '../kernel/model/connection.js';
 import type { ListPlan } from './live.plan.js';
 
-/** Tables whose rows come with the events of others. */
-const quietTables = ['activities', 'conversations', 'imports', 'accounts'];
+/** Tables whose rows come and change with the events of others, or with none. */
+const quietTables = ['activities', 'conversations', 'imports', 'import_rows', 'custom_field_cleanups', 'webhook_deliveries'];
 
 const word = /[a-z_]+/g;
+
+/** Numbers that triggers keep: the alias is the table that they are of (`keptCount`). */
+const kept = /\bcounts\b(?: ([a-z_]+))?/g;
 
 /** What the tables of the record types are called, and what leads to them. */
 interface Known {
@@ -42,9 +46,20 @@ function look({ tables, events }: App['registry']): Known {
     records.has(name) ? [name] : wordsWithin(name).flatMap((part) => [part, tableName(part)].filter((one) => records.has(one)));
   return {
     ofType: new Map(all.filter(({ name }) => records.has(name)).map(({ type, name }) => [type.name, name])),
-    owners: new Map([...all.map(({ name }) => name), 'contact_tags', 'users', ...quietTables].map((name) => [name, ownersOf(name)])),
+    owners: new Map(tableNames().flatMap((name) => (name === 'counts' ? [] : [[name, ownersOf(name)]]))),
     quiet: new Map(all.map(({ name, options: { quiet = [] } }) => [name, quiet.map(columnName)])),
   };
+}
+
+/** The tables of records that a statement reads, and whether it reads what any event may change. */
+function readBy({ owners, quiet }: Known, statement: string): { tables: string[]; isAny: boolean } {
+  const words = new Set(statement.match(word));
+  const named = [...owners].filter(([table]) => words.has(table));
+  const isQuiet = ([table, of]: [string, readonly string[]]) =>
+    of.length === 0 || quietTables.includes(table) || quiet.get(table)?.some((column) => words.has(column));
+  const isUnknown = [...statement.matchAll(kept)].some(([, of]) => !of || !owners.has(of));
+  // What happens to a deal or a contact is noted in their rows, which are then younger.
+  return { tables: named.flatMap(([, of]) => of), isAny: isUnknown || words.has('updated_at') || named.some(isQuiet) };
 }
 
 /** What a live query was read from, as far as events tell of it. */
@@ -63,16 +78,9 @@ export class Concern {
 
   /** A statement was read. */
   note(statement: string): void {
-    if (statement === 'any') this.#isAny = true;
-    const words = new Set(statement.match(word));
-    for (const [table, owners] of this.#known.owners) {
-      if (!words.has(table)) continue;
-      if (owners.length === 0 || quietTables.includes(table)) this.#isAny = true;
-      if (this.#known.quiet.get(table)?.some((column) => words.has(column))) this.#isAny = true;
-      for (const owner of owners) this.#tables.add(owner);
-    }
-    // What happens to a deal or a contact is noted in their rows, which are then younger.
-    if (words.has('updated_at')) this.#isAny = true;
+    const { tables, isAny } = readBy(this.#known, statement);
+    if (isAny || statement === 'any') this.#isAny = true;
+    for (const table of tables) this.#tables.add(table);
   }
 
   /** Whether an event may have changed what was read. */
@@ -93,12 +101,11 @@ export class Narrowed {
   readonly #fields: [string, unknown][];
   readonly #table?: string;
 
-  constructor(ctx: Context, { table, args, leadsBack }: ListPlan) {
-    const filter = (args.filter ?? {}) as Record<string, unknown>;
-    // Other conditions may look at other records of the type.
-    const isPlain = table && !leadsBack && !args.where && !filter.filters;
+  constructor(ctx: Context, plan: ListPlan) {
+    const { table } = plan;
+    const filter = table && filterOf(ctx, table, plan);
     this.#table = table?.name;
-    this.#fields = isPlain ? Object.entries(filter).flatMap(([name, value]) => fieldOf(ctx, table, name, value)) : [];
+    this.#fields = filter && !isOpen(ctx, table, plan, filter) ? fieldsOf(ctx, table, filter) : [];
   }
 
   /** Whether the record of an event, as it was before or after, may be one that the list shows, or lead to what it shows. */
@@ -111,7 +118,31 @@ export class Narrowed {
   }
 }
 
-/** The field that a filter asks one value of, where its condition is no more than that. */
+type Filter = Record<string, unknown>;
+
+/** The filter as the list cleans it; none where the list refuses it. */
+function filterOf(ctx: Context, { options }: AnyTable, { args }: ListPlan): Filter | undefined {
+  const own = structuredClone(args) as AnyListArgs;
+  try {
+    checkListArgs(options.list, own, ctx);
+  } catch {
+    return undefined;
+  }
+  return (own.filter ?? {}) as Filter;
+}
+
+/** Whether a list looks at records of its type that are not the ones that it shows: by its conditions, or below what it shows. */
+function isOpen(ctx: Context, table: AnyTable, { args, leadsBack, computed }: ListPlan, filter: Filter): boolean {
+  if (leadsBack || args.where || filter.filters || filter.smartListId) return true;
+  const known = knownOf(ctx.app);
+  const looksAt = ({ text }: Sql) => readBy(known, text).tables.includes(table.name);
+  return computed.some((one) => looksAt(one.table.computedOf(ctx, one.name)!)) || table.conditions(ctx, filter).some(looksAt);
+}
+
+/** The fields of records that a filter asks one value of, where its condition is no more than that. */
+const fieldsOf = (ctx: Context, table: AnyTable, filter: Filter) =>
+  Object.entries(filter).flatMap(([name, value]) => fieldOf(ctx, table, name, value));
+
 function fieldOf(ctx: Context, table: AnyTable, name: string, value: unknown): [string, unknown][] {
   if (typeof value !== 'string') return [];
   const [condition] = table.conditions(ctx, { [name]: value });

@@ -16,6 +16,7 @@ import {
 import { badRequest, check } from '../kernel/base/errors.js';
 import { collect, fragmentsOf, type Source } from '../kernel/lists/collect.js';
 import type { AnyTable } from '../kernel/lists/window.js';
+import { below, type Computed } from './live.below.js';
 import { mostLists } from './live.types.js';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -33,8 +34,10 @@ export interface ListPlan {
   members: { key: string; name: string; rows?: { key: string; name: string }[] }[];
   /** Whether its records are read at all. */
   hasRows: boolean;
-  /** Whether something below its records may be of their own type again. */
+  /** Whether something below its records may be of their own type again, or is not known. */
   leadsBack: boolean;
+  /** What is computed of its records and of those below them. */
+  computed: Computed[];
 }
 
 /** A live query: the query behind it, and how its answers look. */
@@ -118,7 +121,7 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
     args: getArgumentValues(live, node, source.conditions),
     members,
     hasRows,
-    leadsBack: leadsTo(source, record, record, inner),
+    ...below(source, record, inner),
   };
   return { list, field };
 }
@@ -131,20 +134,6 @@ const field = (of: string, alias?: string, selections?: readonly SelectionNode[]
 });
 
 const nodesOf = (selections: readonly SelectionNode[]): FieldNode => field('nodes', 'nodes', [field('id', idKey), ...selections]);
-
-/** Whether something below a selection is of a type. */
-function leadsTo(source: Source, type: GraphQLObjectType, parent: GraphQLObjectType, selections: readonly SelectionNode[]): boolean {
-  const set: SelectionSetNode = { kind: Kind.SELECTION_SET, selections };
-  return [...collect(source, parent, [set]).values()].some((group) => {
-    const own = parent.getFields()[group[0]!.name.value];
-    const inner = group.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-    if (!own || inner.length === 0) return false;
-    const answered = getNamedType(own.type);
-    // Of what may be of several types nothing is known.
-    if (answered === type || !('getFields' in answered) || !('isTypeOf' in answered)) return true;
-    return leadsTo(source, type, answered as GraphQLObjectType, inner);
-  });
-}
 
 /** The fragments that a selection leads to. */
 function reachable(all: ReadonlyMap<string, FragmentDefinitionNode>, set: SelectionSetNode): FragmentDefinitionNode[] {

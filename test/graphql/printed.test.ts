@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
-import { DocumentWriter } from '../support/printable.js';
+import { DocumentWriter, drawing } from '../support/printable.js';
 
 let api: TestServer;
 let acme: Account;
@@ -67,17 +67,6 @@ async function fill(): Promise<void> {
   dataOf(await acme.owner.post('/smart-lists', { name: 'All', filters: { field: 'firstName', op: 'is_not_null' } }));
   for (const path of [`/companies/${companies[2]!.id}`, `/contacts/${contacts[5]!.id}`, `/deals/${deals[6]!.id}`])
     dataOf(await acme.owner.del(path));
-}
-
-/** Numbers that look drawn, the same for the same seed. */
-function drawing(seed: number): (n: number) => number {
-  let state = seed;
-  return (n) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
-  };
 }
 
 // A root field that is no declared read: with it, the whole document runs field by field.

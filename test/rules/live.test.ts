@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { published } from '../contract/published.js';
+import { pathOf, sampleOf } from '../contract/samples.js';
 import { type Account, dataOf, isPostgres, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
+import { LiveWriter } from '../support/liveDocuments.js';
 import { LiveScreen } from '../support/livePage.js';
+import { drawing } from '../support/printable.js';
 
 let here: TestServer;
 /** Another process in the same place, where there can be one. */
@@ -134,7 +138,7 @@ async function live(screen: LiveScreen, desk: Desk, { line, writes, isElsewhere 
 
 it('a live page is what a fresh query answers, whatever is asked, written, cut and read slowly, from whichever process', async () => {
   const desk = new Desk();
-  const numRuns = Number(process.env.LIVE_RUNS ?? 12);
+  const numRuns = Number(process.env.LIVE_RUNS ?? 8);
   let wholes = 0;
   const story = fc.asyncProperty(pages, fc.array(steps, { minLength: 3, maxLength: 6 }), async (page, story) => {
     const asked = argumentsOf(page);
@@ -160,4 +164,90 @@ it('a live page is what a fresh query answers, whatever is asked, written, cut a
   await fc.assert(story, { numRuns, endOnFailure: true });
   // Who comes back is told the difference only.
   expect(wholes).toBe(numRuns);
+});
+
+/** Records that lead to each other, in whatever way. */
+async function related() {
+  const { owner } = acme;
+  const company = await acme.company({ ownerId: acme.ownerId });
+  const mine = { companyId: company.id, assignedTo: acme.ownerId, tags: ['Seen'] };
+  const contact = await acme.contact({ firstName: 'Rel', email: 'rel@example.com', ...mine });
+  const form = dataOf(await owner.post('/forms', { name: 'Ask', fields: [{ key: 'email', label: 'Mail', type: 'email' }] }));
+  const sequence = dataOf(await owner.post('/emails/sequences', { name: 'Go', steps: [{ delayDays: 9, subject: 'a', body: 'b' }] }));
+  return { company, contact, form, sequence, pipeline };
+}
+type Related = Awaited<ReturnType<typeof related>>;
+
+/** Writes by which what is shown of other records changes. */
+const beside: Record<string, (to: Related, n: number) => Promise<unknown>> = {
+  deal: ({ contact, company }, n) =>
+    acme.deal({ pipeline, contactId: contact.id, companyId: company.id, value: n, stageId: pipeline.stages[n % 5].id }),
+  contact: ({ company }, n) => acme.contact({ firstName: `N${n}`, companyId: company.id, tags: n % 2 ? ['Seen'] : [] }),
+  submission: ({ form }, n) =>
+    here.seed
+      .anybody()
+      .post(`/forms/${form.id}/submit`, { data: { email: `s${n}@example.com` } })
+      .then(dataOf),
+  enrollment: async ({ sequence }, n) => {
+    const { id } = await acme.contact({ firstName: 'En', email: `en${n}-${Math.random()}@example.com` });
+    dataOf(await acme.owner.post(`/emails/sequences/${sequence.id}/enroll`, { contactIds: [id] }));
+  },
+  stage: (_to, n) => acme.owner.post(`/pipelines/${pipeline.id}/stages`, { name: `S${n}` }).then(dataOf),
+  invoice: async ({ contact, company }) => {
+    const { id } = await acme.invoice({ contactId: contact.id, companyId: company.id });
+    dataOf(await acme.owner.post(`/invoices/${id}/payments`, { amount: 5 }));
+  },
+};
+const rows = published.rows.filter(({ row }) => row.method !== 'GET' && row.operation);
+
+/** A write of one of the server's addresses, or one of those above. */
+const anyWrite = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...rows.map((mounted) => [mounted.address, mounted] as const)) },
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...Object.keys(beside)), fc.nat({ max: 99 })) },
+);
+
+async function doingOf(at: string, write: number | (typeof rows)[number], to: Related): Promise<() => Promise<unknown>> {
+  if (typeof write === 'number') return () => beside[at]!(to, write);
+  const sample = await sampleOf(at, acme);
+  const client = sample.as ?? (write.needs.public ? here.seed.anybody() : acme.owner);
+  return () => client.send(write.row.method, pathOf(write.row.path, sample), sample.body);
+}
+
+it('every list that can be watched, with any of its fields, is what a fresh query answers after any write', async () => {
+  const to = await related();
+  const ids = {
+    assignedTo: acme.ownerId,
+    ownerId: acme.ownerId,
+    contactId: to.contact.id,
+    companyId: to.company.id,
+    pipelineId: pipeline.id,
+  };
+  const seeds = fc.array(fc.nat(), { minLength: 30, maxLength: 30 });
+  const story = fc.asyncProperty(seeds, fc.array(anyWrite, { minLength: 5, maxLength: 5 }), async (seeds, writes) => {
+    // What a sample keeps without the API is not told: it is there before anybody looks.
+    const doing: { at: string; does: () => Promise<unknown> }[] = [];
+    for (const [at, write] of writes) doing.push({ at, does: await doingOf(at, write, to) });
+    const all = seeds.map((seed) => {
+      const { name, live, query } = new LiveWriter(drawing(seed), ids).write();
+      const fresh = async () => (await key.gql(`{ ${query} }`)).data[name];
+      const screen = new LiveScreen(key, `subscription ($after: [LiveHave!]) { live(after: $after) { ${live} } }`);
+      return { screen, isRight: () => screen.isRight(fresh, name) };
+    });
+    for (const { screen } of all) await screen.open(here.wire.port);
+    const isServed = await Promise.all(all.map(({ screen }) => screen.isServed()));
+    const watched = all.filter((_one, i) => isServed[i]);
+    expect(watched.length).toBeGreaterThan(seeds.length / 2);
+    for (const { isRight } of watched) await isRight();
+    for (const { at, does } of doing) {
+      await does();
+      // What no event tells of shows with the next one.
+      dataOf(await acme.owner.post('/products', { name: 'Next', price: 1 }));
+      for (const { isRight } of watched)
+        await isRight().catch((error) => {
+          throw new Error(`after ${at}: ${error.message}`);
+        });
+    }
+    for (const { screen } of watched) screen.cut();
+  });
+  await fc.assert(story, { numRuns: Number(process.env.LIVE_RUNS ?? 1), endOnFailure: true });
 });

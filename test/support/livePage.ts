@@ -41,7 +41,7 @@ export class LiveScreen {
       this.messages.push(event);
       for (const [name, list] of Object.entries<Loose>(event)) {
         if (name === 'position') continue;
-        this.lists[name] = applyLive(this.lists[name] ?? [], list);
+        if (list.rows) this.lists[name] = applyLive(this.lists[name] ?? [], list);
         this.totals[name] = list.totalCount;
       }
     }
@@ -52,6 +52,12 @@ export class LiveScreen {
   page(name = 'deals'): { nodes: Loose[]; totalCount: number | undefined } {
     this.take();
     return { nodes: (this.lists[name] ?? []).map(({ node }) => node), totalCount: this.totals[name] };
+  }
+
+  /** Waits for its beginning; whether it costs no more than may be read at each event. */
+  async isServed(): Promise<boolean> {
+    await eventually(() => this.feed!.errors || this.feed!.events.length > 0);
+    return this.feed!.errors?.[0]?.extensions.limit !== 'cost';
   }
 
   /** Waits for the nth message of this connection, and answers all that came by then. */

@@ -16,6 +16,17 @@ import {
 /** Draws a number below `n`. */
 export type Draw = (n: number) => number;
 
+/** Numbers that look drawn, the same for the same seed. */
+export function drawing(seed: number): Draw {
+  let state = seed;
+  return (n) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % n;
+  };
+}
+
 /** What is neither a column nor a relation: where it is asked for, a document runs field by field. */
 const besides = [
   // A thousand messages each: of a few conversations with what they lead to, more than is printed at once.

@@ -8,9 +8,17 @@ export const emptySql = Prisma.empty;
 /** Trusted text only: names from our own tables of columns, never anything a caller sent. */
 export const rawSql = Prisma.raw;
 
-/** How many live rows of a table an account has, as its triggers keep it: a scalar. */
-export const keptTotal = (account: Sql, of: string | Sql): Sql =>
-  sql`(select coalesce(sum(n), 0)::int from counts where account_id = ${account} and kind = ${of})`;
+/**
+ * How many rows of a table there are under a name, as triggers keep it: a scalar. The table stands in the statement as the alias of
+ * the counts, so that who reads it is known to depend on its rows.
+ */
+export const keptCount = (account: Sql, table: string, kind: Sql): Sql => {
+  const c = rawSql(table);
+  return sql`(select coalesce(sum(${c}.n), 0)::int from counts ${c} where ${c}.account_id = ${account} and ${c}.kind = ${kind})`;
+};
+
+/** How many live rows of a table an account has. */
+export const keptTotal = (account: Sql, table: string): Sql => keptCount(account, table, sql`${table}`);
 
 /** An account's id in a composed statement. */
 export const accountSql = (account: string): Sql => sql`${account}::uuid`;
@@ -55,3 +63,6 @@ export const tablesWith = (field: string): string[] =>
   Object.values(Prisma.ModelName)
     .filter((model) => fieldsOf(model).includes(field))
     .map(tableName);
+
+/** All tables. */
+export const tableNames = (): string[] => Object.values(Prisma.ModelName).map(tableName);

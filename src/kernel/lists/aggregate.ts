@@ -1,6 +1,6 @@
 import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { accountSql, joinSql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, joinSql, keptCount, rawSql, type Sql, sql } from '../database/sql.js';
 import { checkListArgs } from '../model/connection.js';
 import { rulesOf } from '../model/fieldRules.js';
 import type { FilterField } from './filterField.js';
@@ -94,7 +94,7 @@ export async function aggregateOf(
   const { where, total: counting, account } = await windowOf(ctx, table, args, { withTotal: true });
   const figures = figuresIn(table, selection);
   if (typeof counting !== 'string' && keys.length === 0 && figures.length === 0) {
-    const total = sql`select json_build_array(json_build_object('key', json_build_object(), 'count', ${keptTotal(accountSql(account), counting)}))::text`;
+    const total = sql`select json_build_array(json_build_object('key', json_build_object(), 'count', ${keptCount(accountSql(account), table.name, counting)}))::text`;
     return JSON.parse(await ctx.planned(total)) as Aggregate[];
   }
   const text = await ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures })));

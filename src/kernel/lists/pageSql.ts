@@ -1,4 +1,4 @@
-import { accountSql, allOf, emptySql, joinSql, keptTotal, rawSql, type Sql, sql } from '../database/sql.js';
+import { accountSql, allOf, emptySql, joinSql, keptCount, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
 import type { Cursor, CursorOf } from './cursor.js';
 import { type Board, columnBase, type OrderKey } from './sortKeys.js';
@@ -88,7 +88,7 @@ export function pageSql(source: Source, window: Window): PageSql {
 }
 
 function totalOf({ name }: Source, { total, account, where }: Window): Sql {
-  if (typeof total !== 'string') return keptTotal(accountSql(account), total);
+  if (typeof total !== 'string') return keptCount(accountSql(account), name, total);
   const matching = sql`from ${rawSql(name)} t where ${where}`;
   return total === 'bounded'
     ? sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`

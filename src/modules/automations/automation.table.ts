@@ -1,11 +1,11 @@
 import { instant, integer, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { Automation, AutomationConnection, AutomationList } from './automation.model.js';
 
 /** Kept by triggers: counting would read every run of a page of automations. */
-const runCount = sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'automation:' || t.id)`;
+const runCount = keptCount(sql`t.account_id`, 'automation_runs', sql`'automation:' || t.id`);
 const lastTriggered = sql`(select max(r.started_at) from automation_runs r where r.account_id = t.account_id and r.automation_id = t.id)`;
 
 export const automationTable = table({

@@ -1,4 +1,4 @@
-import { sql } from '../../kernel/database/sql.js';
+import { keptCount, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
@@ -10,11 +10,10 @@ const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || coale
 /** Forms. An archived one is listed only where that is asked for; its submissions go on leading to it. */
 export const formTable = table({
   row: modelRow('Form', Form),
-  quiet: ['submissionCount'],
   list: FormList,
   page: FormConnection,
   computed: {
-    submissionCount: sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'form ' || t.id)`,
+    submissionCount: keptCount(sql`t.account_id`, 'submissions', sql`'form ' || t.id`),
   },
   carried: ['submissionCount'],
   listed: sql`t.archived_at is null`,

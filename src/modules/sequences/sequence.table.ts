@@ -1,5 +1,5 @@
 import { instant, integer, nullable, type RowOf, records } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { Enrollment, EnrollmentConnection, EnrollmentList } from './enrollment.model.js';
@@ -8,8 +8,7 @@ import { Sequence, SequenceConnection, SequenceList, SequenceStep } from './sequ
 const sequenceRow = modelRow('Sequence', Sequence);
 
 /** Kept by triggers: counting would read every enrollment of a page of sequences. */
-const counted = (status = '') =>
-  sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'sequence:' || t.id || ${status}::text)`;
+const counted = (status = '') => keptCount(sql`t.account_id`, 'enrollments', sql`'sequence:' || t.id || ${status}::text`);
 
 const counts = { enrolledCount: counted(), completedCount: counted(':completed'), activeCount: counted(':active') };
 

@@ -1,5 +1,5 @@
 import type { RowOf } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { textOrder } from '../../kernel/lists/sortKeys.js';
@@ -19,8 +19,7 @@ export const tagTable = table({
   computed: {
     _count: {
       // Kept by a trigger: counting would read every contact of the account for a page of tags.
-      sql: sql`(select json_build_object('contacts', coalesce(sum(c.n), 0)::int) from counts c
-        where c.account_id = t.account_id and c.kind = 'tag:' || t.id)`,
+      sql: sql`(select json_build_object('contacts', ${keptCount(sql`t.account_id`, 'contact_tags', sql`'tag:' || t.id`)}))`,
       type: () => TagCount,
       description: 'How often the tag is used',
       record: ['contacts'],

@@ -1,6 +1,6 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import { instant, integer, json, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { keptCount, sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/facts.js';
 import type { Seen } from '../../kernel/lists/conditions.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
@@ -15,7 +15,7 @@ export const workflowTable = table({
   page: WorkflowConnection,
   computed: {
     // Kept by a trigger: counting would read every run of a page of workflows.
-    runCount: sql`(select coalesce(sum(c.n), 0)::int from counts c where c.account_id = t.account_id and c.kind = 'workflow:' || t.id)`,
+    runCount: keptCount(sql`t.account_id`, 'workflow_runs', sql`'workflow:' || t.id`),
     lastRunAt: sql`(select max(r.started_at) from workflow_runs r where r.account_id = t.account_id and r.workflow_id = t.id)`,
   },
   carried: ['runCount', 'lastRunAt'],
