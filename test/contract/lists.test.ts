@@ -68,10 +68,16 @@ describe('the cursor', () => {
   it.each([
     ['nonsense', 'nonsense'],
     ['JSON that is none of ours', Buffer.from('{"id":1}').toString('base64url')],
-    ['an id that is none', Buffer.from('["createdAt","desc",null,"x"]').toString('base64url')],
-    ['a key that is no text', Buffer.from('["createdAt","desc",1,"00000000-0000-7000-8000-000000000000"]').toString('base64url')],
-    ['a key that is no time', Buffer.from('["createdAt","desc","x","00000000-0000-7000-8000-000000000000"]').toString('base64url')],
-    ['a NUL', Buffer.from('["createdAt","desc","\\u0000","00000000-0000-7000-8000-000000000000"]').toString('base64url')],
+    ['an id that is none', Buffer.from('["contacts","createdAt","desc",null,"x"]').toString('base64url')],
+    [
+      'a key that is no text',
+      Buffer.from('["contacts","createdAt","desc",1,"00000000-0000-7000-8000-000000000000"]').toString('base64url'),
+    ],
+    [
+      'a key that is no time',
+      Buffer.from('["contacts","createdAt","desc","x","00000000-0000-7000-8000-000000000000"]').toString('base64url'),
+    ],
+    ['a NUL', Buffer.from('["contacts","createdAt","desc","\\u0000","00000000-0000-7000-8000-000000000000"]').toString('base64url')],
     ['a megabyte', 'A'.repeat(10_000)],
   ])('that is %s is refused', async (_what, cursor) => {
     expectRefusal(await acme.owner.get(`/contacts?cursor=${cursor}`), 400, 'cursor');
@@ -81,6 +87,11 @@ describe('the cursor', () => {
     const { next_cursor: cursor } = (await page('per_page=2&sort=firstName&order=asc')).meta;
     expectRefusal(await acme.owner.get(`/contacts?sort=firstName&order=desc&cursor=${cursor}`), 400, 'cursor');
     expectRefusal(await acme.owner.get(`/contacts?sort=lastName&order=asc&cursor=${cursor}`), 400, 'cursor');
+    // Companies are sorted as contacts are, by default.
+    const { next_cursor: newest } = (await page('per_page=2')).meta;
+    expectRefusal(await acme.owner.get(`/companies?cursor=${newest}`), 400, 'cursor');
+    const { errors } = await acme.owner.gql('query ($after: String) { companies(after: $after) { nodes { id } } }', { after: newest });
+    expect(errors![0].extensions).toMatchObject({ status: 400, details: [{ field: 'after', code: 'invalid_format' }] });
   });
 
   it('and a page number exclude each other', async () => {

@@ -117,7 +117,7 @@ describe('GET /notes', () => {
     }
     expect(walked).toEqual(['d', 'b', 'e', 'c', 'a']);
     for (const key of [['maybe', '2030-01-01 00:00:00+00'], ['true', 'soon'], ['true'], 'true']) {
-      const cursor = Buffer.from(JSON.stringify(['pinned', 'desc', JSON.stringify(key), contactId])).toString('base64url');
+      const cursor = Buffer.from(JSON.stringify(['notes', 'pinned', 'desc', JSON.stringify(key), contactId])).toString('base64url');
       expectRefusal(await home.owner.get(`/notes?cursor=${cursor}`), 400, 'cursor');
     }
   });

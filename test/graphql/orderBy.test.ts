@@ -164,7 +164,7 @@ describe('a cursor', () => {
 
   it('that was made by hand is refused, and never a fault of ours', async () => {
     const by = (keys: unknown, ...more: unknown[]) =>
-      Buffer.from(JSON.stringify(['lastName,createdAt', 'asc,desc', keys, contacts[0].id, ...more])).toString('base64url');
+      Buffer.from(JSON.stringify(['contacts', 'lastName,createdAt', 'asc,desc', keys, contacts[0].id, ...more])).toString('base64url');
     for (const cursor of [
       by(null),
       by('[]'),

@@ -10,8 +10,10 @@ export interface Cursor {
   id: string;
 }
 
-/** What a cursor is of, besides its row: the names of the keys and their directions, and what the list was narrowed to. */
+/** What a cursor is of, besides its row: the table, the names of the keys and their directions, and what the list was narrowed to. */
 export interface CursorOf {
+  /** The table of the list: nested lists share it with the list of their type. */
+  table: string;
   sort: string;
   order: string;
   /**
@@ -22,12 +24,12 @@ export interface CursorOf {
 }
 
 /** A cursor as the API shows it; `key` is the row's one sort key as text, of several a JSON list. */
-export const encodeCursor = ({ sort, order, conditions }: CursorOf, key: string | null, id: string) =>
-  Buffer.from(JSON.stringify([sort, order, key, id, ...(conditions === undefined ? [] : [conditions])])).toString('base64url');
+export const encodeCursor = ({ table, sort, order, conditions }: CursorOf, key: string | null, id: string) =>
+  Buffer.from(JSON.stringify([table, sort, order, key, id, ...(conditions === undefined ? [] : [conditions])])).toString('base64url');
 
 /** The same as SQL. */
-export const cursorSql = ({ sort, order, conditions }: CursorOf, key: string, id: string): Sql =>
-  rawSql(`translate(encode(convert_to('["${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id} ||
+export const cursorSql = ({ table, sort, order, conditions }: CursorOf, key: string, id: string): Sql =>
+  rawSql(`translate(encode(convert_to('["${table}","${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id} ||
     '"${conditions === undefined ? '' : `,"${conditions}"`}]', 'UTF8'), 'base64'), E'+/=\\n', '-_')`);
 
 /** The conditions of a list in short: the same for the same ones, however they are written; nothing for none. */
@@ -60,9 +62,10 @@ const isKey = (key: unknown, { type, nullable }: OrderKey) =>
 /** The place that a cursor names. Throws 400 naming the argument for one that is not of this list, in this order and with these conditions. */
 export function decodeCursor(argument: 'after' | 'before', text: string, list: CursorOf & { keys: readonly OrderKey[] }): Cursor {
   try {
-    const [sort, order, whole, id, conditions] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const [table, sort, order, whole, id, conditions] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const isSameOrder = table === list.table && sort === list.sort && order === list.order;
     const isSame = conditions === undefined || list.conditions === undefined || conditions === list.conditions;
-    if (sort === list.sort && order === list.order && isSame && isUuid(id)) {
+    if (isSameOrder && isSame && isUuid(id)) {
       const keys = (list.keys.length > 1 ? JSON.parse(String(whole)) : [whole]) as (string | null)[];
       if (keys.length === list.keys.length && list.keys.every((key, i) => isKey(keys[i], key))) return { keys, id };
     }

@@ -2,7 +2,7 @@ import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { allOf, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
-import { conditionsInShort, decodeCursor } from './cursor.js';
+import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
@@ -31,7 +31,7 @@ export async function windowOf(
 ): Promise<Window> {
   const asked = await table.asked(ctx, args as never);
   const order = orderOf(table, args, asked, within);
-  const of = { ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };
+  const of = { table: table.name, ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };
   const size = pageSize(args);
   const isBackward = Boolean(args.last || args.before);
   const [name, text] = args.before ? (['before', args.before] as const) : (['after', args.after] as const);
@@ -54,7 +54,7 @@ export async function windowOf(
 const keptBy = ({ name }: AnyTable, within: Within | undefined): Sql => (within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
 
 /** The order of a list: what cursors call it, and what its rows are sorted by. */
-type Order = Pick<Window, 'of' | 'keys' | 'board'>;
+type Order = Pick<Window, 'keys' | 'board'> & { of: Pick<CursorOf, 'sort' | 'order'> };
 
 /** The caller's order, else what the filter says, else the parent's, else the table's own. */
 function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Within | undefined): Order {
