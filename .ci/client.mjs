@@ -79,7 +79,6 @@ function restTypes(document) {
 function cacheFacts(schema) {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  const paging = ['first', 'after', 'last', 'before', 'page', 'perPage'];
   const lists = Object.fromEntries(
     types
       .filter((type) => isObjectType(type) && !roots.slice(1).includes(type) && type.name !== 'Live')
@@ -91,7 +90,7 @@ function cacheFacts(schema) {
           ? [
               [
                 type.name,
-                Object.fromEntries(own.map(({ name, args }) => [name, args.map((arg) => arg.name).filter((arg) => !paging.includes(arg))])),
+                Object.fromEntries(own.map(({ name, args }) => [name, args.map((arg) => arg.name).filter((arg) => arg !== 'after')])),
               ],
             ]
           : [];

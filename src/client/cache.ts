@@ -6,25 +6,64 @@ export const scalars = {
   ...{ JSON: 'unknown', JSONObject: 'Record<string, unknown>', String: 'string', Boolean: 'boolean', Int: 'number', Float: 'number' },
 } as const satisfies Record<ScalarName, string>;
 
-interface Paged {
+interface Page {
   nodes?: readonly unknown[];
-  edges?: readonly unknown[];
+  edges?: readonly { cursor?: string }[];
+  pageInfo?: { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean };
+}
+/** The pages of a list, each by the cursor that it comes after; the first by none. */
+type Pages = Record<string, Page>;
+interface Asked {
+  args: Record<string, unknown> | null;
 }
 
-/** The next page of a list behind those that are there; a list that is asked for from its beginning begins anew. */
-function merge(before: Paged | undefined, page: Paged, { args }: { args: Record<string, unknown> | null }): Paged {
-  if (!before || !args?.after) return page;
-  const joined = (name: keyof Paged) => page[name] && { [name]: [...(before[name] ?? []), ...page[name]] };
-  return { ...before, ...page, ...joined('nodes'), ...joined('edges') };
+const placeOf = ({ args }: Asked) => String(args?.after ?? '');
+const hasRows = ({ nodes, edges }: Page) => Boolean(nodes ?? edges);
+
+/** A page beside those that are there. Rows of the first page begin the list anew; what comes without rows adds to the page. */
+function merge(before: Pages | undefined, page: Page, asked: Asked): Pages {
+  const place = placeOf(asked);
+  const known = before?.[place];
+  const pageInfo = (known?.pageInfo ?? page.pageInfo) && { pageInfo: { ...known?.pageInfo, ...page.pageInfo } };
+  return { ...(place === '' && hasRows(page) ? {} : before), [place]: { ...known, ...page, ...pageInfo } };
 }
 
-/** How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list are joined, by its filters and sort. */
+/** The page after a cursor; without one the first page with all that follow each other from there. Nothing where it is not known. */
+function read(pages: Pages | undefined, asked: Asked): Page | undefined {
+  const place = placeOf(asked);
+  let whole = pages?.[place];
+  if (!pages || !whole || place !== '') return whole;
+  const seen = new Set(['']);
+  for (let next = endOf(whole); next && pages[next] && !seen.has(next); next = endOf(pages[next]!)) {
+    seen.add(next);
+    whole = joined(whole, pages[next]!);
+  }
+  return whole;
+}
+
+const endOf = ({ pageInfo, edges }: Page) => pageInfo?.endCursor ?? edges?.at(-1)?.cursor;
+
+function joined(before: Page, page: Page): Page {
+  const { startCursor, hasPreviousPage } = before.pageInfo ?? {};
+  const start = { ...(startCursor !== undefined && { startCursor }), ...(hasPreviousPage !== undefined && { hasPreviousPage }) };
+  return {
+    ...{ ...before, ...page },
+    ...(before.nodes && { nodes: [...before.nodes, ...(page.nodes ?? [])] }),
+    ...(before.edges && { edges: [...before.edges, ...(page.edges ?? [])] }),
+    ...(page.pageInfo && { pageInfo: { ...page.pageInfo, ...start } }),
+  };
+}
+
+/**
+ * How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list that follow each
+ * other are joined, where filter, sort and size (`first`) are the same; pages by number, and from the end, stand by themselves.
+ */
 export const apolloCache = {
   possibleTypes: Object.fromEntries(Object.entries(possibleTypes).map(([name, types]) => [name, [...types]])),
   typePolicies: Object.fromEntries(
     Object.entries(lists).map(([type, fields]) => [
       type,
-      { fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge }])) },
+      { fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge, read }])) },
     ]),
   ),
 };
