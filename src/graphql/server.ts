@@ -16,6 +16,7 @@ import { AppError, badRequest } from '../kernel/base/errors.js';
 import { jsonSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import { type Context, inLog } from '../kernel/context/context.js';
+import { fromDatabase } from '../kernel/database/errors.js';
 import { type Operation, run } from '../kernel/operations/operation.js';
 import type { Documents } from './documents.js';
 import { formatError, printErrors, toGraphQLError } from './errors.js';
@@ -122,7 +123,7 @@ function textOf({ errors, data, ...rest }: FormattedExecutionResult): string {
 
 /** What is refused before it runs is 200 as GraphQL has it, but for what every HTTP client must see. */
 function noteRefusal(http: HTTPGraphQLHead, { code, status, retryAfter }: AppError): void {
-  if (code === 'unauthenticated' || code === 'rate_limited') http.status = status;
+  if (code === 'unauthenticated' || code === 'rate_limited' || code === 'unavailable') http.status = status;
   if (retryAfter) http.headers.set('retry-after', String(retryAfter));
 }
 
@@ -157,7 +158,8 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 }
 
 export function refusalOf(error: unknown, ctx: Context): AppError {
-  if (error instanceof AppError) return error;
+  const known = error instanceof AppError ? error : fromDatabase(error);
+  if (known) return known;
   ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'unhandled error in an operation');
   return new AppError('internal_error', 'Internal server error');
 }

@@ -9,9 +9,10 @@ import { clientAddress } from '../http/address.js';
 import { RateGate } from '../http/limits.js';
 import { isOwnOrigin } from '../http/origin.js';
 import { type Identify, sessionCookie } from '../http/server.js';
-import { AppError, badRequest, unauthenticated } from '../kernel/base/errors.js';
+import { AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
 import { Turns } from '../kernel/base/jsonText.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
+import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';
 import { type PersistedDocuments, withoutHash } from './persisted.js';
 import { type GraphQLContext, refusalOf } from './server.js';
@@ -146,9 +147,9 @@ async function connect(door: SocketDoor, connection: Connection, params: Record<
     connection.admit(callers, principal);
     return true;
   } catch (error) {
-    const known = error instanceof AppError ? error : new AppError('internal_error', 'Internal server error');
-    if (known !== error) app.log.error({ err: error }, 'a socket could not be admitted');
-    connection.end(known);
+    const known = error instanceof AppError ? error : fromDatabase(error);
+    if (!known) app.log.error({ err: error }, 'a socket could not be admitted');
+    connection.end(known ?? new AppError('internal_error', 'Internal server error'));
     return false;
   }
 }
@@ -182,7 +183,9 @@ async function begin(
   }
   const channel = new SubscriptionChannel(connection, id, info.id);
   let opened = false;
+  let isSubscription = false;
   const subscribe: GraphQLContext['subscribe'] = async (asked) => {
+    isSubscription = true;
     channel.begun(await subscriptions.open(ctx, asked, channel));
     opened = true;
   };
@@ -194,8 +197,12 @@ async function begin(
   const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
   const result = body.kind === 'single' ? body.singleResult : {};
   if (opened) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };
+  // Clients come back after a closed socket, never after a subscription that was refused.
+  if (isSubscription && result.errors?.some(isUnavailable)) connection.end(unavailable());
   if (result.data === undefined || result.data === null) return (result.errors ?? []).map(asError);
   return { schema: undefined as never, document: aQuery, contextValue: { result } };
 }
+
+const isUnavailable = ({ extensions }: GraphQLFormattedError) => extensions?.code === 'unavailable';
 
 const asError = ({ message, extensions, path: at }: GraphQLFormattedError) => new GraphQLError(message, { extensions, path: at });

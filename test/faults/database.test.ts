@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createClient } from 'graphql-ws';
 import pg from 'pg';
-import { type Account, type Client, dataOf, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
+import WebSocket from 'ws';
+import { type Account, type Client, dataOf, type Loose, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
+import { bearer, eventually } from '../support/live.js';
 import { TcpProxy } from '../support/proxy.js';
 
 /** How long after a fault the server may still say that it is unavailable. */
@@ -34,6 +37,7 @@ let api: TestServer;
 let admin: pg.Client;
 let acme: Account;
 let key: Client;
+let secret: string;
 
 const probe = async (path: string) => (await api.anybody().raw({ path })).status;
 
@@ -81,7 +85,7 @@ onPostgres(describe)('PostgreSQL', () => {
     admin = new pg.Client(url);
     await admin.connect();
     acme = await direct.seed.account();
-    const { secret } = await acme.key();
+    ({ secret } = await acme.key());
     key = api.anybody().with({ authorization: `Bearer ${secret}` });
     expect((await key.get('/tags')).status).toBe(200);
   });
@@ -95,6 +99,7 @@ onPostgres(describe)('PostgreSQL', () => {
   afterEach(() => proxy.heal());
 
   describe('under faults', faults);
+  describe('away', away);
   describe('under strain', strain);
 });
 
@@ -120,6 +125,9 @@ function faults() {
     const { body } = await key.raw({ method: 'POST', path: '/graphql', payload, headers: { 'content-type': 'application/json' } });
     // Who calls is known for a second: after that the request is refused before GraphQL has it, in the same body.
     expect(body.errors[0].extensions).toMatchObject({ code: 'unavailable', status: 503, retryAfter: 1 });
+    const subscription = JSON.stringify({ query: 'subscription { events { id } }' });
+    const headers = { 'content-type': 'application/json', accept: 'text/event-stream' };
+    expect((await key.raw({ method: 'POST', path: '/graphql/stream', payload: subscription, headers })).status).toBe(503);
     expect([await probe('/healthz'), await probe('/readyz')]).toEqual([200, 503]);
     proxy.heal();
     await expectRecovery(key);
@@ -139,6 +147,39 @@ function faults() {
     proxy.cut();
     proxy.heal();
     await expectRecovery(key);
+  });
+}
+
+function away() {
+  it('that is not there ends no subscription for good: its socket closes, and the client comes back', async () => {
+    const [heard, refused, closed]: [unknown[], unknown[], number[]] = [[], [], []];
+    const sockets: WebSocket[] = [];
+    const client = createClient({
+      url: `ws://127.0.0.1:${api.wire.port}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: bearer({ secret }),
+      ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true },
+      retryWait: () => new Promise((resume) => setTimeout(resume, 100)),
+      on: { connected: (socket) => sockets.push(socket as WebSocket), closed: (event) => closed.push((event as CloseEvent).code) },
+    });
+    const sink = {
+      next: ({ data }: Loose) => heard.push(data.contactEvents),
+      error: (error: unknown) => refused.push(error),
+      complete() {},
+    };
+    const stop = client.subscribe({ query: 'subscription { contactEvents(ready: true) { name contact { lastName } } }' }, sink);
+    await eventually(() => heard.length === 1);
+    proxy.refuse();
+    sockets[0]!.terminate();
+    // Who calls is known for a second: at first the subscription cannot begin, then nobody can connect.
+    await eventually(() => closed.filter((code) => code === 1001).length >= 12);
+    expect(refused).toEqual([]);
+    proxy.heal();
+    await eventually(() => heard.length === 2);
+    dataOf(await key.post('/contacts', { lastName: 'Heard' }));
+    await eventually(() => heard.length === 3);
+    expect(heard[2]).toEqual({ name: 'contact.created', contact: { lastName: 'Heard' } });
+    stop();
   });
 }
 
