@@ -76,7 +76,6 @@ describe('POST /messages/sms/send', () => {
       }
       expectRefusal(await send({ contactId: mute }), 422, 'contactId');
       expectRefusal(await send({ contactId: foreign }), 400, 'contactId');
-      expectRefusal(await send({ contactId: good, fromNumber: '+14155559999' }), 400, 'fromNumber');
       expectRefusal(await send({ contactId: good, smsProviderId: v4() }), 400, 'smsProviderId');
       expectRefusal(await send({ contactId: good, fromkPhoneNumberId: v4() }), 400, 'fromkPhoneNumberId');
     });
@@ -88,6 +87,26 @@ describe('POST /messages/sms/send', () => {
     const message = dataOf(await send({ contactId, transport: 'chat_app', ...content }));
     expect(message).toMatchObject({ transport: 'chat_app', status: 'sent', toNumber: phone });
     expect(messagesTo(api, `whatsapp:${phone}`)).toMatchObject([{ contentSid: 'HX1' }]);
+  });
+});
+
+describe('the number that a text message comes from', () => {
+  it('is none that another workspace has claimed: who answers would write to that one', async () => {
+    const { id: contactId } = await reader();
+    const other = await api.seed.account();
+    const number = api.app.vendors.sms.from;
+    const { id } = dataOf(await other.owner.post('/settings/numbers', { number }));
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await send({ contactId }), 422, 'fromNumber');
+      expectRefusal(await send({ contactId, fromNumber: number }), 400, 'fromNumber');
+    });
+    dataOf(await other.owner.del(`/settings/numbers/${id}`));
+    expect(dataOf(await send({ contactId }))).toMatchObject({ status: 'sent', fromNumber: number });
+  });
+
+  it('is any that nobody has claimed, where the vendor is simulated', async () => {
+    const { id: contactId } = await reader();
+    expect(dataOf(await send({ contactId, fromNumber: '(415) 555-9999' }))).toMatchObject({ status: 'sent', fromNumber: '+14155559999' });
   });
 });
 

@@ -8,7 +8,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import { retried } from '../../kernel/operations/transacted.js';
 import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
-import { numbersOf } from '../numbers/number.service.js';
+import { isClaimed, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
 import { headStart, takingToSend } from './message.due.js';
@@ -87,8 +87,8 @@ async function attempt(ctx: Context, id: string): Promise<MessageRow> {
 }
 
 /**
- * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. On a vendor line
- * it is the caller's own line.
+ * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. That is nobody's
+ * while no workspace has claimed it: who answers it then would write to that one. On a vendor line it is the caller's own line.
  */
 async function senderOf(ctx: Context, input: SendSmsInput): Promise<Sender> {
   if (input.transport === 'vendor_line') {
@@ -103,9 +103,11 @@ async function senderOf(ctx: Context, input: SendSmsInput): Promise<Sender> {
   }
   const id = input.fromkPhoneNumberId ?? input.smsProviderId;
   const named = ours.find((one) => (id ? one.id === id : one.number === fromNumber));
-  const shared = ctx.app.vendors.sms.from;
-  check(!fromNumber || named || fromNumber === shared, () => invalidField('fromNumber', 'not_found', 'is no number of this account'));
-  const number = named?.number ?? fromNumber ?? ours[0]?.number ?? shared;
+  const { from, takesAnyNumber } = ctx.app.vendors.sms;
+  const isFree = async (number: string | undefined) => number !== undefined && !(await isClaimed(ctx, number));
+  const mayName = named || !fromNumber || ((fromNumber === from || takesAnyNumber) && (await isFree(fromNumber)));
+  check(mayName, () => invalidField('fromNumber', 'not_found', 'is no number of this account'));
+  const number = named?.number ?? fromNumber ?? ours[0]?.number ?? ((await isFree(from)) ? from : undefined);
   check(number, () => unprocessable('fromNumber', 'required', 'is required: the workspace has no number of its own'));
   return { provider: 'twilio', fromNumber: number };
 }

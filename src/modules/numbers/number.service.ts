@@ -41,6 +41,10 @@ export async function availableNumbers(ctx: Context): Promise<AvailableNumber[]>
   return offered.filter(({ number }) => !gone.has(number)).map(({ number, label }) => ({ number, label }));
 }
 
+/** Whether somebody has claimed a number: this workspace, or another. */
+export const isClaimed = async (ctx: Context, number: string): Promise<boolean> =>
+  (await ctx.rows(taken, { numbers: [number] })).length > 0;
+
 const claim = statement({
   name: 'claimNumber',
   takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, now: instant },

@@ -26,6 +26,8 @@ export interface VendorNumber {
 export interface SmsVendor {
   /** The number of those who have none of their own. */
   readonly from: string | undefined;
+  /** Whether it sends from any number, and not only from those that it has for us: a simulator. */
+  readonly takesAnyNumber?: boolean;
   /** Hands the message over; the id under which the vendor knows it. Throws `SmsRefused` or `SmsUnconfirmed`. */
   send(sms: Sms): Promise<{ id: string }>;
   /** The numbers that the vendor has for us. */
