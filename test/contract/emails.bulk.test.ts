@@ -26,7 +26,7 @@ async function mailed(fields: Loose = {}, body: Loose = {}) {
 }
 
 const fetched = (url: string, method: 'GET' | 'POST' = 'GET') =>
-  api.anybody().raw({ method, path: url.slice(api.app.config.publicUrl.length).replaceAll('&amp;', '&') });
+  api.anybody().raw({ method, path: url.slice(api.app.config.publicUrl.length).replaceAll('&amp;', '&').replaceAll('&#39;', "'") });
 const linkIn = (html: string, kind: string) => new RegExp(`http[^"'\\s]*/e/${kind}/[^"'\\s]*`).exec(html)![0];
 const messageOf = async (contactId: string) => dataOf(await acme.owner.get(`/messages?contact_id=${contactId}`)).data[0];
 
@@ -111,5 +111,34 @@ describe('a mail to many', () => {
       for (const link of forged) expect((await fetched(link)).status).toBe(404);
     });
     expect((await messageOf(contact.id)).clickedAt).toBeNull();
+  });
+});
+
+describe('a mail to many, whatever is in it,', () => {
+  it('leads on to addresses in any letters, and with values that HTML escapes', async () => {
+    const links =
+      '<a href="https://example.com/日本">1</a><a href="https://example.com/?n={{contact.firstName}}.{{contact.lastName}}">2</a>';
+    const { mail } = await mailed({ firstName: 'Łukasz', lastName: "O'Brien" }, { bodyHtml: links });
+    const hrefs = [...mail.html.matchAll(/http[^"'\s]*\/e\/click\/[^"'\s]*/g)].map(([href]) => href as string);
+    const followed = await Promise.all(hrefs.map((href) => fetched(href)));
+    expect(followed.map(({ status, headers }) => [status, headers.location])).toEqual([
+      [302, 'https://example.com/%E6%97%A5%E6%9C%AC'],
+      [302, 'https://example.com/?n=%C5%81ukasz.O%27Brien'],
+    ]);
+  });
+
+  it('of which the HTML is left unfinished goes out at once', async () => {
+    const begun = Date.now();
+    const { mail } = await mailed({}, { bodyHtml: '<a '.repeat(160_000) });
+    expect(mail.html).toContain('/e/open/');
+    expect(Date.now() - begun).toBeLessThan(3000);
+  });
+
+  it('is answered by those who were deleted meanwhile: restored, they stay unsubscribed', async () => {
+    const { contact, mail } = await mailed();
+    dataOf(await acme.owner.del(`/contacts/${contact.id}`));
+    expect((await fetched(/<(.*)>/.exec(mail.headers['List-Unsubscribe'])![1]!, 'POST')).status).toBe(200);
+    expect(dataOf(await acme.owner.post(`/contacts/${contact.id}/restore`)).optedOutEmail).toBe(true);
+    expect(dataOf(await send({ contactIds: [contact.id] })).results).toMatchObject([{ reason: 'recipient_opted_out' }]);
   });
 });

@@ -122,15 +122,17 @@ describe('a mail that comes back', () => {
     await expectNothingWritten(api, () => brought(bounce(mail.messageId, status, action)));
   });
 
-  it('with a complaint opts its reader out', async () => {
+  it.each([[false], [true]])('with a complaint opts its reader out (deleted meanwhile: %s)', async (isDeleted) => {
     const { contact, mail } = await sent();
+    if (isDeleted) dataOf(await acme.owner.del(`/contacts/${contact.id}`));
     const raw = lines(
       ...['From: fbl@example.com', 'To: fbl@acme.example', 'Subject: complaint'],
       ...['Content-Type: multipart/report; report-type=feedback-report; boundary=b', ''],
       ...['--b', 'Content-Type: message/feedback-report', '', 'Feedback-Type: abuse', 'Version: 1', ''],
       ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${mail.messageId}`, '', '--b--', ''],
     );
-    await brought(raw);
+    expect(answered(await brought(raw))).toEqual({ taken: true });
+    if (isDeleted) dataOf(await acme.owner.post(`/contacts/${contact.id}/restore`));
     expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutEmail).toBe(true);
   });
 });

@@ -71,14 +71,6 @@ describe('a text message to a number of the workspace', () => {
     expect(await listed(id)).toHaveLength(1);
   });
 
-  it('opts out and in again', async () => {
-    const phone = nextNumber();
-    await text(phone, ' Stop ');
-    expect((await byPhone(phone)).optedOutSms).toBe(true);
-    await text(phone, 'START');
-    expect((await byPhone(phone)).optedOutSms).toBe(false);
-  });
-
   it('is not believed without the signature, and of nobody’s number not kept', async () => {
     await expectNothingWritten(api, async () => {
       const form = { From: nextNumber(), To: ours, Body: 'Forged', MessageSid: 'SM9' };
@@ -86,6 +78,43 @@ describe('a text message to a number of the workspace', () => {
       expectRefusal(await notice('/webhooks/twilio/sms', { ...form, Body: 'x' }, await signatureOf(form)), 403);
       expect((await notice('/webhooks/twilio/sms', { ...form, To: '+14155559999' })).status).toBe(200);
     });
+  });
+});
+
+describe('a text message in whose way another write gets', () => {
+  it('is kept all the same: its vendor may not bring it again', async () => {
+    const { database } = api.app;
+    await database.execute(`
+      create sequence deadlocks;
+      create function deadlock() returns trigger language plpgsql as $$ begin
+        if nextval('deadlocks') < 3 then raise exception using errcode = '40P01'; end if; return new; end $$;
+      create trigger deadlock before insert on messages for each row execute function deadlock();`);
+    const phone = nextNumber();
+    expect((await text(phone, 'In the way')).status).toBe(200);
+    await database.execute('drop trigger deadlock on messages');
+    expect(await listed((await byPhone(phone)).id)).toMatchObject([{ body: 'In the way' }]);
+  });
+});
+
+describe('STOP and START', () => {
+  it('opt out and in again', async () => {
+    const phone = nextNumber();
+    await text(phone, ' Stop ');
+    expect((await byPhone(phone)).optedOutSms).toBe(true);
+    await text(phone, 'START');
+    expect((await byPhone(phone)).optedOutSms).toBe(false);
+  });
+
+  it('count for every contact with that number, deleted ones among them', async () => {
+    const phone = nextNumber();
+    const contacts = [await acme.contact({ phone }), await acme.contact({ phone }), await acme.contact({ phone })];
+    dataOf(await acme.owner.del(`/contacts/${contacts[2]!.id}`));
+    await text(phone, 'STOP');
+    dataOf(await acme.owner.post(`/contacts/${contacts[2]!.id}/restore`));
+    for (const { id } of contacts) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutSms).toBe(true);
+    const { activity } = api.app.database.prisma;
+    const told = await activity.findMany({ where: { accountId: acme.id, entityId: contacts[1]!.id, action: 'updated' } });
+    expect(told).toMatchObject([{ userName: 'SMS', changes: { optedOutSms: { from: false, to: true } } }]);
   });
 });
 
@@ -112,6 +141,14 @@ describe('a report of the vendor', () => {
     expect(await now(id)).toEqual(delivered);
   });
 
+  it('opts out a contact that was deleted meanwhile', async () => {
+    const { id, providerId, contactId } = await sent();
+    dataOf(await acme.owner.del(`/contacts/${contactId}`));
+    const reply = await report(id, { MessageSid: providerId, MessageStatus: 'failed', ErrorCode: '21610' });
+    expect(reply.status).toBe(200);
+    expect(dataOf(await acme.owner.post(`/contacts/${contactId}/restore`)).optedOutSms).toBe(true);
+  });
+
   it('tells what was not delivered, and marks a landline', async () => {
     const { id, providerId, contactId } = await sent();
     await report(id, { MessageSid: providerId, MessageStatus: 'undelivered', ErrorCode: '30006' });
@@ -125,6 +162,18 @@ describe('a report of the vendor', () => {
     expect(error).toBe('unconfirmed');
     await report(id, { MessageSid: 'SMsettled', MessageStatus: 'sent' });
     expect(await now(id)).toMatchObject({ status: 'sent', error: null, providerId: 'SMsettled' });
+  });
+
+  it('count for every contact with that number, deleted ones among them', async () => {
+    const phone = nextNumber();
+    const contacts = [await acme.contact({ phone }), await acme.contact({ phone }), await acme.contact({ phone })];
+    dataOf(await acme.owner.del(`/contacts/${contacts[2]!.id}`));
+    await text(phone, 'STOP');
+    dataOf(await acme.owner.post(`/contacts/${contacts[2]!.id}/restore`));
+    for (const { id } of contacts) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutSms).toBe(true);
+    const { activity } = api.app.database.prisma;
+    const told = await activity.findMany({ where: { accountId: acme.id, entityId: contacts[1]!.id, action: 'updated' } });
+    expect(told).toMatchObject([{ userName: 'SMS', changes: { optedOutSms: { from: false, to: true } } }]);
   });
 
   it('is not believed without the signature', async () => {

@@ -1,16 +1,22 @@
 import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { contactMatching } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { scoresOf } from './contact.score.js';
-import { type ContactRow, contactToChange, createContact, emitContact, fieldNames, named, updateContact } from './contact.service.js';
-import { contactWithTags, taggedContact } from './contact.table.js';
+import {
+  type ContactRow,
+  contactToChange,
+  contactToRestore,
+  createContact,
+  emitContact,
+  fieldNames,
+  named,
+  updateContact,
+} from './contact.service.js';
 import { withTags } from './contact.tagging.js';
 
 /**
@@ -65,11 +71,9 @@ export async function upsertContact(ctx: Context, input: CreateContactInput): Pr
   return { contact: contact as Contact, created: !match };
 }
 
-const withDeleted = rowsToChange('contacts', taggedContact, contactWithTags, { name: 'contactsWithDeleted', live: sql`true` });
-
 /** POST /contacts/{id}/restore: a deleted contact comes back as it was; a merged one does not. */
 export async function restoreContact(ctx: Context, id: string) {
-  const before = await ctx.forChange(withDeleted, id, 'Contact');
+  const before = await ctx.forChange(contactToRestore, id, 'Contact');
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return before;
   await checkPlan(ctx, contactsOfPlan);

@@ -68,6 +68,9 @@ export function requireContact(ctx: Context, id: string): void {
 
 const toChange = rowsToChange('contacts', taggedContact, contactWithTags);
 
+/** The same where deleted ones may be changed too. */
+export const contactToRestore = rowsToChange('contacts', taggedContact, contactWithTags, { name: 'contactsWithDeleted', live: sql`true` });
+
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
 export const contactToChange = (ctx: Context, id: string) => ctx.forChange(toChange, id, 'Contact');
 

@@ -3,12 +3,12 @@ import PostalMime, { type Email as Mail, type Mailbox } from 'postal-mime';
 import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { isTaken } from '../../kernel/database/errors.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { updateContact } from '../contacts/contact.service.js';
+import { keptOnce } from '../../kernel/operations/transacted.js';
+import { optOut } from '../contacts/contact.optOut.js';
 import { messageAt, wordPattern } from './message.place.js';
 import { blankMessage, emitMessage, type MessageRow, messageToChange } from './message.service.js';
 
@@ -50,11 +50,7 @@ export async function takeMail(ctx: Context, request: CallbackRequest): Promise<
   for (const word of wordsIn(mail, report ?? '')) {
     const at = await messageAt(ctx, 'reply', word, actor);
     if (!at) continue;
-    await at.acting
-      .transaction((inside) => (report === undefined ? receive(inside, at.id, mail) : comeBack(inside, at.id, report)))
-      .catch((error: unknown) => {
-        if (!isTaken(error)) throw error;
-      });
+    await keptOnce(at.acting, (inside) => (report === undefined ? receive(inside, at.id, mail) : comeBack(inside, at.id, report)));
     return noted;
   }
   return ignored;
@@ -108,7 +104,7 @@ async function comeBack(ctx: Context, id: string, report: string): Promise<void>
   ctx.lockRows();
   const before = await ctx.forChange(messageToChange, id, 'Message');
   if (/^feedback-type:\s*abuse/im.test(report)) {
-    await updateContact(ctx, before.contactId, { optedOutEmail: true });
+    await optOut(ctx, [before.contactId], { optedOutEmail: true });
     return;
   }
   const isHard = /^action:\s*failed/im.test(report) && !/^status:\s*4/im.test(report);

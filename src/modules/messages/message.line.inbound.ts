@@ -1,11 +1,11 @@
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { isTaken } from '../../kernel/database/errors.js';
 import { instant, integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { toE164 } from '../../kernel/model/checks.js';
+import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
 import { LineRefused, type LineReply } from '../../vendors/line/line.js';
 import { budgetOf, type ConnectionRow, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
 import { reserve } from './message.line.js';
@@ -72,15 +72,12 @@ async function keep(ctx: Context, { connection, attempt }: Polling, reply: LineR
   const { id, generation } = connection;
   const { id: providerId, line: lineId, body, cursor } = reply;
   const [fromNumber, toNumber] = [reply.from, reply.to].map((number) => toE164(number, ctx.caller.account.defaultCountry) ?? number);
-  const store = (isKnown: boolean) =>
-    ctx.transaction(async (inside) => {
-      const [ours] = await inside.rows(advance, { id, attempt, generation, cursor });
-      const inbound = { provider: 'vendor_line', transport: 'vendor_line', providerId, lineId, body } as const;
-      if (ours && !isKnown) await receiveText(inside, { ...inbound, fromNumber: fromNumber!, toNumber: toNumber! });
-      return Boolean(ours);
-    });
-  return store(false).catch((error: unknown) => {
-    if (!isTaken(error)) throw error;
-    return store(true);
+  const moveOn = async (inside: Context) => (await inside.rows(advance, { id, attempt, generation, cursor })).length > 0;
+  const stored = await keptOnce(ctx, async (inside) => {
+    const isOurs = await moveOn(inside);
+    const inbound = { provider: 'vendor_line', transport: 'vendor_line', providerId, lineId, body } as const;
+    if (isOurs) await receiveText(inside, { ...inbound, fromNumber: fromNumber!, toNumber: toNumber! });
+    return isOurs;
   });
+  return stored ?? transacted(ctx, moveOn);
 }

@@ -2,8 +2,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { transacted } from '../../kernel/operations/transacted.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
-import { updateContact } from '../contacts/contact.service.js';
+import { optOut } from '../contacts/contact.optOut.js';
 import { type Outcome, type Sending, settle } from './message.due.js';
 import { sentByLine } from './message.line.js';
 import type { MessageRow } from './message.service.js';
@@ -92,8 +93,8 @@ function smsOf(ctx: Context, { id, fromNumber, toNumber, body, transport, metada
 
 /** What a refusal says of the recipient for good. */
 export async function markRecipient(ctx: Context, contactId: string, reason: string, number: string | null): Promise<void> {
-  await ctx.transaction(async (inside) => {
-    if (reason === 'recipient_opted_out') await updateContact(inside, contactId, { optedOutSms: true });
+  await transacted(ctx, async (inside) => {
+    if (reason === 'recipient_opted_out') await optOut(inside, [contactId], { optedOutSms: true });
     // What we know of the number, and no field of the contact.
     if (reason === 'landline') inside.update('Contact', { id: contactId }, { landline: number });
   });

@@ -1,6 +1,5 @@
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -8,10 +7,12 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
+import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
 import { contactMatching } from '../contacts/contact.match.js';
-import { createContact, updateContact } from '../contacts/contact.service.js';
+import { contactsWithPhone, optOut } from '../contacts/contact.optOut.js';
+import { createContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, contacted, emitMessage, messageToChange } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
@@ -36,11 +37,7 @@ export async function takeSms(ctx: Context, request: CallbackRequest): Promise<R
   const acting = await actingForNumber(ctx.app, numberOf(form.To), actor);
   // Of a number that is nobody's, nobody wants to hear.
   if (!acting || !form.MessageSid || !form.From) return noted;
-  await acting
-    .transaction((inside) => receiveText(inside, textOf(form)))
-    .catch((error: unknown) => {
-      if (!isTaken(error)) throw error;
-    });
+  await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
   return noted;
 }
 
@@ -73,8 +70,10 @@ export async function receiveText(ctx: Context, { body, lineId, ...text }: Inbou
   });
   await emitMessage(ctx, 'created', message);
   const word = body.trim().toLowerCase();
-  if (optsOut.has(word)) await updateContact(ctx, contactId, { optedOutSms: true });
-  if (optsIn.has(word)) await updateContact(ctx, contactId, { optedOutSms: false });
+  const isOut = optsOut.has(word);
+  if (!isOut && !optsIn.has(word)) return;
+  // Who is written to under any other contact with this number is the same person.
+  await optOut(ctx, [contactId, ...(await contactsWithPhone(ctx, phone))], { optedOutSms: isOut });
 }
 
 /** More than any vendor sends. */
@@ -113,7 +112,7 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   const [message] = acting ? await acting.rows(reported, { id }) : [];
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;
-  await acting.transaction((inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
+  await transacted(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
   if (error) await markRecipient(acting, message.contactId, error, message.toNumber);
   return noted;
 }

@@ -1,12 +1,13 @@
-import { found } from '../../kernel/base/errors.js';
+import { check, found, notFound } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
-import { escapeHtml, htmlPage } from '../../kernel/module/page.js';
+import { escapeHtml, htmlPage, unescapeHtml } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
+import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';
-import { updateContact } from '../contacts/contact.service.js';
+import { optOut } from '../contacts/contact.optOut.js';
 import { messageAt, type Purpose, placeOf } from './message.place.js';
 import { emitMessage, type MessageRow, messageToChange } from './message.service.js';
 
@@ -16,14 +17,19 @@ function link(ctx: Context, purpose: Purpose, message: string, target = ''): str
   return `${ctx.app.config.publicUrl}/e/${purpose}/${placeOf(ctx, purpose, message, target)}${to}`;
 }
 
-/** The links of a page, apart from what comes before and after their addresses. */
-const links = /(<a\b[^>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
+/**
+ * The links of a page, apart from what comes before and after their addresses. A tag that is left open ends at the next one: else
+ * each of many such would be searched to the end of the page.
+ */
+const links = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
 
 /** A mail to many: its links lead over us, a pixel tells that it was opened, and one click unsubscribes (RFC 8058). */
 export function tracked(ctx: Context, message: string, mail: Email): Email {
   const leave = link(ctx, 'unsubscribe', message);
-  const through = (_all: string, before: string, quote: string, target: string) =>
-    `${before}${quote}${escapeHtml(link(ctx, 'click', message, target.replaceAll('&amp;', '&')))}${quote}`;
+  const through = (whole: string, before: string, quote: string, target: string) => {
+    const to = unescapeHtml(target);
+    return URL.canParse(to) ? `${before}${quote}${escapeHtml(link(ctx, 'click', message, to))}${quote}` : whole;
+  };
   const footer = `<p><a href="${escapeHtml(leave)}">Unsubscribe</a></p><img src="${link(ctx, 'open', message)}" width="1" height="1" alt="">`;
   return {
     ...mail,
@@ -59,15 +65,18 @@ const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 /** GET /e/open/{token}: the pixel of a mail. */
 export async function showPixel(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'open', request);
-  await acting.transaction((inside) => mark(inside, id, ['openedAt']));
+  await transacted(acting, (inside) => mark(inside, id, ['openedAt']));
   return { type: 'image/gif', headers: { 'Cache-Control': 'no-store' }, body: pixel };
 }
 
 /** GET /e/click/{token}?to=: on to where a link of a mail leads. */
 export async function followLink(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'click', request);
-  await acting.transaction((inside) => mark(inside, id, ['openedAt', 'clickedAt']));
-  return { status: 302, headers: { Location: request.query.to!, 'Cache-Control': 'no-store' }, body: '' };
+  const to = request.query.to!;
+  check(URL.canParse(to), () => notFound('Link'));
+  await transacted(acting, (inside) => mark(inside, id, ['openedAt', 'clickedAt']));
+  // As URLs are written: a header takes no other letters.
+  return { status: 302, headers: { Location: new URL(to).href, 'Cache-Control': 'no-store' }, body: '' };
 }
 
 /** GET /e/unsubscribe/{token}: only asks, since what looks into mails opens links too. */
@@ -79,9 +88,9 @@ export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): 
 /** POST /e/unsubscribe/{token}: the recipient has opted out of e-mail. Mail programs call it by themselves (RFC 8058). */
 export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'unsubscribe', request);
-  await acting.transaction(async (inside) => {
+  await transacted(acting, async (inside) => {
     const { contactId } = await mark(inside, id, ['unsubscribedAt']);
-    await updateContact(inside, contactId, { optedOutEmail: true });
+    await optOut(inside, [contactId], { optedOutEmail: true });
   });
   return htmlPage('Unsubscribed', 'You get no more mails.');
 }
