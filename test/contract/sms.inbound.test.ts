@@ -164,18 +164,6 @@ describe('a report of the vendor', () => {
     expect(await now(id)).toMatchObject({ status: 'sent', error: null, providerId: 'SMsettled' });
   });
 
-  it('count for every contact with that number, deleted ones among them', async () => {
-    const phone = nextNumber();
-    const contacts = [await acme.contact({ phone }), await acme.contact({ phone }), await acme.contact({ phone })];
-    dataOf(await acme.owner.del(`/contacts/${contacts[2]!.id}`));
-    await text(phone, 'STOP');
-    dataOf(await acme.owner.post(`/contacts/${contacts[2]!.id}/restore`));
-    for (const { id } of contacts) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutSms).toBe(true);
-    const { activity } = api.app.database.prisma;
-    const told = await activity.findMany({ where: { accountId: acme.id, entityId: contacts[1]!.id, action: 'updated' } });
-    expect(told).toMatchObject([{ userName: 'SMS', changes: { optedOutSms: { from: false, to: true } } }]);
-  });
-
   it('is not believed without the signature', async () => {
     const { id } = await sent();
     expectRefusal(await notice(`/webhooks/twilio/status/${acme.id}/${id}`, { MessageStatus: 'failed' }, 'forged'), 403);

@@ -112,6 +112,29 @@ describe('a run ends as well', () => {
   });
 });
 
+describe('the last mail of a run, complete while that waits to be tried again,', () => {
+  it('is taken back by what would end the run, and by unenrolling', async () => {
+    const waits = async (fields: Loose = {}) => {
+      const { id: contact } = await sequences.reader();
+      const sequence = await sequences.make([aStep(0)], fields);
+      const [run] = (await sequences.enroll(sequence, contact)) as [string];
+      await sequences.sent(run, 1);
+      const dueAt = new Date(api.clock.now().getTime() + day);
+      await sequences.patchMails(run, { status: 'queued', sentAt: null, error: 'mail_server_unavailable', dueAt });
+      return { contact, sequence, run };
+    };
+    const [answered, left, lasting] = [await waits(), await waits(), await waits({ autoUnenrollOnReply: false })];
+    for (const { contact } of [answered, lasting]) dataOf(await write(contact));
+    expect(await sequences.run(answered.run)).toMatchObject({ status: 'completed', endReason: 'completed' });
+    expect(await sequences.mails(answered.run)).toMatchObject([{ status: 'cancelled', error: 'replied', dueAt: null }]);
+    expect(await sequences.mails(lasting.run)).toMatchObject([{ status: 'queued' }]);
+    const unenroll = async () => dataOf(await key.post(`/emails/sequences/${left.sequence}/unenroll`, { contactIds: [left.contact] }));
+    expect(await unenroll()).toMatchObject({ unenrolled: 1, skipped: 0, details: [{ status: 'unenrolled', reason: null }] });
+    expect(await sequences.mails(left.run)).toMatchObject([{ status: 'cancelled', error: 'unenrolled' }]);
+    expect(await unenroll()).toMatchObject({ unenrolled: 0, details: [{ reason: 'not_enrolled' }] });
+  });
+});
+
 describe('merging contacts', () => {
   it('leaves one run of a sequence: that of the contact that is kept, and hands over the others', async () => {
     const [kept, gone] = [await sequences.reader(), await sequences.reader()];

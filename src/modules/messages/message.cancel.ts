@@ -1,38 +1,36 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { emitMessage } from './message.service.js';
 import { messageTable } from './message.table.js';
 
-/** Takes back what waits to be sent, of those that name one of some records. */
-const cancelling = (column: 'contact_id' | 'enrollment_id') =>
-  statement({
-    name: `cancelMessagesBy ${column}`,
-    takes: { ids: listOf(uuid), error: text, now: instant },
-    row: { ...messageTable.shape, wasStatus: text },
-    changes: true,
-    text: ({ account, ids, error, now }) => sql`
-      with waiting as (
-        select m.id, m.status from messages m where m.account_id = ${account} and m.${rawSql(column)} = any(${ids})
-          and m.status in ('scheduled', 'queued') order by m.id for update)
-      update messages t set status = 'cancelled', due_at = null, error = ${error}, updated_at = ${now}
-      from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`,
-  });
+/** A message that was taken back, and what it was. */
+export const takenBack = { ...messageTable.shape, wasStatus: text };
 
-const ofContacts = cancelling('contact_id');
-const ofEnrollments = cancelling('enrollment_id');
+/** Takes back what waits to be sent, of messages under the alias `m`. */
+export const takingBack = ({ account, which, error, now }: { account: Sql; which: Sql; error: Sql; now: Sql }) => sql`
+  with waiting as (
+    select m.id, m.status from messages m where m.account_id = ${account} and m.status in ('scheduled', 'queued') and ${which}
+    order by m.id for update)
+  update messages t set status = 'cancelled', due_at = null, error = ${error}, updated_at = ${now}
+  from waiting w where t.account_id = ${account} and t.id = w.id returning ${messageTable.columns}, w.status as "wasStatus"`;
 
-async function cancel(ctx: Context, which: typeof ofContacts, ids: readonly string[], error: string): Promise<void> {
-  const cancelled = await ctx.rows(which, { ids, error, now: ctx.now() });
-  const tell = ({ wasStatus, ...message }: (typeof cancelled)[number]) =>
+/** Tells of messages that were taken back. */
+export async function tellTakenBack(ctx: Context, messages: RowOf<typeof takenBack>[]): Promise<void> {
+  const tell = ({ wasStatus, ...message }: RowOf<typeof takenBack>) =>
     emitMessage(ctx, 'updated', message, { status: { from: wasStatus, to: 'cancelled' } });
-  await Promise.all(cancelled.map(tell));
+  await Promise.all(messages.map(tell));
 }
 
-/** Takes back what waits to be sent to a contact. */
-export const cancelOfContact = (ctx: Context, contact: string, error: string) => cancel(ctx, ofContacts, [contact], error);
+const ofContacts = statement({
+  name: 'cancelMessagesOfContacts',
+  takes: { ids: listOf(uuid), error: text, now: instant },
+  row: takenBack,
+  changes: true,
+  text: ({ account, ids, error, now }) => takingBack({ account, which: sql`m.contact_id = any(${ids})`, error, now }),
+});
 
-/** Takes back what waits to be sent of runs through sequences that ended. */
-export const cancelOfEnrollments = (ctx: Context, enrollments: readonly string[], error: string) =>
-  cancel(ctx, ofEnrollments, enrollments, error);
+/** Takes back what waits to be sent to a contact. */
+export const cancelOfContact = async (ctx: Context, contact: string, error: string): Promise<void> =>
+  tellTakenBack(ctx, await ctx.rows(ofContacts, { ids: [contact], error, now: ctx.now() }));

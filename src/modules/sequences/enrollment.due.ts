@@ -85,9 +85,9 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
 async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {
   const run = { contacts: [contactId], sequences: [sequenceId] };
   const reason = reasonToEnd(contact);
-  if (reason) return (await endRuns(ctx, { ...run, reason })).length > 0;
+  if (reason) return (await endRuns(ctx, { ...run, reason })).size > 0;
   // Where the sequence goes on all the same, the mail is kept, and says that it was not sent.
-  return contact.optedOutEmail && (await endRuns(ctx, { ...run, reason: 'unsubscribed' })).length > 0;
+  return contact.optedOutEmail && (await endRuns(ctx, { ...run, reason: 'unsubscribed' })).size > 0;
 }
 
 function reasonToEnd({ deletedAt, doNotContact, email }: Recipient): keyof typeof EnrollmentEnd | undefined {

@@ -1,11 +1,11 @@
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { cancelOfEnrollments } from '../messages/message.cancel.js';
+import { takenBack, takingBack, tellTakenBack } from '../messages/message.cancel.js';
 import type { EnrollmentEnd, EnrollmentStatus } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+import { enrollmentTable } from './sequence.table.js';
 
 const { shape: row, columns } = enrollmentTable;
 
@@ -27,28 +27,44 @@ const flags: Partial<Record<Reason, string>> = {
   bounced: 'bounce',
 };
 
+/** Which runs are meant. */
+const meant = { contacts: listOf(uuid), sequences: nullable(listOf(uuid)), beside: nullable(uuid), flag: nullable(text) };
+
+/** The runs that are meant, and their sequences. */
+const runsMeant = ({ account, contacts, sequences, beside, flag }: Record<'account' | keyof typeof meant, Sql>) => sql`
+  enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
+  where e.account_id = ${account} and e.contact_id = any(${contacts})
+    and (${sequences} is null or e.sequence_id = any(${sequences}))
+    and (${beside} is null or exists (select 1 from enrollments o where o.account_id = e.account_id
+      and o.sequence_id = e.sequence_id and o.contact_id = ${beside} and o.status in ('active', 'paused')))
+    and case ${flag} when 'reply' then s.auto_unenroll_on_reply when 'meeting' then s.auto_unenroll_on_meeting
+      when 'unsubscribe' then s.auto_unenroll_on_unsubscribe when 'bounce' then s.auto_unenroll_on_bounce else true end`;
+
 const ending = statement({
   name: 'endEnrollments',
-  takes: {
-    ...{ contacts: listOf(uuid), sequences: nullable(listOf(uuid)), beside: nullable(uuid) },
-    ...{ flag: nullable(text), status: text, reason: text, now: instant },
-  },
+  takes: { ...meant, status: text, reason: text, now: instant },
   row: { ...row, wasStatus: row.status },
   changes: true,
-  text: ({ account, contacts, sequences, beside, flag, status, reason, now }) => sql`
+  text: ({ account, status, reason, now, ...which }) => sql`
     with live as (
-      select e.id, e.status from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
-      where e.account_id = ${account} and e.contact_id = any(${contacts}) and e.status in ('active', 'paused')
-        and (${sequences} is null or e.sequence_id = any(${sequences}))
-        and (${beside} is null or exists (select 1 from enrollments o where o.account_id = e.account_id
-          and o.sequence_id = e.sequence_id and o.contact_id = ${beside} and o.status in ('active', 'paused')))
-        and case ${flag} when 'reply' then s.auto_unenroll_on_reply when 'meeting' then s.auto_unenroll_on_meeting
-          when 'unsubscribe' then s.auto_unenroll_on_unsubscribe when 'bounce' then s.auto_unenroll_on_bounce else true end
-      order by e.id for update of e)
+      select e.id, e.status from ${runsMeant({ account, ...which })} and e.status in ('active', 'paused') order by e.id for update of e)
     update enrollments t set status = ${status}, ended_at = ${now}, end_reason = ${reason}, next_email_at = null, due_at = null,
       held_at = null, leased_until = null, updated_at = ${now}
     from live l where t.account_id = ${account} and t.id = l.id
     returning ${columns}, l.status as "wasStatus"`,
+});
+
+// Of those that were ended, and of those that are complete: their last mail may wait to be tried again. A statement of its own, since
+// it sees what a step kept for which the one before had to wait.
+const cancelling = statement({
+  name: 'cancelMessagesOfEnrollments',
+  takes: { ...meant, ids: listOf(uuid), error: text, now: instant },
+  row: takenBack,
+  changes: true,
+  text: ({ account, ids, error, now, ...which }) => {
+    const complete = sql`select e.id from ${runsMeant({ account, ...which })} and e.status = 'completed'`;
+    return takingBack({ account, which: sql`m.enrollment_id in (select unnest(${ids}) union all ${complete})`, error, now });
+  },
 });
 
 interface Ending {
@@ -61,18 +77,20 @@ interface Ending {
   reason: Reason;
 }
 
-/** Ends runs of contacts that are under way or paused, with what waits to be sent of them; answers those that it ended. */
-export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<EnrollmentRow[]> {
+/**
+ * Ends runs of contacts that are under way or paused, and takes back what waits to be sent of them, and of those that are complete;
+ * answers the contacts of whom it stopped something.
+ */
+export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<Set<string>> {
   const [status, flag] = [statuses[reason] ?? 'cancelled', flags[reason] ?? null];
-  const given = { contacts, sequences: sequences ?? null, beside: beside ?? null };
-  const ended = await ctx.rows(ending, { ...given, flag, status, reason, now: ctx.now() });
-  if (ended.length === 0) return [];
-  const ids = ended.map(({ id }) => id);
-  await cancelOfEnrollments(ctx, ids, reason);
+  const which = { contacts, sequences: sequences ?? null, beside: beside ?? null, flag };
+  const ended = await ctx.rows(ending, { ...which, status, reason, now: ctx.now() });
+  const cancelled = await ctx.rows(cancelling, { ...which, ids: ended.map(({ id }) => id), error: reason, now: ctx.now() });
+  await tellTakenBack(ctx, cancelled);
   const tell = ({ wasStatus, ...run }: (typeof ended)[number]) =>
     emitEnrollment(ctx, 'updated', run, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
   await Promise.all(ended.map(tell));
-  return ended;
+  return new Set([...ended, ...cancelled].map(({ contactId }) => contactId));
 }
 
 /** Ends the runs of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */

@@ -93,11 +93,11 @@ export async function unenroll(ctx: Context, id: string, { contactIds, contactId
   if (contactId) check((await ctx.rows(known, { id: contactId })).length > 0, () => notFound('Contact'));
   const given = [...(contactIds ?? []), ...(contactId ? [contactId] : [])];
   const contacts = [...new Set(given.map((one) => String(one).toLowerCase()))].filter(isUuid);
-  const ended = await endRuns(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
-  const left = new Set(ended.map((run) => run.contactId));
+  const left = await endRuns(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
+  const unenrolled = left.size;
   const details = given.map((one): UnenrollDetail => {
     const isEnded = left.delete(String(one).toLowerCase());
     return { contactId: one, status: isEnded ? 'unenrolled' : 'skipped', reason: isEnded ? null : 'not_enrolled' };
   });
-  return { unenrolled: ended.length, skipped: details.length - ended.length, details };
+  return { unenrolled, skipped: details.length - unenrolled, details };
 }
