@@ -63,6 +63,7 @@ describe('an answer to a mail', () => {
       body: expect.stringContaining('Yes, please'),
     });
     expect(dataOf(await acme.owner.get(`/conversations/${contact.id}`)).conversationState).toBe('awaiting_reply');
+    expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).leadScore).toBe(15);
   });
 
   it('counts once, however often it is brought', async () => {

@@ -99,6 +99,19 @@ describe('POST /messages', () => {
   });
 });
 
+describe('what a contact wrote', () => {
+  it('counts in their score, and as their last activity', async () => {
+    const contactId = await person();
+    const scored = async () => dataOf(await key.get(`/contacts/${contactId}`));
+    for (const leadScore of [15, 20, 25, 30, 35, 35]) {
+      await said(contactId);
+      expect(await scored()).toMatchObject({ leadScore, lastActivityAt: expect.any(String) });
+    }
+    const { score, factors } = dataOf(await key.get(`/contacts/${contactId}/score`));
+    expect([score, factors[0].points, factors[0].detail]).toEqual([35, 25, '6 inbound messages']);
+  });
+});
+
 describe('GET /messages', () => {
   it('lists newest first and filters by contact, channel, direction and status', async () => {
     const contactId = await person();

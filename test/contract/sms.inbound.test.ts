@@ -59,7 +59,7 @@ describe('a text message to a number of the workspace', () => {
     const phone = nextNumber();
     expect((await notice('/webhooks/twilio/sms', { From: phone, To: number, Body: 'Hi', MessageSid: 'SM1' })).status).toBe(200);
     const { data } = dataOf(await small.owner.get('/contacts'));
-    expect(data).toMatchObject([{ phone, source: 'sms' }]);
+    expect(data).toMatchObject([{ phone, source: 'sms', leadScore: 15 }]);
   });
 
   it('counts once however often it is told', async () => {

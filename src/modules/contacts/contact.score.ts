@@ -1,5 +1,5 @@
 import type { Batch, Context } from '../../kernel/context/context.js';
-import { flag, instant, integer, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, integer, listOf, nullable, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
@@ -13,12 +13,13 @@ const engagement = {
 
 const engagementOf = statement({
   name: 'engagementOfContacts',
-  takes: { ids: listOf(uuid), now: instant },
+  takes: { ids: listOf(uuid), now: instant, most: nullable(integer) },
   row: engagement,
-  text: ({ account, ids, now }) => {
+  shared: true,
+  text: ({ account, ids, now, most }) => {
     const own = sql`account_id = ${account} and contact_id = i.id`;
     return sql`select i.id,
-      (select count(*)::int from messages where ${own} and direction = 'inbound') as inbound,
+      (select count(*)::int from (select 1 from messages where ${own} and direction = 'inbound' limit ${most}) m) as inbound,
       (select count(*)::int from deals where ${own} and deleted_at is null and status = 'open') as "dealsOpen",
       (select count(*)::int from deals where ${own} and deleted_at is null and status = 'won') as "dealsWon",
       (select count(*)::int from calls where ${own} and status = 'completed') as calls,
@@ -29,11 +30,14 @@ const engagementOf = statement({
   },
 });
 
+/** No more inbound messages than these count. */
+const mostInbound = 5;
+
 /** Points for what a person did, capped factor by factor so that they sum to 100; a new contact has none. */
 function factorsOf(e: RowOf<typeof engagement>): ScoreFactor[] {
   const factor = (key: string, label: string, points: number, detail: string) => ({ key, label, points, detail });
   return [
-    factor('replies', 'Wrote to us', Math.min(25, e.inbound * 5), `${e.inbound} inbound messages`),
+    factor('replies', 'Wrote to us', Math.min(mostInbound, e.inbound) * 5, `${e.inbound} inbound messages`),
     factor('recent_reply', 'Wrote lately', e.recent ? 10 : 0, 'an inbound message within 14 days'),
     factor('open_deals', 'Has open deals', Math.min(20, e.dealsOpen * 10), `${e.dealsOpen} open deals`),
     factor('won_deals', 'Has bought', Math.min(20, e.dealsWon * 20), `${e.dealsWon} won deals`),
@@ -48,7 +52,7 @@ const total = (factors: ScoreFactor[]) => factors.reduce((sum, factor) => sum + 
 /** Contract GET /contacts/{id}/score, computed from what is there now. */
 export async function scoreContact(ctx: Context, id: string): Promise<ContactScore> {
   const contact = await getContact(ctx, id);
-  const [engaged] = await ctx.rows(engagementOf, { ids: [contact.id], now: ctx.now() });
+  const [engaged] = await ctx.rows(engagementOf, { ids: [contact.id], now: ctx.now(), most: null });
   const factors = factorsOf(engaged!);
   return { contactId: contact.id, score: total(factors), maxScore: 100, factors, updatedAt: contact.scoredAt ?? contact.createdAt };
 }
@@ -56,7 +60,7 @@ export async function scoreContact(ctx: Context, id: string): Promise<ContactSco
 /** The scores of contacts as they are now, with the moment, as their rows keep them. */
 export async function scoresOf(ctx: Context, ids: readonly string[]) {
   const now = ctx.now();
-  const all = await ctx.rows(engagementOf, { ids: [...new Set(ids)].sort(), now });
+  const all = await ctx.rows(engagementOf, { ids: [...new Set(ids)].sort(), now, most: mostInbound });
   return all.map((engaged) => ({ id: engaged.id, score: { leadScore: total(factorsOf(engaged)), scoredAt: now } }));
 }
 
@@ -64,6 +68,21 @@ export async function scoresOf(ctx: Context, ids: readonly string[]) {
 export const rescore: Batch<void> = async (ctx, ids) => {
   for (const { id, score } of await scoresOf(ctx, ids)) ctx.update('Contact', { id }, { ...score, lastActivityAt: score.scoredAt });
   return ids.map(() => undefined);
+};
+
+/** What the row of a contact keeps once they wrote to us. */
+export interface WriterScore {
+  leadScore: number;
+  scoredAt: Date;
+  lastActivityAt: Date;
+}
+
+/** The same of many contacts, with the message of each that is about to be kept. */
+export const scoresOfWriters: Batch<WriterScore> = async (ctx, ids) => {
+  const now = ctx.now();
+  const engaged = await ctx.rows(engagementOf, { ids, now, most: mostInbound });
+  const scores = new Map(engaged.map((one) => [one.id, total(factorsOf({ ...one, inbound: one.inbound + 1, recent: true }))]));
+  return ids.map((id) => ({ leadScore: scores.get(id)!, scoredAt: now, lastActivityAt: now }));
 };
 
 /** Something happened with a contact: together with what happens to others at the same moment. */

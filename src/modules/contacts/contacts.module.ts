@@ -9,7 +9,7 @@ import { contactsAtAddresses } from './contact.match.js';
 import { Contact, contactEvents } from './contact.model.js';
 import { contactRelations } from './contact.relations.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity, onDealChange, onMeetingChange, rescore, touchContact } from './contact.score.js';
+import { onActivity, onDealChange, onMeetingChange, rescore, scoresOfWriters, touchContact, type WriterScore } from './contact.score.js';
 import { type ContactRow, contactsById, findContact } from './contact.service.js';
 import { contactTable } from './contact.table.js';
 import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
@@ -19,6 +19,7 @@ declare module '../../kernel/context/loaders.js' {
     contact: Loader<ContactRow | null>;
     contactAtAddress: Loader<string | null>;
     activityOfContact: Loader<void>;
+    scoreOfWriter: Loader<WriterScore>;
     tagsOfContact: Loader<Tag[]>;
     tagOn: Loader<boolean>;
     tagOff: Loader<boolean>;
@@ -59,6 +60,7 @@ export default defineModule({
     contact: contactsById,
     contactAtAddress: contactsAtAddresses,
     activityOfContact: rescore,
+    scoreOfWriter: scoresOfWriters,
     tagsOfContact: tagsOfContacts,
     tagOn: putTagsOn,
     tagOff: takeTagsOff,

@@ -10,7 +10,7 @@ import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce } from '../../kernel/operations/transacted.js';
 import { optOut } from '../contacts/contact.optOut.js';
 import { messageAt, wordPattern } from './message.place.js';
-import { blankMessage, emitMessage, type MessageRow, messageToChange } from './message.service.js';
+import { blankMessage, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'E-mail' };
 const noted: RawReply = { body: { data: { taken: true } } };
@@ -77,6 +77,7 @@ async function receive(ctx: Context, id: string, mail: Mail): Promise<void> {
   const before = await ctx.forChange(messageToChange, id, 'Message');
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
   const isAutomatic = mail.headers.some(({ key, value }) => key === 'auto-submitted' && value.toLowerCase() !== 'no');
+  await heard(ctx, before.contactId);
   const message: MessageRow = ctx.insert('Message', {
     ...blankMessage,
     ...({ channel: 'email', direction: 'inbound', status: 'received', provider: 'smtp' } as const),

@@ -70,7 +70,11 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   check(channel !== 'email' || input.subject, () => invalidField('subject', 'required', 'is required of an e-mail'));
   const status = statusOf(input);
   checkAddresses(input);
-  await checkReferences(ctx, links, input);
+  // In one statement with what else is looked up.
+  const [score] = await Promise.all([
+    direction === 'inbound' ? ctx.load.scoreOfWriter.fresh(input.contactId) : undefined,
+    checkReferences(ctx, links, input),
+  ]);
   requireContact(ctx, input.contactId);
   checkTrial(ctx);
   const hasGone = direction === 'outbound' && status !== 'draft' && status !== 'failed';
@@ -79,7 +83,13 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   const message: MessageRow = ctx.insert('Message', { ...blankMessage, ...defined(input), ...times, status, userId: author });
   await emitMessage(ctx, 'created', message);
   if (hasGone) contacted(ctx, message);
+  if (score) ctx.update('Contact', { id: input.contactId }, score);
   return message;
+}
+
+/** Keeps that a contact writes to us, before the message is kept: it counts in their score. */
+export async function heard(ctx: Context, contactId: string): Promise<void> {
+  ctx.update('Contact', { id: contactId }, await ctx.load.scoreOfWriter.fresh(contactId));
 }
 
 /** Keeps when a contact was last written to. */

@@ -14,7 +14,7 @@ import { contactMatching } from '../contacts/contact.match.js';
 import { contactsWithPhone, optOut } from '../contacts/contact.optOut.js';
 import { createContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, emitMessage, messageToChange } from './message.service.js';
+import { blankMessage, contacted, emitMessage, heard, messageToChange } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
@@ -63,6 +63,7 @@ export async function receiveText(ctx: Context, { body, lineId, ...text }: Inbou
   const phone = text.fromNumber;
   const known = await contactMatching(ctx, { phone });
   const contactId = known ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
+  await heard(ctx, contactId);
   const message = ctx.insert('Message', {
     ...blankMessage,
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
