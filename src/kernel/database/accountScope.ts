@@ -62,11 +62,10 @@ class Scope {
   }
 
   created(shape: Shape, data: unknown): Record<string, unknown> {
-    const row: Record<string, unknown> = {};
     const now = this.clock.now();
-    for (const stamp of shape.stamps) row[stamp] = stamp === 'id' ? undefined : now;
-    Object.assign(row, data);
-    if (shape.stamps.includes('id')) row.id ??= this.clock.id();
+    // A copy of one object is a fraction of what two that are put together cost.
+    const row: Record<string, unknown> = { ...(data as object) };
+    for (const stamp of shape.stamps) row[stamp] ??= stamp === 'id' ? this.clock.id() : now;
     if (shape.tenant && this.accountId) row.accountId = this.accountId;
     return row;
   }

@@ -49,7 +49,13 @@ function namedShape(table: string, row: Record<string, unknown>): Shape {
   const known = shapes.get(name);
   if (known) return known;
   const names = fields.map(columnName);
-  const shape = { name, table, fields, columns: names.join(', '), members: names.map((column) => `"${column}":`) };
+  const shape = {
+    name,
+    table,
+    fields,
+    columns: names.join(', '),
+    members: names.map((column, nth) => `${nth > 0 ? ',' : ''}"${column}":`),
+  };
   shapes.set(name, shape);
   return shape;
 }
@@ -91,11 +97,19 @@ export function statementOf(batches: Batch[], locks: Sql[]): Sql {
 
 // Written by hand: an object of forty members made only to be printed costs more than its text.
 function asJson({ shape: { fields, members }, rows }: Batch): string {
-  const texts = rows.map((row) => `{${fields.map((field, i) => members[i] + textOf(row[field])).join()}}`);
-  return `[${texts.join()}]`;
+  let text = '[';
+  for (const [nth, row] of rows.entries()) {
+    text += nth > 0 ? ',{' : '{';
+    for (const [i, field] of fields.entries()) text += members[i] + textOf(row[field]);
+    text += '}';
+  }
+  return `${text}]`;
 }
 
-const textOf = (value: unknown) => (value instanceof Printed ? value.text : (JSON.stringify(value) ?? 'null'));
+const textOf = (value: unknown) => {
+  if (value === null) return 'null';
+  return value instanceof Printed ? value.text : (JSON.stringify(value) ?? 'null');
+};
 
 function insertion(batch: Batch): Sql {
   const { table, columns } = batch.shape;
