@@ -1,6 +1,6 @@
 import { BatchQueue } from '../../kernel/base/batchQueue.js';
 import type { App, Context } from '../../kernel/context/context.js';
-import { instant, jsonText, nullable, uuid } from '../../kernel/database/kinds.js';
+import { instant, jsonText, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
@@ -29,21 +29,22 @@ export interface AfterAttempt {
 /** The most attempts that one statement settles. */
 const together = 50;
 
+// The ids are told besides, so that they are looked up: joined with what was told, all deliveries of the account would be read.
 // Only while the attempt is ours. What was cancelled while it was under way, and has arrived all the same, says so. The webhooks are
 // locked first and in one order: who switches one off locks it before its deliveries, and other processes settle as well.
 const settle = statement({
   name: 'settleDeliveries',
-  takes: { attempts: jsonText },
+  takes: { attempts: jsonText, ids: listOf(uuid) },
   row: { id: uuid, webhookId: uuid, failingSince: nullable(instant) },
   changes: true,
-  text: ({ account, attempts }) => sql`
+  text: ({ account, attempts, ids }) => sql`
     with g as (
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(id uuid, attempt int, begun timestamptz, ended timestamptz,
         next timestamptz, delivered boolean, status int, ms int, error text)),
     held as (
       select w.id from webhooks w
       where w.account_id = ${account} and w.id = any(array(
-        select d.webhook_id from webhook_deliveries d where d.account_id = ${account} and d.id in (select id from g)))
+        select d.webhook_id from webhook_deliveries d where d.account_id = ${account} and d.id = any(${ids})))
       order by w.id for no key update),
     settled as (
       update webhook_deliveries d set
@@ -55,7 +56,7 @@ const settle = statement({
         delivered_at = case when g.delivered then g.ended end,
         response_status = g.status, response_time_ms = g.ms, error = g.error, updated_at = g.ended
       from g
-      where d.account_id = ${account} and d.id = g.id and d.attempt = g.attempt and d.status in ('pending', 'cancelled')
+      where d.account_id = ${account} and d.id = any(${ids}) and d.id = g.id and d.attempt = g.attempt and d.status in ('pending', 'cancelled')
         and d.leased_until is not null and (select count(*) from held) >= 0
       returning d.id, d.webhook_id, g.begun, g.delivered)
     update webhooks w set last_fired_at = greatest(w.last_fired_at, s.begun),
@@ -90,7 +91,8 @@ function party(waiting: Waiting[]): Waiting[] {
 
 async function serve(waiting: Waiting[]): Promise<void> {
   try {
-    const rows = await waiting[0]!.ctx.rows(settle, { attempts: JSON.stringify(waiting.map(({ given }) => given)) });
+    const all = waiting.map(({ given }) => given);
+    const rows = await waiting[0]!.ctx.rows(settle, { attempts: JSON.stringify(all), ids: all.map(({ id }) => id) });
     const after = new Map(rows.map(({ id, ...webhook }) => [id, webhook]));
     for (const { given, done } of waiting) done(after.get(given.id));
   } catch (error) {
