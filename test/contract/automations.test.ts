@@ -134,9 +134,10 @@ describe('GET /automations/events', () => {
     formats.default(ajv);
     const events = (await acme.owner.get('/automations/events')).body.data as Loose[];
     const names = [...api.app.registry.events.keys()].filter((name) => !/_run\.|_step_log\./.test(name));
-    expect(events.map(({ event }) => event)).toEqual(names.sort());
+    const both = names.sort().flatMap((name) => [`${name} native`, `${name} ext`]);
+    expect(events.map(({ event, kind }) => `${event} ${kind}`)).toEqual(both);
     for (const { event, label, kind, payloadSchema, sample } of events) {
-      expect([kind, label.length > 0]).toEqual(['native', true]);
+      expect([Object.hasOwn(sample, 'automation'), label.length > 0]).toEqual([kind === 'ext', true]);
       const validate = ajv.compile(payloadSchema);
       expect([event, validate(sample), validate.errors]).toEqual([event, true, null]);
       expect(validate({ ...sample, data: {} })).toBe(false);

@@ -62,6 +62,13 @@ async function whileHeld(holding: string, begin: () => Promise<unknown>, work: (
   }
 }
 
+/** Begins something that may have to wait, and goes on once it does or is over. */
+async function begun<T>(work: Promise<T>, waiting: number): Promise<{ done: Promise<T> }> {
+  const areWaiting = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length >= waiting;
+  await Promise.race([work, eventually(areWaiting, patience)]);
+  return { done: work };
+}
+
 function processes(): void {
   beforeAll(async () => {
     worker = await Alone.begin({ WEBHOOK_ALLOW_PRIVATE: '1', LEASE_SECONDS: String(lease) });
@@ -183,12 +190,6 @@ async function enrolled(id: string, contact: Loose): Promise<() => Promise<unkno
 }
 
 function deleted(): void {
-  /** Begins something that may have to wait, and goes on once it does or is over. */
-  async function begun<T>(work: Promise<T>, waiting: number): Promise<{ done: Promise<T> }> {
-    const areWaiting = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length >= waiting;
-    await Promise.race([work, eventually(areWaiting, patience)]);
-    return { done: work };
-  }
   const active = async (actions: Loose[], event: string): Promise<Loose> => {
     const { id } = dataOf(await asked.caller.post('/workflows', { name: 'Raced', trigger: { event }, actions }));
     return dataOf(await asked.caller.post(`/workflows/${id}/activate`, {}));

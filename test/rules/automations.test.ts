@@ -29,6 +29,10 @@ describe('an event', () => {
     await automations.until(runs[0]!.id, 'success');
     expect(await automations.path(runs[0]!.id)).toEqual(['call completed', 'end completed']);
     expect((await automations.tasks(web)).length).toBe(1);
+    const { explanation } = dataOf(await key().get(`/automations/${id}/runs/${runs[0]!.id}`));
+    expect(explanation.conditions).toEqual([
+      { at: 'triggerConditions.source', field: 'source', operator: 'eq', value: 'web', seen: 'web', holds: true },
+    ]);
     const { runCount, lastTriggered, runs: history } = dataOf(await key().get(`/automations/${id}`));
     expect([runCount, lastTriggered, history.length]).toEqual([1, runs[0]!.startedAt.toISOString(), 1]);
   });

@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
 import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
-import { Automations, aNode } from '../support/automations.js';
-import { type Account, day, type Loose, server, type TestServer } from '../support/index.js';
+import { Automations, allPlaced, aNode, aTask, whileUnread } from '../support/automations.js';
+import { type Account, dataOf, day, type Loose, minute, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -54,6 +54,71 @@ describe('a schedule', () => {
   });
 });
 
+describe('a schedule whose next moment was run already', () => {
+  it('goes on with the one after', async () => {
+    const id = await automations.make([end], { schedule: '0 9 * * *', scheduleTimezone: 'UTC' });
+    const nextRunAt = async () => new Date(dataOf(await automations.key.get(`/automations/${id}`)).nextRunAt).getTime();
+    const first = await nextRunAt();
+    api.clock.set(new Date(first));
+    await eventually(async () => (await automations.runs(id)).length === 1 && (await nextRunAt()) === first + day);
+    // Another process, whose clock is behind.
+    api.clock.set(new Date(first - 2 * minute));
+    for (const active of [false, true]) dataOf(await automations.key.patch(`/automations/${id}`, { active }));
+    expect(await nextRunAt()).toBe(first);
+    api.clock.set(new Date(first + minute));
+    await eventually(async () => (await nextRunAt()) === first + day);
+    expect(await automations.runs(id)).toHaveLength(1);
+    api.clock.set(new Date(first + day));
+    await eventually(async () => (await automations.runs(id)).length === 2);
+  });
+
+  it('runs the moment that was overdue when it was published again', async () => {
+    const id = await automations.make([end], { schedule: '0 9 * * *', scheduleTimezone: 'UTC' });
+    const first = new Date(dataOf(await automations.key.get(`/automations/${id}`)).nextRunAt);
+    await api.app.database.execute(`update automations set leased_until = now() + interval '1 hour' where id = '${id}'`);
+    api.clock.set(new Date(first.getTime() + minute));
+    dataOf(await automations.key.post(`/automations/${id}/publish`));
+    await api.app.database.execute(`update automations set leased_until = null where id = '${id}'`);
+    await eventually(async () => (await automations.runs(id)).length > 0);
+    const [run] = await automations.runs(id);
+    expect(run!.scheduledFor).toEqual(first);
+  });
+});
+
+describe('a feed that is read late', () => {
+  const graph = () => [aTask('call', 'end'), end];
+
+  it('starts no run of an automation for what happened before it was switched on', async () => {
+    const id = await automations.make(graph(), { triggerEvent: 'contact.created' });
+    let contact = '';
+    await whileUnread(acme, 'automations', async () => {
+      await automations.contact();
+      dataOf(await automations.key.patch(`/automations/${id}`, { active: false }));
+      await automations.contact();
+      await allPlaced(acme);
+      dataOf(await automations.key.patch(`/automations/${id}`, { active: true }));
+      contact = await automations.contact();
+    });
+    await automations.read();
+    expect((await automations.runs(id)).map(({ contactId }) => contactId)).toEqual([contact]);
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('starts no run for a contact who is gone, and that of one who was merged for the one who is kept', async () => {
+    const [kept, other] = [await automations.contact(), await automations.contact()];
+    const id = await automations.make(graph(), { triggerEvent: 'contact.created' });
+    await whileUnread(acme, 'automations', async () => {
+      const [gone, twin] = [await automations.contact(), await automations.contact()];
+      dataOf(await automations.key.del(`/contacts/${gone}`));
+      dataOf(await automations.key.post('/contacts/merge', { primaryId: other, secondaryId: twin }));
+      dataOf(await automations.key.post('/contacts/merge', { primaryId: kept, secondaryId: other }));
+    });
+    await automations.read();
+    expect((await automations.runs(id)).map(({ contactId }) => contactId)).toEqual([kept]);
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+});
+
 describe('a wait', () => {
   const over = (config: object, now: string, zone = 'Europe/Berlin') =>
     endOfWait(waitOf(config as Record<string, unknown>)!, new Date(now), zone)
@@ -75,6 +140,17 @@ describe('a wait', () => {
 });
 
 describe('an ext automation', () => {
+  it('has its runner sent the contact as it is shown, where somebody enrolled it', async () => {
+    const fields = { kind: 'ext', graph: null, extWebhookUrl: 'https://127.0.0.1:1/run' };
+    const id = await automations.make([], fields);
+    const contact = await acme.contact({ firstName: 'Ada', tags: ['Plated'] });
+    const [run] = await automations.enroll(id, contact.id);
+    await automations.until(run!, 'success');
+    const [delivery] = await api.app.database.prisma.webhookDelivery.findMany({ where: { accountId: acme.id, runId: run! } });
+    expect(Object.keys(JSON.parse(delivery!.body).data)).toEqual(Object.keys(contact));
+    expect(JSON.parse(delivery!.body).data).toMatchObject({ id: contact.id, firstName: 'Ada', tags: contact.tags });
+  });
+
   it('has its runner called, with what started the run', async () => {
     const url = 'https://127.0.0.1:1/run';
     const id = await automations.make([], {

@@ -36,6 +36,7 @@ describe('what a run says of people', () => {
     const asked = aNode('asked', 'condition', { conditions: { and: [{ field: 'lastName', op: 'is_not_null' }] } }, 'named', []);
     const automation = await automations.make([asked, aTask('named', 'end', 'Call {{contact.firstName}}'), aNode('end', 'end')], {
       triggerEvent: 'contact.updated',
+      triggerConditions: { and: [{ field: 'lastName', op: 'is_not_null' }] },
     });
     const { id } = await acme.contact({ firstName: 'Ada', lastName: 'Seen', masterStatus: 'customer' });
     dataOf(await acme.owner.patch(`/contacts/${id}`, { email: 'ada@example.com' }));
@@ -46,7 +47,7 @@ describe('what a run says of people', () => {
     const runField = 'triggerData actions { result } explanation { event { changes } conditions { field seen } }';
     const document = `{ workflowRun(id: "${run!.id}") { ${runField} } workflowRuns { nodes { ${runField} } }
       workflow(id: "${workflow.id}") { runs { nodes { ${runField} } } }
-      automationRuns { nodes { explanation { trigger } } } automationRun(id: "${other!.id}") { explanation { trigger } } automationStepLogs { nodes { output } } }`;
+      automationRuns { nodes { explanation { trigger conditions { seen } } } } automationRun(id: "${other!.id}") { explanation { trigger } } automationStepLogs { nodes { output } } }`;
     const base = `/workflows/${workflow.id}/runs`;
     const events = '/events?names=workflow_run.created,workflow_run.updated,automation_step_log.created&per_page=200';
     for (const key of [narrow, whole]) expect(JSON.stringify(dataOf(await key.get(events)))).not.toMatch(told);
@@ -75,6 +76,35 @@ describe('what a run says of people', () => {
     ]);
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
     dataOf(await acme.owner.del(`/automations/${automation}`));
+  });
+});
+
+describe('what an action sends or writes with merge fields', () => {
+  it('is [redacted] for keys without the scope contacts, whatever its members are called', async () => {
+    const payload = { who: '{{contact.email}}', of: [{ name: '{{contact.firstName}}', nth: 7 }] };
+    const actions = [
+      { type: 'send_webhook', config: { url: 'https://127.0.0.1:1/x', payload } },
+      { type: 'update_field', config: { field: 'source', value: 'via {{contact.email}}' } },
+    ];
+    const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Hidden' } }, actions });
+    await acme.contact({ firstName: 'Ada', lastName: 'Hidden', email: 'ada@example.com' });
+    const [run] = await endedRuns(acme, workflow);
+    const ask = `{ webhookDeliveries(filter: { sourceId: "${workflow.id}" }) { nodes { id payload } } }`;
+    const said = async (key: KeyClient) => {
+      const { nodes } = (await key.gql(ask)).data.webhookDeliveries;
+      const { actions: done } = dataOf(await key.get(`/workflows/${workflow.id}/runs/${run!.id}`));
+      return { payloads: nodes.map(({ payload: each }: Loose) => each), newValue: done[1].result.newValue };
+    };
+    const narrow = await acme.key({ scopes: ['workflows', 'webhooks'] });
+    const hidden = { who: '[redacted]', of: [{ name: '[redacted]', nth: 7 }] };
+    expect(await said(narrow)).toEqual({ payloads: [hidden], newValue: '[redacted]' });
+    const whole = { who: 'ada@example.com', of: [{ name: 'Ada', nth: 7 }] };
+    expect(await said(automations.key)).toEqual({ payloads: [whole], newValue: 'via ada@example.com' });
+    await api.app.database.execute(`update webhook_deliveries set status = 'failed', due_at = null where source_id = '${workflow.id}'`);
+    const [{ id }] = (await automations.key.gql(ask)).data.webhookDeliveries.nodes;
+    expect(dataOf(await automations.key.post('/webhooks/replay', { deliveryIds: [id] })).replayed).toBe(1);
+    expect((await said(narrow)).payloads).toEqual([hidden, hidden]);
+    await acme.owner.del(`/workflows/${workflow.id}`);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { allPlaced, whileUnread } from '../support/automations.js';
 import { attempted } from '../support/deliveries.js';
 import { type Account, dataOf, day, hour, type KeyClient, type Loose, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -72,6 +73,27 @@ describe('an event', () => {
     api.clock.reset();
     expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
     expect(payloads()[1]!.data).toEqual(contact);
+  });
+});
+
+describe('a webhook that is new, or on again,', () => {
+  it('is sent nothing of what happened before, however late the feed is read', async () => {
+    const old = await webhook();
+    let made: Loose = {};
+    await whileUnread(acme, 'webhooks', async () => {
+      await acme.contact({ firstName: 'Before' });
+      dataOf(await key.patch(`/webhooks/manage/${old.id}`, { isActive: false }));
+      await acme.contact({ firstName: 'Between' });
+      await allPlaced(acme);
+      dataOf(await key.patch(`/webhooks/manage/${old.id}`, { isActive: true }));
+      made = await webhook();
+    });
+    await acme.contact({ firstName: 'After' });
+    for (const { id } of [old, made]) {
+      await eventually(async () => (await deliveriesOf({ id })).length > 0);
+      const [first, ...more] = await deliveriesOf({ id });
+      expect([first!.payload.data.firstName, more]).toEqual(['After', []]);
+    }
   });
 });
 

@@ -3,6 +3,29 @@ import type { Loose } from './client.js';
 import { eventually } from './live.js';
 import { type Account, dataOf, type KeyClient } from './seed.js';
 
+const far = 10 ** 12;
+
+/** Does something while a reader of the feed is away; what has happened until then has its place in the feed. */
+export async function whileUnread(account: Account, reader: string, work: () => Promise<unknown>): Promise<void> {
+  const { database } = account.seed.app;
+  const move = (by: number) =>
+    database.execute('update feed_readers set pos = pos + $3::bigint where account_id = $1 and name = $2', [account.id, reader, by]);
+  await move(far);
+  await work();
+  await allPlaced(account);
+  await move(-far);
+}
+
+/** Waits until all events of an account have their places in the feed. */
+export const allPlaced = ({ id, seed }: Account): Promise<unknown> =>
+  eventually(async () => {
+    const { rows } = await seed.app.database.execute(
+      'select from outbox_events e where account_id = $1 and not exists (select from feed_positions p where p.account_id = e.account_id and p.seq = e.seq)',
+      [id],
+    );
+    return rows.length === 0;
+  });
+
 /** A node of a graph. */
 export const aNode = (id: string, type: string, config: Loose = {}, next?: string | null, branches?: Loose[]) => ({
   ...{ id, type, config, next: next ?? null },

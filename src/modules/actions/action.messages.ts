@@ -90,6 +90,7 @@ export const sendWebhook: ActionKind = {
       event,
       eventId: eventId ?? undefined,
       body,
+      isOwn: Boolean(payload),
       source: { kind, id, runId },
       key: `${runId}:${place}`,
     });

@@ -68,14 +68,15 @@ function forRunner({ payloadSchema, sample }: ReturnType<typeof describe>): Retu
   return { payloadSchema: whole, sample: { ...sample, automation: sampleOf(runner) } };
 }
 
-/** Contract GET /automations/events: every event that may start a run and the caller may see, by its name. */
-export function triggerEvents(ctx: Context, kind: keyof typeof AutomationKind = 'native'): TriggerEvent[] {
+/** Contract GET /automations/events: every event that may start a run and the caller may see, by its name; of one kind, or of each. */
+export function triggerEvents(ctx: Context, only?: keyof typeof AutomationKind): TriggerEvent[] {
+  const kinds = only ? [only] : (['native', 'ext'] as const);
   const { events, schema } = ctx.app.registry;
   const may = [...events].filter(([name, { access }]) => isTrigger(ctx, name) && mayUse(ctx.caller, access));
   const sorted = may.sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([event, { of }]) => {
+  return sorted.flatMap(([event, { of }]) => {
     const described = describe(schema(), event, of.type);
-    return { event, label: labelOf(event), kind, ...(kind === 'ext' ? forRunner(described) : described) };
+    return kinds.map((kind) => ({ event, label: labelOf(event), kind, ...(kind === 'ext' ? forRunner(described) : described) }));
   });
 }
 

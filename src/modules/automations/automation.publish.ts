@@ -4,6 +4,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { endOfFeed } from '../../kernel/events/readers.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -52,16 +53,25 @@ export async function planOfVersion(ctx: Context, id: string, nth: number): Prom
   return keep(key, plan);
 }
 
-/** What starts runs of a version while it is active. */
-const startsOf = (ctx: Context, { event, schedule, timezone }: Plan) => {
-  const nextRunAt = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, ctx.now()) : null;
-  return { liveEvent: event, nextRunAt, dueAt: nextRunAt };
-};
+/**
+ * What starts runs of a version while it is active: events from here on, unless they did already, and the next moment of its
+ * schedule; one that is overdue by the same schedule stays.
+ */
+async function startsOf(ctx: Context, before: AutomationRow, { event, schedule, timezone }: Plan) {
+  const { id, liveEvent, nextRunAt: due, publishedVersion } = before;
+  const now = ctx.now();
+  const running = before.active && due && due <= now ? await planOfVersion(ctx, id, publishedVersion!) : undefined;
+  const isOverdue = running && running.schedule === schedule && running.timezone === timezone;
+  const next = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, now) : null;
+  const nextRunAt = isOverdue ? due : next;
+  const after = event === liveEvent ? {} : { liveAfter: (await ctx.rows(endOfFeed))[0]!.pos };
+  return { liveEvent: event, ...after, nextRunAt, dueAt: nextRunAt };
+}
 
 /** What starts runs of an automation that is switched on or off. */
-export async function liveOf(ctx: Context, { id, publishedVersion }: AutomationRow, isActive: boolean) {
+export async function liveOf(ctx: Context, automation: AutomationRow, isActive: boolean) {
   if (!isActive) return { liveEvent: null, nextRunAt: null, dueAt: null };
-  return startsOf(ctx, await planOfVersion(ctx, id, publishedVersion!));
+  return startsOf(ctx, automation, await planOfVersion(ctx, automation.id, automation.publishedVersion!));
 }
 
 const refusal = (blockers: Blocker[]) =>
@@ -106,7 +116,13 @@ export async function publishAutomation(ctx: Context, id: string): Promise<Autom
   await mayRun(ctx, actionsOf(plan).map(actionOf));
   const publishedVersion = (before.publishedVersion ?? 0) + 1;
   ctx.insert('AutomationVersion', { automationId: before.id, version: publishedVersion, graph: plan, publishedBy: ctx.caller.userId });
-  const state = { status: 'published', active: true, publishedVersion, publishedAt: ctx.now(), ...startsOf(ctx, plan) } as const;
+  const state = {
+    status: 'published',
+    active: true,
+    publishedVersion,
+    publishedAt: ctx.now(),
+    ...(await startsOf(ctx, before, plan)),
+  } as const;
   const saved = ctx.update('Automation', before, state) as AutomationRow;
   if (saved.liveEvent || plan.nodes.some(({ type }) => type === 'wait')) await ctx.follow('automations');
   const changes = changesOf(before, saved);

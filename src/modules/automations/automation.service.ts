@@ -29,7 +29,15 @@ export async function signingSecret(ctx: Context, id: string) {
   return { secret: signingSecretOf(ctx, { kind: 'automation', id: automation.id }) };
 }
 
-const blank = { ...emptyRow(wholeAutomation), kind: 'native', status: 'draft', active: false, runCount: 0, attempt: 0 } as const;
+const blank = {
+  ...emptyRow(wholeAutomation),
+  kind: 'native',
+  status: 'draft',
+  active: false,
+  liveAfter: '0',
+  runCount: 0,
+  attempt: 0,
+} as const;
 
 /** Contract POST /automations: a draft, which does nothing before it is published. */
 export async function createAutomation(ctx: Context, input: CreateAutomationInput): Promise<AutomationRow> {

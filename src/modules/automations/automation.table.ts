@@ -9,8 +9,8 @@ const runCount = keptCount(sql`t.account_id`, 'automation_runs', sql`'automation
 const lastTriggered = sql`(select max(r.started_at) from automation_runs r where r.account_id = t.account_id and r.automation_id = t.id)`;
 
 export const automationTable = table({
-  row: modelRow('Automation', Automation, { liveEvent: nullable(text), dueAt: nullable(instant), attempt: integer }),
-  quiet: ['liveEvent'],
+  row: modelRow('Automation', Automation, { liveEvent: nullable(text), liveAfter: text, dueAt: nullable(instant), attempt: integer }),
+  quiet: ['liveEvent', 'liveAfter'],
   list: AutomationList,
   page: AutomationConnection,
   renamed: { webhookUrl: 'ext_webhook_url' },

@@ -4,6 +4,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { ConditionSeen } from '../actions/action.model.js';
 import { runSchedule } from './automation.due.js';
 import type { Plan } from './automation.graph.js';
 import { Automation, automationEvents } from './automation.model.js';
@@ -38,7 +39,11 @@ const members = (type: new () => object, more: Record<string, string> = {}) =>
     .map((name) => more[name] ?? name)
     .join(' ');
 const history = `runs(first: 20) { nodes { ${members(AutomationRun)} } }`;
-const parts = { next: `next { ${members(NextStep)} }`, causes: `causes { ${members(BehindRun)} }` };
+const parts = {
+  conditions: `conditions { ${members(ConditionSeen)} }`,
+  next: `next { ${members(NextStep)} }`,
+  causes: `causes { ${members(BehindRun)} }`,
+};
 const explained = `explanation { ${members(AutomationRunExplanation, parts)} } stepLogs(first: 200) { nodes { ${members(AutomationStepLog)} } }`;
 
 export default defineModule({

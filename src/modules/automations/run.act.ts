@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
+import { recordOf } from '../../kernel/model/restRecord.js';
 import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
 import type { GraphNode, Plan } from './automation.graph.js';
@@ -31,7 +32,8 @@ export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise
   const { automationId, id: runId, contactId, triggerData, eventId } = run;
   const event = run.triggerEvent ?? 'automation.enrolled';
   const contact = contactId ? await ctx.load.contact.load(contactId) : null;
-  const { data = contact ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
+  const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>);
+  const { data = record ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
   const told = bodyOf(ctx, { id: eventId ?? runId, event, createdAt: new Date(createdAt), data, changes });
   const automation = { id: automationId, runId, contactId, workflowId: plan.extWorkflowId };
   const body = JSON.stringify({ ...(JSON.parse(told) as object), automation });

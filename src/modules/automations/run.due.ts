@@ -52,7 +52,8 @@ async function isPutOff(ctx: Context, { id, attempt }: DueRow, error: unknown): 
   return transacted(ctx, async (inside) => {
     const run = await inside.forChange(runToChange, id, 'Automation run');
     const pause = pauses[run.tries];
-    if (run.attempt !== attempt) return true;
+    // It may have been cancelled meanwhile.
+    if (run.attempt !== attempt || !run.dueAt) return true;
     if (pause === undefined) return false;
     ctx.app.log.warn({ err: error, run: id, tries: run.tries + 1 }, 'a step of an automation failed and is tried again');
     const dueAt = new Date(inside.now().getTime() + pause);

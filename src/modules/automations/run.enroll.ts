@@ -29,6 +29,26 @@ export async function whoIsIn(ctx: Context, automation: string, ids: readonly st
   return new Map((await ctx.rows(candidates, { ids, automation })).map(({ id, isIn }) => [id, isIn]));
 }
 
+const merges = statement({
+  name: 'contactsKeptInstead',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid, kept: uuid },
+  text: ({ account, ids }) => sql`
+    with recursive merged (id, kept, step) as (
+      select c.id, c.merged_into_id, 1 from contacts c
+      where c.account_id = ${account} and c.id = any(${ids}) and c.merged_into_id is not null
+      union all
+      select m.id, c.merged_into_id, m.step + 1 from merged m join contacts c on c.account_id = ${account} and c.id = m.kept
+      where c.merged_into_id is not null and m.step < 100)
+    select distinct on (id) id, kept from merged order by id, step desc`,
+});
+
+/** Who is kept instead of each of some contacts, of those that were merged into others. */
+export async function keptInstead(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  return new Map((await ctx.rows(merges, { ids })).map(({ id, kept }) => [id, kept]));
+}
+
 /**
  * Contract POST /automations/{id}/bulk-enroll: starts a run for each contact, whatever the trigger asks for. Those who are in one
  * are skipped. 404 for the automation, 422 while it is not active.

@@ -1,4 +1,5 @@
 import { Entity, Input, JsonObject, Nested, OneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { ConditionSeen } from '../actions/action.model.js';
 import { AutomationBlocker, mostNodes } from './automation.model.js';
 import { AutomationStepStatus, AutomationStepType } from './run.model.js';
 
@@ -65,6 +66,13 @@ export class AutomationRunExplanation {
     required: true,
   })
   trigger: object;
+  @Nested(
+    () => ConditionSeen,
+    () => ConditionSeen,
+    'What each condition of the trigger saw; none where somebody enrolled the contact, or a schedule started it',
+    { list: 200, required: true },
+  )
+  conditions: ConditionSeen[];
   @Nested(
     () => BehindRun,
     () => BehindRun,

@@ -34,6 +34,7 @@ export async function explainRun(ctx: Context, id: string): Promise<AutomationRu
   return {
     summary: `${startedBy(run)}. ${standing(run, next)}.`,
     trigger: { ...triggerData, ...(eventId && { eventId }), ...(scheduledFor && { scheduledFor }) },
+    conditions: run.conditions,
     causes: (causes ?? []).map(({ kind, id: ofId, runId }) => ({ kind, ofId, runId })),
     next,
   };

@@ -1,5 +1,5 @@
 import type { Context, FeedReader } from '../../kernel/context/context.js';
-import { instant, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, instant, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
@@ -8,17 +8,17 @@ import { evaluationOf, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
 import { waitOf } from './automation.wait.js';
-import { whoIsIn } from './run.enroll.js';
+import { keptInstead, whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
 
 // They are held, so that whoever starts runs of one automation comes after the other.
 const live = statement({
   name: 'automationsOfEvents',
   takes: { events: listOf(text) },
-  row: { id: uuid, name: text, event: text, version: integer, plan: json<Plan>() },
+  row: { id: uuid, name: text, event: text, after: bigint, version: integer, plan: json<Plan>() },
   locks: true,
   text: ({ account, events }) => sql`
-    select a.id, a.name, a.live_event as event, v.version, v.graph as plan
+    select a.id, a.name, a.live_event as event, a.live_after as after, v.version, v.graph as plan
     from automations a join automation_versions v on v.account_id = a.account_id and v.automation_id = a.id and v.version = a.published_version
     where a.account_id = ${account} and a.live_event = any(${events}) and a.deleted_at is null order by a.id for no key update of a`,
 });
@@ -40,25 +40,47 @@ const waiting = statement({
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
 const contactOf = ({ name, type, data }: FeedEvent): string | null => actsFor(name, contactIn(type, data));
 
-type Automation = { id: string; name: string; event: string; version: number; plan: Plan };
+type Automation = { id: string; name: string; event: string; after: string; version: number; plan: Plan };
+
+/** Whether the contacts of events are in a run of an automation, and whom an event is about now: who was merged is who is kept. */
+async function peopleOf(ctx: Context, automation: string, events: readonly FeedEvent[]) {
+  const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
+  const found = await whoIsIn(ctx, automation, contacts);
+  const kept = await keptInstead(
+    ctx,
+    contacts.filter((id) => !found.has(id)),
+  );
+  const others = [...new Set(kept.values())].filter((id) => !found.has(id));
+  for (const [id, isIn] of await whoIsIn(ctx, automation, others)) found.set(id, isIn);
+  const now = (event: FeedEvent) => {
+    const contact = contactOf(event);
+    return contact && (kept.get(contact) ?? contact);
+  };
+  return { found, now };
+}
 
 /** Starts the runs of one automation: one for each event, and for each contact at a time. */
 async function startRuns(ctx: Context, automation: Automation, events: readonly FeedEvent[]): Promise<void> {
   const { conditions } = automation.plan;
-  const meant = events.filter(
-    (event) => event.name === automation.event && evaluationOf(ctx, event, conditions, 'triggerConditions').holds,
+  const named = events.filter(({ id, name }) => name === automation.event && BigInt(id) > BigInt(automation.after));
+  const seen = named.map((event) => ({ event, ...evaluationOf(ctx, event, conditions, 'triggerConditions') }));
+  const meant = seen.filter(({ holds }) => holds);
+  const { found, now } = await peopleOf(
+    ctx,
+    automation.id,
+    meant.map(({ event }) => event),
   );
-  const contacts = [...new Set(meant.flatMap((event) => contactOf(event) ?? []))];
-  const found = await whoIsIn(ctx, automation.id, contacts);
-  for (const event of meant) {
-    const contact = contactOf(event);
+  for (const { event, conditions: saw } of meant) {
+    const contact = now(event);
     const isHere = contact !== null && found.has(contact);
-    if (isHere && found.get(contact)) continue;
+    // Of a contact who is gone nothing begins; what is about something else does, for nobody.
+    if (isHere ? found.get(contact) : contact !== null && event.type === 'Contact') continue;
     if (isHere) found.set(contact, true);
     const { name, type, data, changes, entityType, entityId, eventId, causes } = event;
     const run = await startRun(ctx, {
       ...{ automation, version: automation.version, startNodeId: automation.plan.startNodeId, contactId: isHere ? contact : null },
       ...{ eventId, entityType, entityId, causes, triggerEvent: name },
+      conditions: saw,
       triggerData: { event: name, type, createdAt: event.createdAt.toISOString(), data, changes },
     });
     // One that ended at once leaves the contact free.

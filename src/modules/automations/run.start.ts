@@ -2,6 +2,7 @@ import type { Actor, Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import type { Changes } from '../../kernel/events/facts.js';
+import type { Seen } from '../../kernel/lists/conditions.js';
 import { isLoop } from '../actions/action.trigger.js';
 import { automationRunTable, type RunRow, type Started } from './run.table.js';
 
@@ -16,12 +17,14 @@ interface Start {
   entityId?: string | null;
   triggerEvent?: string | null;
   triggerData?: Started | null;
+  /** What the conditions of the trigger saw. */
+  conditions?: Seen[];
   scheduledFor?: Date | null;
   /** The runs behind what starts it. */
   causes?: readonly Cause[];
 }
 
-const blank = { ...emptyRow(automationRunTable.shape), steps: 0, tries: 0, attempt: 0 };
+const blank = { ...emptyRow(automationRunTable.shape), conditions: [] as Seen[], steps: 0, tries: 0, attempt: 0 };
 
 /** Who does what a run does. */
 export const actorOf = ({ id, name }: Start['automation']): Actor => ({ kind: 'automation', id, name });

@@ -1,6 +1,7 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import { flag, instant, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
+import type { Seen } from '../../kernel/lists/conditions.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
@@ -34,6 +35,7 @@ export const automationRunTable = table({
   row: modelRow('AutomationRun', AutomationRun, {
     ...{
       triggerData: nullable(json<Started>()),
+      conditions: json<Seen[]>(),
       state: nullable(json<RunState>()),
       waitStepId: nullable(uuid),
       waitingSince: nullable(instant),

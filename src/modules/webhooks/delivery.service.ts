@@ -39,11 +39,20 @@ const toReplay = statement({
   },
   row: {
     ...{ id: uuid, webhookId: nullable(uuid), sourceKind: word<'webhook'>(), sourceId: uuid, runId: nullable(uuid), url: nullable(text) },
-    ...{ secret: nullable(text), eventId: uuid, messageId: nullable(uuid), event: text, body: text, status: text, isWanted: flag },
+    ...{
+      secret: nullable(text),
+      eventId: uuid,
+      messageId: nullable(uuid),
+      event: text,
+      body: text,
+      ownPayload: flag,
+      status: text,
+      isWanted: flag,
+    },
   },
   text: ({ account, ids, webhook, status, event, since, until, most }) => sql`
     select d.id, d.webhook_id as "webhookId", d.source_kind as "sourceKind", d.source_id as "sourceId", d.run_id as "runId", d.url, d.secret,
-      d.event_id as "eventId", d.message_id as "messageId", d.event, d.body, d.status, w.id is null or (w.is_active and w.archived_at is null) as "isWanted"
+      d.event_id as "eventId", d.message_id as "messageId", d.event, d.body, d.own_payload as "ownPayload", d.status, w.id is null or (w.is_active and w.archived_at is null) as "isWanted"
     from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
     where d.account_id = ${account} and (${ids} is null or d.id = any(${ids})) and (${webhook} is null or d.webhook_id = ${webhook})
       and (${status} is null or d.status = ${status}) and (${event} is null or d.event = ${event})

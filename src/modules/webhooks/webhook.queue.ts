@@ -24,6 +24,8 @@ export interface Queued {
   eventId?: string;
   /** The bytes that are signed and sent: `bodyOf` a payload, or any JSON. */
   body: string;
+  /** Whether `body` is no payload of `bodyOf`, but JSON whose members are called as somebody liked. */
+  isOwn?: boolean;
   /** What asks for it. At most four deliveries of one workflow or automation are under way at a time. */
   source: { kind: 'workflow' | 'automation'; id: string; runId?: string };
   /** What is unique to the doing of the action that asks for it: it is kept once. */
@@ -42,6 +44,7 @@ export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Q
   ctx.insert('WebhookDelivery', {
     ...{ id, url: given.url, event: given.event, eventId: given.eventId ?? id, messageId: id, body: given.body, dueAt: ctx.now() },
     ...{ sourceKind: source.kind, sourceId: source.id, runId: source.runId ?? null, actionKey: key ?? null },
+    ownPayload: given.isOwn ?? false,
     secret: secret === undefined ? null : sealed(ctx.app, `webhook_deliveries.secret ${id}`, secret),
   });
   ctx.wake('deliveries');

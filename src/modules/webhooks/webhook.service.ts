@@ -5,6 +5,7 @@ import { emptyRow, instant, nullable, text, uuid } from '../../kernel/database/k
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -47,9 +48,13 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     const id = input.id ?? ctx.app.clock.id();
     const secret = newSecret(ctx.app);
     const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
-    const { secret: _secret, ...webhook } = inside.insert('Webhook', {
+    const {
+      secret: _secret,
+      activeAfter: _after,
+      ...webhook
+    } = inside.insert('Webhook', {
       ...emptyRow(webhookTable.shape),
-      ...own,
+      ...{ ...own, activeAfter: (await inside.rows(endOfFeed))[0]!.pos },
       secret: sealed(ctx.app, placeOf(id), secret),
     });
     await inside.follow('webhooks');
@@ -83,13 +88,14 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
   });
 }
 
-/** Changes a webhook, and tells of it. One that is active again has not failed yet. */
+/** Changes a webhook, and tells of it. One that is active again has not failed yet, and is sent what happens from here on. */
 export async function changed(ctx: Context, before: WebhookRow, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
   if (Object.keys(changes).length === 0) return before;
-  const saved = ctx.update('Webhook', before, whole);
+  const after = isBack ? (await ctx.rows(endOfFeed))[0]!.pos : undefined;
+  const saved: WebhookRow = ctx.update('Webhook', before, { ...whole, activeAfter: after });
   if (given.isActive === false) await cancelDeliveries(ctx, before.id);
   await ctx.emit({ name: 'webhook.updated', record: saved, changes });
   return saved;

@@ -27,6 +27,8 @@ export const webhookTable = table({
 });
 export type WebhookRow = RowOf<typeof webhookTable.shape>;
 
+const hiddenPayload = sql`(case when t.own_payload then redact_texts(t.body::jsonb) else redact_people(t.body::jsonb) end)::json`;
+
 /** Deliveries, those of deleted webhooks as well. What they say of people is for those alone who may read contacts. */
 export const deliveryTable = table({
   row: modelRow('WebhookDelivery', WebhookDelivery),
@@ -37,7 +39,7 @@ export const deliveryTable = table({
   renamed: { nextAttemptAt: 'due_at' },
   computed: {
     url: sql`coalesce(t.url, (select w.url from webhooks w where w.account_id = t.account_id and w.id = t.webhook_id))`,
-    payload: (ctx) => (mayRead(ctx.caller, 'contacts') ? sql`t.body::json` : sql`redact_people(t.body::jsonb)::json`),
+    payload: (ctx) => (mayRead(ctx.caller, 'contacts') ? sql`t.body::json` : hiddenPayload),
   },
   carried: ['url'],
   sorts: { createdAt: byTime('created_at') },

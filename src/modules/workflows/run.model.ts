@@ -2,21 +2,8 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { EventCause } from '../../kernel/feed/eventFields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import {
-  Count,
-  Entity,
-  Flag,
-  Id,
-  Input,
-  JsonObject,
-  JsonValue,
-  Nested,
-  OneOf,
-  oneOf,
-  Ref,
-  Stamp,
-  Text,
-} from '../../kernel/model/fields.js';
+import { Count, Entity, Flag, Id, Input, JsonObject, Nested, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { ConditionSeen } from '../actions/action.model.js';
 import { mostActions, WorkflowActionType } from './workflow.model.js';
 
 export const WorkflowRunStatus = oneOf('WorkflowRunStatus', ['running', 'success', 'failed'], 'How a run stands');
@@ -86,16 +73,6 @@ export class WorkflowRunList extends ListArgsOf(WorkflowRunFilter, WorkflowRunSo
 
 @ObjectType({ description: 'A page of runs' })
 export class WorkflowRunConnection extends ConnectionOf(WorkflowRun) {}
-
-@Entity('What one condition saw')
-export class ConditionSeen {
-  @Text(2000, 'Where it stands: trigger.conditions.status', { required: true }) at: string;
-  @Text(200, 'The field that it asks', { required: true }) field: string;
-  @Text(20, 'How it compares', { required: true }) operator: string;
-  @JsonValue(64, 'What the field was compared with') value: unknown;
-  @JsonValue(64, 'What the field was') seen: unknown;
-  @Flag('Whether it held', { required: true }) holds: boolean;
-}
 
 @Entity('What happened')
 export class TriggeringEvent {

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "automation_runs" ADD COLUMN     "conditions" JSONB NOT NULL DEFAULT '[]';
