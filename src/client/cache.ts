@@ -17,6 +17,11 @@ interface Asked {
   args: Record<string, unknown> | null;
 }
 
+interface Policy {
+  keyFields?: false;
+  fields?: Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
+}
+
 const placeOf = ({ args }: Asked) => String(args?.after ?? '');
 const hasRows = ({ nodes, edges }: Page) => Boolean(nodes ?? edges);
 
@@ -54,19 +59,23 @@ function joined(before: Page, page: Page): Page {
   };
 }
 
+/** Types whose id is another record's, or unique within their record only: they are kept where they stand. */
+const parts = ['Actor', 'Claim', 'DealProduct', 'EventBatch', 'EventCause', 'LineHolder', 'RosterMember', 'VoiceNumber'];
+
 /**
  * How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list that follow each
  * other are joined, where filter, sort and size (`first`) are the same; pages by number, and from the end, stand by themselves.
  */
 export const apolloCache = {
   possibleTypes: Object.fromEntries(Object.entries(possibleTypes).map(([name, types]) => [name, [...types]])),
-  typePolicies: Object.fromEntries(
-    Object.entries(lists).map(([type, fields]) => [
+  typePolicies: Object.fromEntries([
+    ...parts.map((type) => [type, { keyFields: false as const }] as const),
+    ...Object.entries(lists).map(([type, fields]) => [
       type,
       { fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge, read }])) },
     ]),
-  ),
+  ]) as Record<string, Policy>,
 };
 
 /** Which types urql's Graphcache need not look for an id in: `cacheExchange({ keys: urqlKeys })`. */
-export const urqlKeys = Object.fromEntries(withoutId.map((name) => [name, () => null]));
+export const urqlKeys = Object.fromEntries([...withoutId, ...parts].map((name) => [name, () => null]));

@@ -20,15 +20,36 @@ const patience = 30;
 
 const isRepeatable = ({ method, headers }: Request) => method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
 
+/** Whether the first try of a write with a key still runs: what comes of it is told to who asks again. */
+async function isRunning({ headers }: Request, answer: Response): Promise<boolean> {
+  if (answer.status !== 409 || !headers.has('Idempotency-Key')) return false;
+  const body = (await answer
+    .clone()
+    .json()
+    .catch(() => undefined)) as { code?: unknown } | undefined;
+  return body?.code === 'send_in_progress';
+}
+
+/** Sends a write again while its first try still runs, up to half a minute. */
+async function settled(send: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
+  for (let waited = 0; ; ) {
+    const answer = await send(request.clone());
+    if (waited >= patience || !(await isRunning(request, answer))) return answer;
+    const seconds = Math.min(0.1 + waited, 2);
+    waited += seconds;
+    await pause(seconds);
+  }
+}
+
 /** Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. */
 export function retrying(send: (request: Request) => Promise<Response>, retries = 2): (request: Request) => Promise<Response> {
   return async (request) => {
+    if (!isRepeatable(request)) return send(request);
     for (let left = retries; ; left--) {
-      const canRepeat = left > 0 && isRepeatable(request);
-      const answer = await send(canRepeat ? request.clone() : request).catch((error: unknown) => {
-        if (!canRepeat || request.signal.aborted) throw error;
+      const answer = await settled(send, request).catch((error: unknown) => {
+        if (left <= 0 || request.signal.aborted) throw error;
       });
-      if (answer && !(canRepeat && (answer.status === 429 || answer.status === 503))) return answer;
+      if (answer && (left <= 0 || !(answer.status === 429 || answer.status === 503))) return answer;
       const seconds = Number(answer?.headers.get('Retry-After') ?? 0.2);
       if (answer && !(seconds <= patience)) return answer;
       await pause(seconds);

@@ -1,7 +1,7 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';
-import { resuming } from '../client/resume.js';
+import { resuming, steady } from '../client/resume.js';
 
 /** Whether the line to the server stands; who shows it is told. */
 export const line = {
@@ -17,18 +17,13 @@ export const line = {
   },
 };
 
-/** How long to wait before the next attempt, in milliseconds: soon at first, never more than five seconds. */
-const waitFor = (attempt: number) => Math.min(250 * 2 ** attempt, 5000);
-
 // The session's cookie opens the socket. What comes after a cut is the difference: `resuming` asks for it.
-const socket = createClient({
-  url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
-  retryAttempts: Number.POSITIVE_INFINITY,
-  shouldRetry: () => true,
-  retryWait: (attempt) => new Promise((resume) => setTimeout(resume, waitFor(attempt))),
-  keepAlive: 10_000,
-  on: { connected: () => line.set(true), closed: () => line.set(false) },
-});
+const socket = createClient(
+  steady({
+    url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+    on: { connected: () => line.set(true), closed: () => line.set(false) },
+  }),
+);
 
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
 
