@@ -1,20 +1,21 @@
-import { useMutation, useQuery } from '@apollo/client/react';
+import { useMutation, useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
-import { type CardFragment, CreateDealDocument, PipelinesDocument, type PipelinesQuery } from '../generated/client/pages.js';
+import { type CardFragment, CreateDealDocument, PipelinesDocument, type PipelinesSubscription } from '../generated/client/pages.js';
 import { type Held, useDrag } from './drag.js';
-import { Face, Fault, Link, money } from './parts.js';
+import { Face, Fault, Link, More, money } from './parts.js';
+import { nodesOf } from './Talk.js';
 import { moved, useBoard } from './useBoard.js';
 import { useKeys } from './useKeys.js';
 
-type Pipeline = PipelinesQuery['pipelines']['nodes'][number];
+type Pipeline = NonNullable<PipelinesSubscription['live']['pipelines']['rows'][number]['node']>;
 type Stage = Pipeline['stages'][number];
 
 export function Board() {
-  const { data, error } = useQuery(PipelinesDocument);
+  const { data, error } = useSubscription(PipelinesDocument, { fetchPolicy: 'no-cache' });
   const [chosen, choose] = useState<string>();
   if (error) return <Fault error={error} />;
   if (!data) return null;
-  const { nodes } = data.pipelines;
+  const nodes = nodesOf(data.live.pipelines.rows) as Pipeline[];
   const pipeline = nodes.find(({ id, isDefault }) => (chosen ? id === chosen : isDefault)) ?? nodes[0];
   if (!pipeline) return <main className="muted">There is no pipeline yet.</main>;
   return (
@@ -60,7 +61,7 @@ function Pipe({ pipeline: { id, stages } }: { pipeline: Pipeline }) {
           />
         ))}
       </div>
-      {totalCount !== undefined && totalCount > count && <p className="muted">{totalCount - count} more deals are not shown.</p>}
+      <More of={totalCount} shown={count} />
       <p className="muted hint">Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.</p>
       <p className="unseen" aria-live="assertive">
         {said}

@@ -1,7 +1,7 @@
 import { useSubscription } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
 import { CallsDocument, type CallsSubscription } from '../generated/client/pages.js';
-import { Face, Fault, Link, when } from './parts.js';
+import { Face, Fault, Link, More, when } from './parts.js';
 import { nodesOf } from './Talk.js';
 
 type Live = CallsSubscription['live'];
@@ -24,6 +24,7 @@ export function Calls() {
         ))}
         {now.length === 0 && <li className="muted empty">Nobody is on the line.</li>}
       </ul>
+      <More of={data.live.liveCalls.totalCount} shown={now.length} />
       <h2>Earlier</h2>
       <ul className="people">
         {ended.map((call) => (
@@ -31,6 +32,7 @@ export function Calls() {
         ))}
         {ended.length === 0 && <li className="muted empty">There was no call yet.</li>}
       </ul>
+      <More of={data.live.calls.totalCount} shown={ended.length} />
     </main>
   );
 }

@@ -8,7 +8,7 @@ import {
   type SaidFragment,
   SetTaskDocument,
 } from '../generated/client/pages.js';
-import { Face, Fault, hours, Link, money, when } from './parts.js';
+import { Face, Fault, hours, Link, More, money, when } from './parts.js';
 import { nodesOf, Say, Talk } from './Talk.js';
 
 type Live = ContactPageSubscription['live'];
@@ -31,12 +31,13 @@ export function ContactPage({ id }: { id: string }) {
           contactId={id}
           messages={nodesOf(messages.rows).reverse() as SaidFragment[]}
           canWrite={Boolean(person.phone) && !person.doNotContact}
+          total={messages.totalCount}
         />
       </section>
       <div className="side">
-        <Tasks id={id} tasks={nodesOf(tasks.rows) as Of<'tasks'>[]} />
-        <Calendar appointments={nodesOf(appointments.rows) as Of<'appointments'>[]} />
-        <Notes id={id} notes={nodesOf(notes.rows) as Of<'notes'>[]} />
+        <Tasks id={id} tasks={nodesOf(tasks.rows) as Of<'tasks'>[]} total={tasks.totalCount} />
+        <Calendar appointments={nodesOf(appointments.rows) as Of<'appointments'>[]} total={appointments.totalCount} />
+        <Notes id={id} notes={nodesOf(notes.rows) as Of<'notes'>[]} total={notes.totalCount} />
       </div>
     </main>
   );
@@ -66,6 +67,7 @@ function Who({ person }: { person: Of<'contacts'> }) {
           </li>
         ))}
       </ul>
+      <More of={person.deals.totalCount} shown={person.deals.nodes.length} />
       {person.deals.nodes.length === 0 && <p className="muted">None yet</p>}
     </section>
   );
@@ -78,7 +80,7 @@ const Line = ({ name, children }: { name: string; children: ReactNode }) => (
   </div>
 );
 
-function Tasks({ id, tasks }: { id: string; tasks: Of<'tasks'>[] }) {
+function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: number }) {
   const [addTask, { error }] = useMutation(AddTaskDocument);
   const [setTask] = useMutation(SetTaskDocument);
   const box = useId();
@@ -100,13 +102,14 @@ function Tasks({ id, tasks }: { id: string; tasks: Of<'tasks'>[] }) {
           </li>
         ))}
       </ul>
+      <More of={total} shown={tasks.length} />
       <Fault error={error} />
       <Say label="Add a task" button="Add" send={add} />
     </section>
   );
 }
 
-function Notes({ id, notes }: { id: string; notes: Of<'notes'>[] }) {
+function Notes({ id, notes, total }: { id: string; notes: Of<'notes'>[]; total: number }) {
   const [addNote, { error }] = useMutation(AddNoteDocument);
   const add = (body: string) => addNote({ variables: { input: { contactId: id, body } } }).catch(() => undefined);
   return (
@@ -124,13 +127,14 @@ function Notes({ id, notes }: { id: string; notes: Of<'notes'>[] }) {
           </li>
         ))}
       </ul>
+      <More of={total} shown={notes.length} />
     </section>
   );
 }
 
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 
-function Calendar({ appointments }: { appointments: Of<'appointments'>[] }) {
+function Calendar({ appointments, total }: { appointments: Of<'appointments'>[]; total: number }) {
   if (appointments.length === 0) return null;
   return (
     <section className="card-box">
@@ -144,6 +148,7 @@ function Calendar({ appointments }: { appointments: Of<'appointments'>[] }) {
           </li>
         ))}
       </ul>
+      <More of={total} shown={appointments.length} />
     </section>
   );
 }

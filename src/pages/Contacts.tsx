@@ -1,9 +1,9 @@
 import { useApolloClient, useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
-import { ContactsDocument, MoreContactsDocument, type PersonFragment } from '../generated/client/pages.js';
+import { ContactsDocument, type ContactsSubscription, MoreContactsDocument, type PersonFragment } from '../generated/client/pages.js';
 import { Face, Fault, Link } from './parts.js';
 
-/** The first page is live; what scrolling brings behind it is asked for once. */
+/** One live list, which grows with scrolling. */
 export function Contacts() {
   const [text, setText] = useState('');
   const search = useSettled(text.trim());
@@ -23,24 +23,26 @@ export function Contacts() {
 }
 
 function People({ search }: { search: string }) {
-  const { data, error } = useSubscription(ContactsDocument, { variables: { search: search || null }, fetchPolicy: 'no-cache' });
-  const { more, end, isAll } = useMore(search, data?.live.contacts.pageInfo);
-  if (error) return <Fault error={error} />;
-  if (!data) return <p className="muted">Loading</p>;
-  const { rows, totalCount } = data.live.contacts;
-  const first = rows.map(({ node }) => node as PersonFragment);
-  const shown = new Set(first.map(({ id }) => id));
+  const { people, total, error, end, again } = usePeople(search);
+  if (error && people.length === 0) return <Fault error={error} />;
+  if (total === undefined) return <p className="muted">Loading</p>;
   return (
     <>
       <p className="muted" role="status">
-        {totalCount} {totalCount === 1 ? 'contact' : 'contacts'}
+        {total} {total === 1 ? 'contact' : 'contacts'}
       </p>
       <ul className="people">
-        {[...first, ...more.filter(({ id }) => !shown.has(id))].map((person) => (
+        {people.map((person) => (
           <Row key={person.id} person={person} />
         ))}
       </ul>
-      {!isAll && <div ref={end} className="end" />}
+      <Fault error={error} />
+      {Boolean(error) && (
+        <button type="button" className="plain" onClick={again}>
+          Try again
+        </button>
+      )}
+      {people.length < total && !error && <div ref={end} className="end" />}
     </>
   );
 }
@@ -61,34 +63,73 @@ function Row({ person }: { person: PersonFragment }) {
   );
 }
 
-interface Info {
-  endCursor?: string | null;
-  hasNextPage: boolean;
+/** How many more come at the end of the list, and the most that a list of the server has at once. */
+const step = 50;
+const most = 200;
+
+/** The people found, as far as somebody has scrolled: the first 200 are live, those behind them are read again when the live ones end elsewhere. */
+function usePeople(search: string) {
+  const [wanted, want] = useState(step);
+  const variables = { search: search || null, first: Math.min(wanted, most) };
+  const { data, error } = useSubscription(ContactsDocument, { variables, fetchPolicy: 'no-cache' });
+  // A longer list begins anew: until it is there the shorter one stays.
+  const [live, keep] = useState<ContactsSubscription['live']['contacts']>();
+  useEffect(() => {
+    if (data) keep(data.live.contacts);
+  }, [data]);
+  const behind = useBehind(search, wanted > most ? live?.pageInfo.endCursor : undefined, wanted - most);
+  const first = (live?.rows ?? []).map(({ node }) => node as PersonFragment);
+  const shown = new Set(first.map(({ id }) => id));
+  const people = [...first, ...behind.people.filter(({ id }) => !shown.has(id))];
+  const end = useEnd(people.length >= wanted, () => want(wanted + step));
+  return { people, total: live?.totalCount, error: error ?? behind.error, end, again: behind.again };
 }
 
-/** The pages behind the first one, each when the end of the list comes into sight. */
-function useMore(search: string, first: Info | undefined) {
+/** So many people behind a place of the list. */
+function useBehind(search: string, after: string | null | undefined, count: number) {
   const client = useApolloClient();
-  const [more, setMore] = useState<PersonFragment[]>([]);
-  const [last, setLast] = useState<Info>();
-  const end = useRef<HTMLDivElement>(null);
-  const info = last ?? first;
+  const [people, setPeople] = useState<PersonFragment[]>([]);
+  const [error, setError] = useState<unknown>();
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
-    if (!end.current || !info?.hasNextPage) return;
-    let isAsked = false;
-    const seen = new IntersectionObserver(async ([entry]) => {
-      if (!entry?.isIntersecting || isAsked) return;
-      isAsked = true;
-      const variables = { search: search || null, after: info.endCursor };
-      const { data } = await client.query({ query: MoreContactsDocument, variables, fetchPolicy: 'network-only' });
-      if (!data) return;
-      setMore((before) => [...before, ...data.contacts.nodes]);
-      setLast(data.contacts.pageInfo);
+    let isLeft = false;
+    async function ask() {
+      const found: PersonFragment[] = [];
+      for (let place = after; place && found.length < count; ) {
+        const variables = { search: search || null, first: Math.min(count - found.length, most), after: place };
+        const { data, error: fault } = await client.query({ query: MoreContactsDocument, variables, fetchPolicy: 'no-cache' });
+        if (!data) throw fault;
+        found.push(...data.contacts.nodes);
+        place = data.contacts.pageInfo.hasNextPage ? data.contacts.pageInfo.endCursor : null;
+      }
+      return found;
+    }
+    setError(undefined);
+    ask().then(
+      (found) => !isLeft && setPeople(found),
+      (fault: unknown) => !isLeft && setError(fault),
+    );
+    return () => {
+      isLeft = true;
+    };
+  }, [client, search, after, count, attempt]);
+  return { people, error, again: () => setAttempt(attempt + 1) };
+}
+
+/** A mark at the end of the list: more is wanted when it comes into sight and all that was wanted is there. */
+function useEnd(isThere: boolean, wantMore: () => void) {
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!end.current || !isThere) return;
+    const seen = new IntersectionObserver(([entry]) => {
+      if (!entry?.isIntersecting) return;
+      seen.disconnect();
+      wantMore();
     });
     seen.observe(end.current);
     return () => seen.disconnect();
-  }, [client, info?.endCursor, info?.hasNextPage, search]);
-  return { more, end, isAll: !info?.hasNextPage };
+  });
+  return end;
 }
 
 /** Whoever comes here by `/` wants to search. */

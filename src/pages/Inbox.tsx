@@ -9,7 +9,7 @@ import {
   ThreadDocument,
   type ThreadSubscription,
 } from '../generated/client/pages.js';
-import { Face, Fault, Link, lately } from './parts.js';
+import { Face, Fault, Link, lately, More } from './parts.js';
 import { nodesOf, plain, Talk } from './Talk.js';
 
 type Conversation = NonNullable<InboxSubscription['live']['conversations']['rows'][number]['node']>;
@@ -31,6 +31,11 @@ export function Inbox({ contactId }: { contactId: string | undefined }) {
           <Row key={one.id} conversation={one} isOpen={one === open} />
         ))}
         {all.length === 0 && <li className="muted empty">Nobody wrote yet.</li>}
+        {data.live.conversations.totalCount > all.length && (
+          <li className="empty">
+            <More of={data.live.conversations.totalCount} shown={all.length} />
+          </li>
+        )}
       </ul>
       {contactId ? (
         <Thread key={contactId} contactId={contactId} conversation={open} />
@@ -75,7 +80,12 @@ function Thread({ contactId, conversation }: { contactId: string; conversation: 
   return (
     <section className="card-box talk">
       <Top contactId={contactId} person={person} state={conversation?.conversationState} />
-      <Talk contactId={contactId} messages={messages} canWrite={Boolean(person?.phone) && !person?.doNotContact} />
+      <Talk
+        contactId={contactId}
+        messages={messages}
+        canWrite={Boolean(person?.phone) && !person?.doNotContact}
+        total={data.live.messages.totalCount}
+      />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 import { type FormEvent, useEffect, useRef } from 'react';
 import { type SaidFragment, SendSmsDocument } from '../generated/client/pages.js';
-import { Fault, when } from './parts.js';
+import { Fault, More, when } from './parts.js';
 
 /** The records of a live list. */
 export const nodesOf = <N,>(rows: readonly { node?: N | null }[]) => rows.map(({ node }) => node as N);
@@ -27,8 +27,16 @@ export const plain = (text: string) => text.replace(/<[^>]*>/g, ' ').trim();
 
 export const channels: Record<string, string> = { sms: 'SMS', email: 'E-mail' };
 
+interface TalkProps {
+  contactId: string;
+  messages: readonly SaidFragment[];
+  canWrite: boolean;
+  /** How many messages there are in all. */
+  total: number;
+}
+
 /** What was said with a contact, the newest at the end, and what to answer. */
-export function Talk({ contactId, messages, canWrite }: { contactId: string; messages: readonly SaidFragment[]; canWrite: boolean }) {
+export function Talk({ contactId, messages, canWrite, total }: TalkProps) {
   const [sendSms, { error }] = useMutation(SendSmsDocument);
   const send = (body: string) => sendSms({ variables: { input: { contactId, body } } }).catch(() => undefined);
   const list = useRef<HTMLOListElement>(null);
@@ -38,6 +46,7 @@ export function Talk({ contactId, messages, canWrite }: { contactId: string; mes
   }, [last]);
   return (
     <>
+      <More of={total} shown={messages.length} />
       <ol ref={list}>
         {messages.map((message) => (
           <li key={message.id} data-from={message.direction}>

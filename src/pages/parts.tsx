@@ -65,6 +65,11 @@ export function Fault({ error }: { error: unknown }) {
   );
 }
 
+/** How many of a list are not shown. */
+export function More({ of, shown }: { of: number | undefined; shown: number }) {
+  return of !== undefined && of > shown ? <p className="muted">{of - shown} more are not shown.</p> : null;
+}
+
 /** Whether changes arrive now. */
 export function Line() {
   const isUp = useSyncExternalStore(line.subscribe, () => line.isUp);

@@ -107,6 +107,26 @@ export class Demo {
     }));
   }
 
+  /** 200 changes of all kinds. */
+  async change(): Promise<void> {
+    const { pipelines } = await this.ask('{ pipelines(first: 1) { nodes { id stages { id } } } }');
+    const [{ id: pipelineId, stages }] = pipelines.nodes;
+    const [first, second] = stages.map(({ id }: Loose) => id);
+    const own: string[] = [];
+    for (let n = 0; n < 200; n++) {
+      if (n % 4 === 0) {
+        const input = { title: `While it was cut ${n}`, pipelineId, stageId: n % 8 ? first : second, value: n };
+        own.push((await this.ask('mutation ($input: CreateDealInput!) { createDeal(input: $input) { id } }', { input })).createDeal.id);
+      }
+      const id = own[(n * 7) % own.length]!;
+      if (n % 4 === 1) await this.ask('mutation ($id: ID!, $to: ID!) { moveDeal(id: $id, stageId: $to) { id } }', { id, to: second });
+      if (n % 4 === 2) await this.ask(`mutation ($id: ID!) { updateDeal(id: $id, input: { title: "Renamed ${n}" }) { id } }`, { id });
+      if (n % 4 === 3 && n % 8 === 3)
+        await this.ask('mutation ($id: ID!) { deleteDeal(id: $id) { __typename } }', { id: own.splice(own.indexOf(id), 1)[0] });
+      else if (n % 4 === 3) await this.ask('mutation ($id: ID!, $to: ID!) { moveDeal(id: $id, stageId: $to) { id } }', { id, to: first });
+    }
+  }
+
   /** A number of the workspace that a call flow answers. */
   async number(): Promise<string> {
     const { data: free } = await this.rest('GET', '/settings/numbers/available');
