@@ -141,9 +141,11 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
     };
   };
   const row = rowOf(pool, MAX_NAMES);
+  const nameOf = statementNames(MAX_NAMES, 'e');
   return {
     execute: async (text, values) => {
-      const result: unknown = await pool.query(text, values);
+      const name = values && nameOf({ sql: text, args: [], argTypes: [] });
+      const result: unknown = await pool.query({ name, text, values });
       const last = Array.isArray(result) ? result.findLast((one: pg.QueryResult) => one.fields.length > 0) : result;
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
     },
