@@ -49,9 +49,9 @@ export default defineModule({
   ],
   routes: [
     list('GET /messages', 'messages', { as: 'page', query: names }),
-    make('POST /messages', 'createMessage', { also: [402, 422] }),
+    make('POST /messages', 'createMessage', { also: [402, 422], hot: true }),
     read('GET /messages/sms/{id}', 'smsMessage'),
-    make('POST /messages/sms/send', 'sendSms', { also: [402, 409, 422] }),
+    make('POST /messages/sms/send', 'sendSms', { also: [402, 409, 422], hot: true }),
     act('POST /messages/{id}/cancel', 'cancelMessage', { also: [409] }),
     act('POST /email/send', 'sendEmail', { also: [402, 422] }),
     act('POST /email/send-bulk', 'sendEmails', { also: [402] }),
