@@ -246,7 +246,39 @@ onPostgres(describe)('a process that is killed, or frozen, while automations run
   frozen();
 });
 
+function cancelled(): void {
+  it('between a fault and its putting off: it does not come due again', async () => {
+    // The condition reads the contact, so that the task is written before it, while the run is held.
+    const id = await published([aTask('task', 'asks'), aNode('asks', 'condition', { conditions: {} }, 'end'), aNode('end', 'end')]);
+    const contact = await person();
+    await outside.query(`create function failing() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(4444); raise exception ''failing''; end'`);
+    await outside.query('create trigger failing before insert on tasks for each row execute function failing()');
+    let deleting: { done: Promise<{ status: number }> } | undefined;
+    await whileHeld(
+      'select pg_advisory_xact_lock(4444)',
+      () => enroll(id, contact),
+      async () => {
+        deleting = await begun(asked.caller.del(`/contacts/${contact.id}`), 2);
+      },
+    );
+    expect((await deleting!.done).status).toBe(200);
+    await outside.query('drop trigger failing on tasks');
+    const next = await published([aTask('task', 'end'), aNode('end', 'end')]);
+    const another = await person();
+    await enroll(next, another);
+    await expectOnce(next, another, ['task completed', 'end completed']);
+    const { rows } = await outside.query(`select status, due_at from automation_runs where automation_id = '${id}'`);
+    expect(rows).toEqual([{ status: 'cancelled', due_at: null }]);
+  });
+}
+
 onPostgres(describe)('a workflow that is deleted', () => {
   processes();
   deleted();
+});
+
+onPostgres(describe)('a run that is cancelled', () => {
+  processes();
+  cancelled();
 });
