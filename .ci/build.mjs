@@ -47,6 +47,18 @@ function generate() {
     PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true',
     CHECKPOINT_DISABLE: '1',
   });
+  const file = `${clientFolder}/internal/class.ts`;
+  writeFileSync(file, withEngineRead(readFileSync(file, 'utf8')));
+}
+
+/** The client's class with its engine read as text: imported as the module that it is in, 9 MB of base64 would stay for good. */
+function withEngineRead(source) {
+  const imported = /const \{ wasm \} = await import\(("[^"]+")\)/;
+  if (!imported.test(source)) throw new Error('The Prisma client brings its engine in another way');
+  const read = `const { readFile } = await import('node:fs/promises')
+    const text = await readFile(new URL(import.meta.resolve($1)), 'utf8')
+    const wasm = text.slice(text.indexOf('"') + 1, text.lastIndexOf('"'))`;
+  return source.replace(imported, read);
 }
 
 /** What the client package exports, for compilers. */

@@ -84,7 +84,7 @@ function bind(given: Row, address: string, module: string, schema: GraphQLSchema
   if (!field) throw new Error(`${address}: there is no operation ${name}`);
   markOf(field);
   const row: Row = { ...given, invalid: field.extensions.invalid as Row['invalid'] };
-  const document = answerInWords(parse(documentText(kind, field, row)));
+  const document = answerInWords(parse(documentText(kind, field, row), { noLocation: true }));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
   if (row.open && !markOf(field).public) throw new Error(`${address} is open to every origin, but not public`);

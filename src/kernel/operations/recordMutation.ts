@@ -107,4 +107,4 @@ function withoutSelection(definition: OperationDefinitionNode, node: FieldNode):
 const showingSchema = (key: string, { type }: GraphQLField<unknown, unknown>) =>
   new GraphQLSchema({ query: new GraphQLObjectType({ name: 'Query', fields: { [key]: { type } } }) });
 
-const showingDocument = (key: string, { selectionSet }: FieldNode) => parse(`{ ${key} ${print(selectionSet!)} }`);
+const showingDocument = (key: string, { selectionSet }: FieldNode) => parse(`{ ${key} ${print(selectionSet!)} }`, { noLocation: true });
