@@ -3,7 +3,9 @@ import { Context } from '../kernel/context/context.js';
 import { createContact, updateContact } from '../modules/contacts/contact.service.js';
 import { createTag } from '../modules/tags/tag.service.js';
 import { addCalendars } from './calendars.js';
+import { addCall, addMainLine } from './calls.js';
 import { addForm } from './forms.js';
+import { addImport } from './imports.js';
 import { addMoney } from './money.js';
 import { firms, people, sources, tags, titles } from './people.js';
 import { addReacting } from './reacting.js';
@@ -50,6 +52,7 @@ export async function fill(owner: Context, assignees: string[]): Promise<string>
   await ctx.transaction(addSmartLists);
   const contacts: string[] = [];
   const parties = { ...(await ctx.transaction(addPipeline)), contacts, companies, assignees };
+  const line = await ctx.transaction((inside) => addMainLine(inside, assignees.slice(0, 2)));
   let sold = 0;
   for (let from = 0; from < people.length; from += batch) {
     await ctx.transaction(async (inside) => {
@@ -58,6 +61,8 @@ export async function fill(owner: Context, assignees: string[]): Promise<string>
         contacts.push((await createContact(inside, { ...person(i, assignees), companyId: nth(companies, i * 5) })).id);
       }
     });
+    const [last] = contacts.slice(-2);
+    await ctx.transaction((inside) => addCall(inside, from / batch, last!, nth(assignees, from / batch), line));
     // Early enough for one of the invoices to be late by now.
     if (contacts.length === batch * 4) await ctx.transaction((inside) => addMoney(inside, contacts));
     const due = Math.floor((dealCount * contacts.length) / people.length);
@@ -67,7 +72,11 @@ export async function fill(owner: Context, assignees: string[]): Promise<string>
   await ctx.transaction((inside) => addWork(inside, contacts, assignees));
   await ctx.transaction((inside) => addTalk(inside, contacts));
   await ctx.transaction((inside) => addCalendars(inside, contacts, assignees));
+  await addImport(ctx, contacts);
   await addReacting(ctx, contacts);
+  // Until a moment ago.
+  clock.advance(Math.max(0, owner.now().getTime() - ctx.now().getTime()));
+  for (const [n, id] of contacts.slice(0, 3).entries()) await ctx.transaction((inside) => addCall(inside, n, id, nth(assignees, n), line));
   return addForm(ctx, contacts);
 }
 

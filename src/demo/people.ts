@@ -116,6 +116,6 @@ export const sources: (Tracked | { source: string })[] = [
 
 /** The owner's colleagues. */
 export const team = [
-  { email: 'mika@example.com', firstName: 'Mika', lastName: 'Laurent', role: 'admin' },
-  { email: 'sam@example.com', firstName: 'Sam', lastName: 'Doyle', role: 'member' },
+  { email: 'mika@example.com', firstName: 'Mika', lastName: 'Laurent', role: 'admin', phone: '+14155550171' },
+  { email: 'sam@example.com', firstName: 'Sam', lastName: 'Doyle', role: 'member', phone: null },
 ] as const;

@@ -88,6 +88,7 @@ export async function addDeal(
     priority: nth(['medium', 'high', 'low'], i),
     expectedCloseDate: dayIn(ctx, days),
     source: nth(['Website', 'Referral'], i),
+    customFields: i % 3 === 0 ? { competitor: nth(['Contoso', 'Fabrikam'], i) } : {},
   };
   const given = { title, pipelineId, stageId: ids[0]!, ...parties, ...terms, products, ...(products.length === 0 && { value }) };
   const { id } = await createDeal(ctx, given as CreateDealInput);

@@ -1,6 +1,4 @@
 import type { Context } from '../kernel/context/context.js';
-import { createCallFlow } from '../modules/callFlows/callFlow.service.js';
-import { createCall } from '../modules/calls/call.service.js';
 import type { CreateMessageInput } from '../modules/messages/message.model.js';
 import { createMessage } from '../modules/messages/message.service.js';
 import { enroll } from '../modules/sequences/enrollment.enroll.js';
@@ -46,38 +44,4 @@ export async function addTalk(ctx: Context, contacts: string[]): Promise<void> {
   ];
   const { id } = await createSequence(ctx, { name: 'Welcome', description: 'For new leads', steps } as CreateSequenceInput);
   await enroll(ctx, id, { contactIds: contacts.slice(-3) });
-  await addCalls(ctx, contacts);
-}
-
-/** Calls that were logged by hand, and what is to happen with who calls. */
-async function addCalls(ctx: Context, contacts: string[]): Promise<void> {
-  const source = 'manual_log';
-  await createCall(ctx, {
-    contactId: contacts[0]!,
-    direction: 'outbound',
-    status: 'completed',
-    duration: 320,
-    notes: 'Likes the offer',
-    source,
-  });
-  await createCall(ctx, {
-    contactId: contacts[3]!,
-    direction: 'inbound',
-    status: 'completed',
-    duration: 95,
-    disposition: 'Demo moved',
-    source,
-  });
-  await createCall(ctx, { contactId: contacts[6]!, direction: 'outbound', status: 'no_answer', duration: 0, source });
-  await createCallFlow(ctx, {
-    name: 'Main line',
-    draftGraph: {
-      entryId: 'entry',
-      nodes: [
-        { id: 'entry', kind: 'entry', next: 'welcome' },
-        { id: 'welcome', kind: 'greeting', text: 'Welcome. Please hold the line.', next: 'voicemail' },
-        { id: 'voicemail', kind: 'voicemail', text: 'Please leave a message after the tone.', next: null },
-      ],
-    },
-  });
 }

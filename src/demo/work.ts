@@ -8,7 +8,7 @@ import { createTask, updateTask } from '../modules/tasks/task.service.js';
 
 export const segments = ['small business', 'mid-market', 'enterprise'];
 
-/** The fields that the team added to its contacts. */
+/** The fields that the team added to its contacts and deals. */
 export async function addCustomFields(ctx: Context): Promise<void> {
   const onContacts = { entityType: 'contact', section: 'Qualification', isRequired: false } as const;
   await createCustomField(ctx, {
@@ -20,6 +20,10 @@ export async function addCustomFields(ctx: Context): Promise<void> {
   await createCustomField(ctx, {
     ...{ ...onContacts, fieldKey: 'firstOrder', label: 'First order', fieldType: 'number', sortOrder: 4 },
     options: { numberFormat: 'currency', currencyCode: 'USD' },
+  });
+  await createCustomField(ctx, {
+    ...{ entityType: 'deal', section: 'Competition', isRequired: false, fieldKey: 'competitor', label: 'Competitor' },
+    ...{ fieldType: 'text', sortOrder: 1 },
   });
 }
 

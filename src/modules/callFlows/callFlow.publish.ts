@@ -54,7 +54,7 @@ async function checkPublishable(ctx: Context, flow: KeptFlow, vendor: AtVendor):
 }
 
 /** Keeps the draft as the next version, which answers calls from now on. */
-async function publish(ctx: Context, before: KeptFlow): Promise<CallFlowRow> {
+export async function publishDraft(ctx: Context, before: KeptFlow): Promise<CallFlowRow> {
   const graph = before.draftGraph as DraftGraph;
   const [last] = await ctx.rows(versions, { id: before.id });
   const version = last!.version + 1;
@@ -86,7 +86,7 @@ export async function publishCallFlow(ctx: Context, id: string, input: PublishCa
     // Else it might be given back between the look at whose it is and the publication.
     if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
     await checkPublishable(inside, before, vendor);
-    return publish(inside, before);
+    return publishDraft(inside, before);
   });
   return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
 }

@@ -47,12 +47,12 @@ export const isClaimed = async (ctx: Context, number: string): Promise<boolean> 
 
 const claim = statement({
   name: 'claimNumber',
-  takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, now: instant },
+  takes: { id: uuid, number: text, label: nullable(text), vendorId: text, voice: flag, sms: flag, now: instant },
   row,
   changes: true,
-  text: ({ account, id, number, label, vendorId, voice, now }) => sql`
-    insert into phone_numbers as t (id, account_id, number, label, provider, provider_id, has_voice, created_at, updated_at)
-    values (${id}, ${account}, ${number}, ${label}, 'twilio', ${vendorId}, ${voice}, ${now}, ${now})
+  text: ({ account, id, number, label, vendorId, voice, sms, now }) => sql`
+    insert into phone_numbers as t (id, account_id, number, label, provider, provider_id, has_voice, has_sms, created_at, updated_at)
+    values (${id}, ${account}, ${number}, ${label}, 'twilio', ${vendorId}, ${voice}, ${sms}, ${now}, ${now})
     on conflict (number) do nothing returning ${columns}`,
 });
 
@@ -63,16 +63,16 @@ const claim = statement({
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
   const offered = await ctx.app.vendors.sms.number(number).catch(silent);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
-  return ctx.transaction((inside) => claimForWorkspace(inside, offered, label));
+  return ctx.transaction((inside) => claimForWorkspace(inside, offered, { label }));
 }
 
 /** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */
 export async function claimForWorkspace(
   ctx: Context,
   { id: vendorId, number, label: named, hasVoice: voice }: VendorNumber,
-  label: string | null = null,
+  { label = null, hasSms: sms = true }: { label?: string | null; hasSms?: boolean } = {},
 ) {
-  const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, now: ctx.now() });
+  const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
   check(claimed, () => conflict('The number is claimed already'));
   await ctx.emit({ name: 'phone_number.created', record: claimed });
   return claimed;
