@@ -10,6 +10,7 @@ interface Schema {
 }
 
 interface Parameter {
+  $ref?: string;
   name?: string;
   in?: string;
   description?: string;
@@ -32,10 +33,12 @@ export interface Page {
 
 type Samples = [Sample[], Sample[]];
 
-// A key may not read the ones, the other is no page.
-const leftOut = ['/api-keys', '/contacts/export'];
-/** Parameters that are no filters, and trees. */
-const noFilters = ['sort', 'order', 'include', 'minimal', 'summary', 'filters', 'cf', 'view'];
+// A key may not read the ones, the other is no page, and the feed of events is no list: it is read on from where somebody stopped.
+const leftOut = ['/api-keys', '/contacts/export', '/events'];
+/** Parameters that have no values of their own: orders, which are asked with the sorts, trees, and the board, which is another list. */
+const noFilters = ['sort', 'order', 'filters', 'cf', 'view'];
+/** Parameters that say what of the records is shown. */
+const shows = ['include', 'minimal'];
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 const day = 24 * 60 * 60 * 1000;
@@ -63,8 +66,9 @@ function fixedValues(name: string, { type, format, enum: words }: Schema): strin
   if (words) return words;
   if (type === 'boolean') return ['true', 'false'];
   if (format === 'uuid') return [nobody];
-  if (/_(from|after)$/.test(name)) return [daysFromNow(-9999), daysFromNow(-2), daysFromNow(9999)];
-  if (/_(to|before)$/.test(name)) return [daysFromNow(9999), daysFromNow(-9999)];
+  if (/(^|_)(from|after)(_|$)/.test(name)) return [daysFromNow(-9999), daysFromNow(-2), daysFromNow(9999)];
+  if (/(^|_)(to|before)(_|$)/.test(name)) return [daysFromNow(9999), daysFromNow(-9999)];
+  if (name === 'number') return ['+19995550100'];
   if (name === 'stale') return ['true', '30'];
   if (name === 'min_score') return ['1', '50', '99', '1000'];
   if (type === 'integer' || [type].flat().includes('number')) return ['1000', '49000', '900000'];
@@ -89,17 +93,23 @@ function schemaOf({ schema = {} }: Parameter, { components }: Document): Schema 
   return one.$ref ? components.schemas[one.$ref.split('/').at(-1)!]! : one;
 }
 
-/** Every list of the document as it comes, with each of its sort keys both ways, and with values of each of its filters. */
+const refersTo = (parameters: Parameter[], name: string) => parameters.some(({ $ref }) => $ref?.endsWith(`/${name}`));
+
+/**
+ * Every list of the document that is paged, as it comes, with each of its sort keys both ways, with values of each of its filters,
+ * and with its total estimated and not found at all.
+ */
 export async function pagesOf(
   document: Document,
   only: string[] | undefined,
-  recordsOf: (path: string) => Promise<Samples>,
+  recordsOf: (paths: [string, string]) => Promise<Samples>,
 ): Promise<Page[]> {
   const pages: Page[] = [];
   for (const [path, { get }] of Object.entries(document.paths)) {
-    const parameters = (get?.parameters ?? []).filter((one) => one.in === 'query' && !one.description?.startsWith('Another name for'));
-    const sorts = parameters.find(({ name }) => name === 'sort')?.schema?.enum;
-    if (!sorts || leftOut.includes(path) || (only && !only.includes(path))) continue;
+    const all = get?.parameters ?? [];
+    const parameters = all.filter((one) => one.in === 'query' && !one.description?.startsWith('Another name for'));
+    const sorts = parameters.find(({ name }) => name === 'sort')?.schema?.enum ?? [];
+    if (!refersTo(all, 'per_page') || leftOut.includes(path) || (only && !only.includes(path))) continue;
     const places = await placesOf(path, recordsOf);
     if (!places) continue;
     const page = (query: string, queries = [query, query], isFiltered = false): Page => ({
@@ -107,7 +117,8 @@ export async function pagesOf(
       paths: [places[0] + queries[0], places[1] + queries[1]],
     });
     const sorted = sorts.flatMap((sort) => ['asc', 'desc'].map((order) => page(`?sort=${sort}&order=${order}`)));
-    const samples: Samples = path === places[0] ? await recordsOf(path) : [[], []];
+    const counted = refersTo(all, 'count') ? ['estimated', 'none'].map((count) => page(`?count=${count}`)) : [];
+    const samples = await recordsOf(places);
     const filtered = parameters.flatMap(({ name = '', ...parameter }) => {
       if (noFilters.includes(name)) return [];
       const choices = choicesOf(name, schemaOf(parameter, document), samples);
@@ -115,20 +126,20 @@ export async function pagesOf(
         page(
           `?${name}=${label.replaceAll('|', '')}`,
           values.map((value) => `?${name}=${encodeURIComponent(value)}`),
-          true,
+          !shows.includes(name),
         ),
       );
     });
-    pages.push(page(''), ...sorted, ...filtered);
+    pages.push(page(''), ...sorted, ...counted, ...filtered);
   }
   return pages;
 }
 
 /** A list's path in each account, below a record where it is a record's; undefined where there is none. */
-async function placesOf(path: string, recordsOf: (path: string) => Promise<Samples>): Promise<[string, string] | undefined> {
+async function placesOf(path: string, recordsOf: (paths: [string, string]) => Promise<Samples>): Promise<[string, string] | undefined> {
   if (!path.includes('{')) return [path, path];
   const [parents] = path.split('/{');
-  const ids = (await recordsOf(parents!)).map((records) => records.at(-1)?.id);
+  const ids = (await recordsOf([parents!, parents!])).map((records) => records.at(-1)?.id);
   if (ids.some((id) => typeof id !== 'string')) return undefined;
   return ids.map((id) => path.replace(/\{\w+\}/, id as string)) as [string, string];
 }

@@ -79,6 +79,23 @@ async function expectAnswer({ url, headers, body, stream }: Call, address: strin
   cut.abort();
 }
 
+/** What the demo account has besides contacts. */
+async function expectFilled(address: string): Promise<void> {
+  const ask = async (path: string) => JSON.parse((await get(`${address}/api/v1${path}`, secret('demo.key'))).body).data;
+  const { data: flows } = await ask('/call-flows');
+  expect(flows).toMatchObject([{ name: 'Main line', publishedVersion: 1 }]);
+  expect(await ask(`/call-flows/${flows[0].id}/validate`)).toEqual({ blockers: [] });
+  const { data: members } = await ask('/call-flows/roster?presence=on');
+  expect(members.map(({ did }: { did: string }) => did)).toEqual(['+14155550170', '+14155550171']);
+  expect((await ask('/call-flows/numbers')).data).toMatchObject([{ claimedBy: { type: 'call_flow', id: flows[0].id }, wired: false }]);
+  const { data: calls } = await ask('/calls?per_page=50');
+  const statuses = calls.map(({ status }: { status: string }) => status);
+  expect([calls.length, [...new Set(statuses)].sort()]).toEqual([13, ['completed', 'missed', 'no_answer', 'voicemail']]);
+  expect(Date.now() - Date.parse(calls[0].startedAt)).toBeLessThan(60 * 60 * 1000);
+  expect((await ask('/custom-fields?entity_type=deal')).map(({ fieldKey }: { fieldKey: string }) => fieldKey)).toEqual(['competitor']);
+  expect((await ask('/imports')).data).toMatchObject([{ name: 'Fair in Berlin', totalRows: 6 }]);
+}
+
 describe('the server as a process', () => {
   let server: ServerProcess;
   let address: string;
@@ -94,21 +111,7 @@ describe('the server as a process', () => {
     expect((await get(`${address}/f/${secret('demo.form')}`)).body).toContain('<h1>Contact us</h1>');
   });
 
-  it('shows in it how calls are answered, and what came in from a file', async () => {
-    const ask = async (path: string) => JSON.parse((await get(`${address}/api/v1${path}`, secret('demo.key'))).body).data;
-    const { data: flows } = await ask('/call-flows');
-    expect(flows).toMatchObject([{ name: 'Main line', publishedVersion: 1 }]);
-    expect(await ask(`/call-flows/${flows[0].id}/validate`)).toEqual({ blockers: [] });
-    const { data: members } = await ask('/call-flows/roster?presence=on');
-    expect(members.map(({ did }: { did: string }) => did)).toEqual(['+14155550170', '+14155550171']);
-    expect((await ask('/call-flows/numbers')).data).toMatchObject([{ claimedBy: { type: 'call_flow', id: flows[0].id }, wired: false }]);
-    const { data: calls } = await ask('/calls?per_page=50');
-    const statuses = calls.map(({ status }: { status: string }) => status);
-    expect([calls.length, [...new Set(statuses)].sort()]).toEqual([13, ['completed', 'missed', 'no_answer', 'voicemail']]);
-    expect(Date.now() - Date.parse(calls[0].startedAt)).toBeLessThan(60 * 60 * 1000);
-    expect((await ask('/custom-fields?entity_type=deal')).map(({ fieldKey }: { fieldKey: string }) => fieldKey)).toEqual(['competitor']);
-    expect((await ask('/imports')).data).toMatchObject([{ name: 'Fair in Berlin', totalRows: 6 }]);
-  });
+  it('shows in it how calls are answered, and what came in from a file', () => expectFilled(address));
 
   it('answers the first calls of the README as they stand there', async () => {
     const calls = curlCalls((name) => secret(name.replace(/^data\//, '')));
