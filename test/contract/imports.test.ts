@@ -35,6 +35,19 @@ const errorsOf = async ({ id }: Loose, who: Client = acme.owner): Promise<Loose[
 const contactsOf = async ({ id }: Loose, who: Client = acme.owner): Promise<Loose[]> =>
   dataOf(await who.get(`/contacts?import_id=${id}&per_page=200&sort=firstName&order=asc`)).data;
 
+/** Over GraphQL the errors of one import, of all that there are, are counted by field. */
+async function errorsByField({ id }: Loose): Promise<void> {
+  const where = `where: { import: { id: { eq: "${id}" } } }`;
+  const groups = `importErrorAggregate(${where}, groupBy: [{ field: field }]) { key { field } count }`;
+  const { data, errors } = await acme.owner.gql(
+    `{ ${groups} allImportErrors(${where}, first: 1) { totalCount nodes { row import { id } } } }`,
+  );
+  expect(errors).toBeUndefined();
+  const fields = ['assignedTo', 'customFields.seats', 'doNotContact', 'email', 'phone', null];
+  expect(data.importErrorAggregate).toEqual(fields.map((field) => ({ key: { field }, count: 1 })));
+  expect(data.allImportErrors).toEqual({ totalCount: 6, nodes: [{ row: 2, import: { id } }] });
+}
+
 describe('POST /imports', () => {
   it('keeps the rows and shows how they would be read, and imports nothing yet', async () => {
     const csv = 'First Name,E-Mail,Mobile,Nonsense,Tags\nAda,ADA@example.com,(415) 555-0123,x,"vip, lead"\nBob,nobody,,,\n';
@@ -220,6 +233,7 @@ describe('rows in error', () => {
     expect([page.meta.total, page.data.length]).toEqual([6, 2]);
     const next = dataOf(await acme.owner.get(`/imports/${import_.id}/errors?limit=2&cursor=${page.meta.next_cursor}`));
     expect(next.data.map((one: Loose) => one.row)).toEqual([4, 5]);
+    await errorsByField(import_);
   });
 });
 

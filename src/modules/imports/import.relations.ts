@@ -1,10 +1,13 @@
 import { relation } from '../../kernel/lists/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { userTable } from '../users/user.table.js';
-import { importTable } from './import.table.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 export const importRelations = [
   ...relation(importTable, 'createdBy', userTable, { one: { name: 'author', description: 'Who made it' } }),
+  ...relation(importErrorTable, 'importId', importTable, {
+    one: { name: 'import', description: 'The import whose row it is', required: true },
+  }),
   ...relation(contactTable, 'importId', importTable, {
     one: { name: 'import', description: 'The import that made the contact' },
     many: {

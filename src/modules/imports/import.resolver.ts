@@ -17,7 +17,7 @@ import {
   ImportPreview,
 } from './import.model.js';
 import * as imports from './import.service.js';
-import { importTable } from './import.table.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 @Resolver(() => Import)
 @Access({ scope: 'contacts' })
@@ -37,6 +37,12 @@ export class ImportResolver {
   @Query(() => ImportErrorConnection, { description: 'The rows of an import that could not be imported, in their order' })
   importErrors(@Ctx() ctx: Context, @IdArg() id: string, @Listing() args: ImportErrorList) {
     return imports.listErrors(ctx, id, args);
+  }
+
+  @Query(() => ImportErrorConnection, { description: 'The rows of all imports that could not be imported, by their places' })
+  @Reads(importErrorTable)
+  allImportErrors(@Ctx() ctx: Context, @Listing() args: ImportErrorList) {
+    return imports.listAllErrors(ctx, args);
   }
 
   @Mutation(() => Import, { description: 'Keeps contacts to import, and shows how they would be read; nothing is imported yet' })

@@ -51,6 +51,9 @@ export async function listErrors(ctx: Context, id: string, args: ImportErrorList
   return listRows<ImportError>(ctx, importErrorTable, args, { more: [sql`t.import_id = ${import_}::uuid`] });
 }
 
+/** Those of all imports. */
+export const listAllErrors = (ctx: Context, args: ImportErrorList) => listRows<ImportError>(ctx, importErrorTable, args);
+
 async function read({ rows, csv }: CreateImportInput) {
   // To look at some megabytes of text took its time.
   await nextTurn();

@@ -1,3 +1,4 @@
+import { text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { byNumber, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { Import, ImportConnection, ImportError, ImportErrorConnection, ImportErrorList, ImportList } from './import.model.js';
@@ -20,7 +21,7 @@ export const importTable = table({
 
 /** The rows of imports that could not be imported. */
 export const importErrorTable = table({
-  row: modelRow('ImportRow', ImportError),
+  row: modelRow('ImportRow', ImportError, { importId: text }),
   list: ImportErrorList,
   page: ImportErrorConnection,
   computed: { error: sql`coalesce(t.error, 'failed')` },
