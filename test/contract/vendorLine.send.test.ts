@@ -195,12 +195,13 @@ describe('the budget of a key', () => {
   });
 });
 
-describe('replies on a vendor line', () => {
-  const pollUntil = async (isDone: () => Promise<boolean>) => {
-    api.clock.advance(minute);
-    await eventually(isDone);
-  };
+/** Has the vendors of lines asked for replies, until it is so. */
+async function pollUntil(isDone: () => Promise<boolean>) {
+  api.clock.advance(minute);
+  await eventually(isDone);
+}
 
+describe('replies on a vendor line', () => {
   it('stand in the thread of the contact with that number, within a minute', async () => {
     const { name, account, number } = await withLine();
     const phone = nextNumber();
@@ -256,5 +257,20 @@ describe('replies on a vendor line', () => {
     const { id: other } = await account.contact({ phone: nextNumber() });
     const replies = await Promise.all(Array.from({ length: 60 }, () => send({ contactId: other })));
     expect(replies.filter(({ body }) => body.data.status === 'sent').length).toBeLessThan(60);
+  });
+});
+
+describe('further replies on a vendor line', () => {
+  it('do not wait behind one that cannot be kept; half of a character is left out', async () => {
+    const { name, account } = await withLine();
+    const from = nextNumber();
+    const bodies = ['ok \ud83d', 'From nobody', 'The last'];
+    for (const body of bodies) vendor().reply(name, { line: `${name}-1`, from: body === 'From nobody' ? '' : from, body });
+    const kept = async () => {
+      const messages = await api.app.database.prisma.message.findMany({ where: { accountId: account.id }, orderBy: { id: 'asc' } });
+      return messages.map(({ body }) => body);
+    };
+    await pollUntil(async () => (await kept()).includes('The last'));
+    expect(await kept()).toEqual(['ok ', 'The last']);
   });
 });

@@ -1,3 +1,4 @@
+import { AppError } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
@@ -73,11 +74,17 @@ async function keep(ctx: Context, { connection, attempt }: Polling, reply: LineR
   const { id: providerId, line: lineId, body, cursor } = reply;
   const [fromNumber, toNumber] = [reply.from, reply.to].map((number) => toE164(number, ctx.caller.account.defaultCountry) ?? number);
   const moveOn = async (inside: Context) => (await inside.rows(advance, { id, attempt, generation, cursor })).length > 0;
-  const stored = await keptOnce(ctx, async (inside) => {
+  const store = async (inside: Context) => {
     const isOurs = await moveOn(inside);
     const inbound = { provider: 'vendor_line', transport: 'vendor_line', providerId, lineId, body } as const;
     if (isOurs) await receiveText(inside, { ...inbound, fromNumber: fromNumber!, toNumber: toNumber! });
     return isOurs;
+  };
+  const stored = await keptOnce(ctx, store).catch((error: unknown) => {
+    // What can never be kept must not hold up those behind it.
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    ctx.app.log.warn({ account: ctx.caller.account.id, reply: providerId, err: error }, 'a reply on a vendor line cannot be kept');
+    return undefined;
   });
   return stored ?? transacted(ctx, moveOn);
 }

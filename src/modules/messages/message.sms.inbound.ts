@@ -81,7 +81,7 @@ export async function receiveText(ctx: Context, { body, lineId, ...text }: Inbou
 const mostCharacters = 10_000;
 
 /** What PostgreSQL keeps of a text. */
-const storable = (body: string) => [...body.replace(/\0/g, '')].slice(0, mostCharacters).join('');
+const storable = (body: string) => [...body.replace(/\0|\p{Cs}/gu, '')].slice(0, mostCharacters).join('');
 
 const reported = statement({
   name: 'reportedMessage',
