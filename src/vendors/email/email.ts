@@ -8,6 +8,8 @@ export interface Email {
   replyTo?: string;
   /** Stays the same when the message is sent again, so that a receiver can tell. */
   messageId?: string;
+  /** After how many milliseconds it must not go any more: somebody else may send it by then. */
+  within?: number;
   /** More headers, such as List-Unsubscribe. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -1,28 +1,77 @@
 import { type EmailVendor, MailRefused } from './email.js';
 
-async function connect(url: string) {
-  const { createTransport } = await import('nodemailer');
-  return createTransport({ url, pool: true, maxConnections: 5, connectionTimeout: 10_000, socketTimeout: 20_000 } as never);
+const connections = 5;
+
+/** How long a mail may take where nobody says it. */
+const longest = 25_000;
+
+/** As many mails at once as there are connections: how long one waits for its turn is known, and it has the rest of its time to go. */
+class Turns {
+  #free = connections;
+  readonly #waiting = new Set<(isIts: boolean) => void>();
+
+  /** Whether it is the mail's turn before so many milliseconds have passed. */
+  take(patience: number): Promise<boolean> {
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve(true);
+    }
+    return new Promise((resume) => {
+      const answer = (isIts: boolean) => {
+        clearTimeout(timer);
+        this.#waiting.delete(answer);
+        resume(isIts);
+      };
+      const timer = setTimeout(answer, patience, false);
+      this.#waiting.add(answer);
+    });
+  }
+
+  end(): void {
+    const [next] = this.#waiting;
+    if (next) next(true);
+    else this.#free++;
+  }
 }
 
-/** What a fault of the transport means: a reply of 500 and above is final, everything else may pass. */
-const refusal = ({ message, responseCode = 0 }: Error & { responseCode?: number }) => new MailRefused(message, responseCode >= 500);
+async function connect(url: string) {
+  const { createTransport } = await import('nodemailer');
+  const patience = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+  return createTransport({ url, pool: true, maxConnections: connections, ...patience } as never);
+}
+
+interface Fault extends Error {
+  code?: string;
+  responseCode?: number;
+}
+
+/** What is said of a mail or of its addresses; all else, such as a login that is refused, of the server or of its settings. */
+const ofTheMail = new Set(['EENVELOPE', 'EMESSAGE']);
+
+/** What a fault of the transport means: a reply of 500 and above to the mail is final, everything else may pass. */
+const refusal = ({ message, code = '', responseCode = 0 }: Fault) => new MailRefused(message, ofTheMail.has(code) && responseCode >= 500);
 
 /** E-mail by SMTP. */
 export function smtpEmail(url: string, from: string): EmailVendor {
   let transport: ReturnType<typeof connect> | undefined;
+  const turns = new Turns();
   return {
-    async send(email) {
-      transport ??= connect(url).catch((error) => {
-        transport = undefined;
-        throw error;
-      });
-      const mail = { from, ...email, disableFileAccess: true, disableUrlAccess: true };
+    async send({ within = longest, ...email }) {
+      const begun = performance.now();
+      if (!(await turns.take(within / 2))) throw new MailRefused('The mail server is busy', false);
       try {
+        transport ??= connect(url).catch((error) => {
+          transport = undefined;
+          throw error;
+        });
+        const signal = AbortSignal.timeout(Math.max(0, Math.round(within - (performance.now() - begun))));
+        const mail = { from, ...email, signal, disableFileAccess: true, disableUrlAccess: true };
         const sent = (await (await transport).sendMail(mail as never)) as { messageId: string };
         return { id: sent.messageId };
       } catch (error) {
-        throw refusal(error as Error & { responseCode?: number });
+        throw refusal(error as Fault);
+      } finally {
+        turns.end();
       }
     },
     close: () =>
