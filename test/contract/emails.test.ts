@@ -1,4 +1,6 @@
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { v4 } from 'uuid';
 import {
   type Account,
@@ -117,10 +119,72 @@ describe('a mail', () => {
     expectRefusal(await acme.owner.post(`/messages/${gone.id}/cancel`), 409);
   });
 
+  it('is not taken back while it is on its way', async () => {
+    const { id: contactId } = await reader();
+    const { id } = dataOf(await send({ contactId, scheduledAt: new Date(api.clock.now().getTime() + hour).toISOString() }));
+    const lease = (seconds: number) =>
+      api.app.database.execute(`update messages set leased_until = now() + make_interval(secs => ${seconds}) where id = '${id}'`);
+    await lease(30);
+    expectRefusal(await acme.owner.post(`/messages/${id}/cancel`), 409);
+    await lease(-1);
+    expect(dataOf(await acme.owner.post(`/messages/${id}/cancel`))).toMatchObject({ status: 'cancelled' });
+  });
+
   it('is cancelled when its contact is deleted before', async () => {
     const { id: contactId } = await reader();
     const { id } = dataOf(await send({ contactId, scheduledAt: new Date(api.clock.now().getTime() + hour).toISOString() }));
     dataOf(await acme.owner.del(`/contacts/${contactId}`));
     expect(await messageOf(id)).toMatchObject({ status: 'cancelled', error: 'contact_deleted', dueAt: null });
+  });
+});
+
+describe('a mail server', () => {
+  /** A server whose mails go to a mail server of its own. */
+  async function mailing(options: SMTPServerOptions, login = '') {
+    const smtp = new SMTPServer({ authOptional: true, disabledCommands: ['STARTTLS'], allowInsecureAuth: true, ...options });
+    smtp.on('error', () => {});
+    await new Promise<void>((listening) => smtp.listen(0, '127.0.0.1', listening));
+    const { port } = smtp.server.address() as AddressInfo;
+    const own = await server({ config: { smtpUrl: `smtp://${login}127.0.0.1:${port}`, leaseSeconds: 4 } });
+    const account = await own.seed.account();
+    const { owner } = account;
+    const write = async (nth: number) => {
+      const { id: contactId } = await account.contact({ email: `smtp${nth}@example.com` });
+      return dataOf(await owner.post('/email/send', { contactId, subject: 'Offer', body: 'Hello' }));
+    };
+    const end = () => Promise.all([own.close(), new Promise<void>((closed) => smtp.close(closed))]);
+    return { own, owner, write, end };
+  }
+
+  it.each([
+    ['a login', { onAuth: (_auth, _session, done) => done(Object.assign(new Error('No'), { responseCode: 535 })) }, 'queued'],
+    ['an address', { onRcptTo: (_to, _session, done) => done(Object.assign(new Error('No'), { responseCode: 550 })) }, 'failed'],
+  ] as [string, SMTPServerOptions, string][])('that refuses %s: the mail waits, or has failed', async (_what, options, status) => {
+    const { write, end } = await mailing(options, options.onAuth ? 'user:wrong@' : '');
+    expect(await write(1)).toMatchObject({ status, error: status === 'failed' ? 'refused' : 'mail_server_unavailable' });
+    await end();
+  });
+
+  it('that is slow is given no more mails than it takes: the others wait, and each goes once', async () => {
+    const held: (() => void)[] = [];
+    const taken: string[] = [];
+    const onData: SMTPServerOptions['onData'] = (stream, { envelope }, done) => {
+      stream.resume();
+      taken.push(envelope.rcptTo[0]!.address);
+      if (taken.length > 5) done();
+      else held.push(done);
+    };
+    const { own, owner, write, end } = await mailing({ onData });
+    const answers = Array.from({ length: 7 }, (_, nth) => write(nth));
+    await eventually(() => held.length === 5);
+    const waiting = await Promise.any(answers);
+    expect(waiting).toMatchObject({ status: 'queued', error: 'mail_server_unavailable' });
+    for (const done of held) done();
+    const all = await Promise.all(answers);
+    expect(all.map(({ status }) => status).sort()).toEqual(['queued', 'queued', ...Array.from({ length: 5 }, () => 'sent')]);
+    own.clock.advance(minute);
+    await eventually(async () => dataOf(await owner.get('/messages?status=sent')).meta.total === 7);
+    expect(new Set(taken).size).toBe(taken.length);
+    await end();
   });
 });

@@ -200,3 +200,27 @@ describe('an operation that manages its own transactions', () => {
     expect(isReplay(await invite('dead@example.com', operation))).toBe(true);
   });
 });
+
+describe('an e-mail under an Idempotency-Key', () => {
+  it('is one message, though its outcome could not be kept: the next request goes on with it', async () => {
+    const execute = (text: string) => api.app.database.execute(text);
+    await execute(`create function test_full() returns trigger language plpgsql as $$ begin
+      if new.state = 'done' then raise exception using errcode = '53100'; end if; return new; end $$;
+      create trigger test_full before insert on idempotency_keys for each row execute function test_full()`);
+    const { id: contactId } = await acme.contact({ email: 'kept.once@example.com' });
+    const operation = fresh();
+    const send = (subject: string) => key.post('/email/send', { contactId, subject, body: 'Hello' }, named(operation));
+    expect((await send('Offer')).status).toBe(503);
+    await execute('drop trigger test_full on idempotency_keys');
+    const { body } = await send('Offer');
+    expect(body.data).toMatchObject({ status: 'sent', subject: 'Offer' });
+    const listed = dataOf(await key.get(`/messages?contact_id=${contactId}`)).data;
+    expect(listed.map(({ id }: { id: string }) => id)).toEqual([body.data.id]);
+    expect(await mailsTo(api, 'kept.once@example.com')).toHaveLength(1);
+    expect(isReplay(await send('Offer'))).toBe(true);
+    expectRefusal(await send('Another'), 409);
+    api.clock.advance(25 * hour);
+    expect(dataOf(await send('Offer')).id).not.toBe(body.data.id);
+    api.clock.reset();
+  });
+});

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import { seal, sign, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
-import type { Context } from '../context/context.js';
+import type { Context, Principal } from '../context/context.js';
 import { flag, text } from '../database/kinds.js';
 import { sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
@@ -30,12 +30,23 @@ export function keyOf({ request: { idempotencyKey: key } }: Context): string | u
 export const requestHash = ({ app }: Context, operationId: string, variables: object): string =>
   sign(app, 'idempotency', `${operationId} ${JSON.stringify(variables)}`);
 
+/** Whose keys those of a caller are. */
+const ownerOf = ({ kind, id, userId }: Principal) => (kind === 'key' ? `key:${id}` : `user:${userId}`);
+
 /** The claim of a request, if it carries a key and somebody is calling. */
 export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
   const key = keyOf(ctx);
   if (key === undefined || !ctx.principal) return undefined;
-  const { kind, id, userId } = ctx.principal;
-  return { principal: kind === 'key' ? `key:${id}` : `user:${userId}`, key, requestHash: requestHash(ctx, operationId, variables) };
+  return { principal: ownerOf(ctx.principal), key, requestHash: requestHash(ctx, operationId, variables) };
+}
+
+/**
+ * What is unique to the effect of a request under a key: an operation that commits before its outcome is kept finds by it what it
+ * did, where its process died or the database went in between. Undefined where there is no key.
+ */
+export function effectKeyOf(ctx: Context, effect: string, input: object): string | undefined {
+  const key = keyOf(ctx);
+  return key === undefined ? undefined : requestHash(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input);
 }
 
 export const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');

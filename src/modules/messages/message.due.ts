@@ -124,6 +124,14 @@ function settled(ctx: Context, { attempt, scheduledAt, createdAt }: MessageRow, 
   return { status: 'queued' as const, error: outcome.error, dueAt: next };
 }
 
+// By the database's clock, as leases go.
+const underWay = statement({
+  name: 'messageUnderWay',
+  takes: { id: uuid },
+  row: { id: uuid },
+  text: ({ account, id }) => sql`select t.id from messages t where t.account_id = ${account} and t.id = ${id} and t.leased_until > now()`,
+});
+
 /** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */
 export async function cancelMessage(ctx: Context, id: string): Promise<MessageRow> {
   ctx.lockRows();
@@ -131,6 +139,9 @@ export async function cancelMessage(ctx: Context, id: string): Promise<MessageRo
   const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
   check(mayBe, () => conflict(`The message is ${before.status}`));
   if (before.status === 'cancelled') return before;
+  // An e-mail says so by its lease alone.
+  const isUnderWay = (await ctx.rows(underWay, { id })).length > 0;
+  check(!isUnderWay, () => conflict('The message is being sent'));
   const message = ctx.update('Message', before, { status: 'cancelled', dueAt: null });
   await emitMessage(ctx, 'updated', message, changesBetween(before, message, ['status']));
   return message;

@@ -1,5 +1,9 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { effectKeyOf, kept } from '../../kernel/operations/idempotency.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { type Email, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -14,6 +18,9 @@ import { blankMessage, emitMessage, getMessage, type MessageRow } from './messag
 import { tracked } from './message.tracking.js';
 
 const minute = 60_000;
+
+/** Milliseconds of each second of a lease in which a mail may go: well before it lapses, and somebody else takes the mail. */
+const partOfLease = 800;
 
 /** Why an e-mail to a contact is not sent; undefined where it may be. */
 export function emailRefusal(contact: { email: string | null; doNotContact: boolean | null; optedOutEmail: boolean }): string | undefined {
@@ -41,23 +48,50 @@ function whenToGo(ctx: Context, scheduledAt: Date | null | undefined): Date | nu
  * outside of any transaction. A mail that the server does not take for now is queued, and tried again by itself.
  */
 export async function sendEmail(ctx: Context, input: SendEmailInput): Promise<MessageRow> {
+  const key = effectKeyOf(ctx, 'email', input);
+  const [known] = key ? await ctx.rows(byAction, { key }) : [];
+  // What a request under the same key has kept, whose outcome was not: it goes on. After a day the key is free, as all are.
+  const isKept = known && ctx.now().getTime() - known.createdAt.getTime() < kept;
+  const { id, scheduledAt } = isKept ? known : await keepFirst(ctx, input, { key, old: known });
+  if (scheduledAt) return getMessage(ctx, id);
+  const taken = await takeMessage(ctx, id);
+  return (taken && (await deliverEmail(ctx, taken))) ?? getMessage(ctx, id);
+}
+
+const byAction = statement({
+  name: 'messageByActionKey',
+  takes: { key: text },
+  row: { id: uuid, createdAt: instant, scheduledAt: nullable(instant) },
+  planned: true,
+  text: ({ account, key }) => sql`
+    select t.id, t.created_at as "createdAt", t.scheduled_at as "scheduledAt" from messages t
+    where t.account_id = ${account} and t.action_key = ${key}`,
+});
+
+/** Keeps a mail to a contact, under a key that an old message may still have. */
+async function keepFirst(ctx: Context, input: SendEmailInput, { key, old }: { key?: string; old?: { id: string } }): Promise<MessageRow> {
   const { contactId, subject, body, bodyHtml = null } = input;
   const scheduledAt = whenToGo(ctx, input.scheduledAt);
   await checkMayMail(ctx);
   checkTrial(ctx);
-  const { id } = await transacted(ctx, async (inside) => {
+  return transacted(ctx, async (inside) => {
+    if (old) await inside.rows(forgetAction, { id: old.id });
     const contact = await getContact(inside, contactId).catch(() => {
       throw invalidField('contactId', 'not_found', 'names no contact of this account');
     });
     const refusal = emailRefusal(contact);
     check(!refusal, () => refusals[refusal!]!());
     requireContact(inside, contact.id);
-    return keepEmail(inside, { contactId: contact.id, subject, body, bodyHtml, scheduledAt, toEmail: contact.email });
+    return keepEmail(inside, { contactId: contact.id, subject, body, bodyHtml, scheduledAt, toEmail: contact.email, actionKey: key });
   });
-  if (scheduledAt) return getMessage(ctx, id);
-  const taken = await takeMessage(ctx, id);
-  return (taken && (await deliverEmail(ctx, taken))) ?? getMessage(ctx, id);
 }
+
+const forgetAction = statement({
+  name: 'forgetActionKey',
+  takes: { id: uuid },
+  changes: true,
+  text: ({ account, id }) => sql`update messages set action_key = null where account_id = ${account} and id = ${id}`,
+});
 
 interface Kept {
   contactId: string;
@@ -115,10 +149,18 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome> {
 /** The mail of a message: the same Message-ID whenever it is sent again. */
 function mailOf(ctx: Context, message: Sending): Email {
   const { id, email, subject, body, bodyHtml, tracked: isTracked } = message;
-  const { publicUrl, inboundMail } = ctx.app.config;
+  const { publicUrl, inboundMail, leaseSeconds } = ctx.app.config;
   const place = placeOf(ctx, 'reply', id);
   const replyTo = inboundMail && `${place}@${inboundMail.domain}`;
   const messageId = `<${place}@${new URL(publicUrl).hostname}>`;
-  const mail = { to: email!, subject: subject ?? '', text: body, html: bodyHtml ?? undefined, messageId, replyTo };
+  const mail = {
+    to: email!,
+    subject: subject ?? '',
+    text: body,
+    html: bodyHtml ?? undefined,
+    messageId,
+    replyTo,
+    within: leaseSeconds * partOfLease,
+  };
   return isTracked ? tracked(ctx, id, mail) : mail;
 }
