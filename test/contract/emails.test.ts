@@ -174,7 +174,10 @@ describe('a mail server', () => {
     const taken: string[] = [];
     const onData: SMTPServerOptions['onData'] = (stream, { envelope }, done) => {
       stream.resume();
-      taken.push(envelope.rcptTo[0]!.address);
+      const [to] = envelope.rcptTo;
+      // Not to the readers: it verifies the owner's address.
+      if (!to!.address.startsWith('smtp')) return done();
+      taken.push(to!.address);
       if (taken.length > 5) done();
       else held.push(done);
     };
@@ -187,7 +190,7 @@ describe('a mail server', () => {
     expect(answered).toMatchObject(Array.from({ length: 2 }, () => ({ status: 'queued', error: 'mail_server_unavailable' })));
     for (const done of held) done();
     await Promise.all(answers);
-    expect(answered.slice(2).map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'sent'));
+    expect(answered.slice(2).map(({ status, error }) => [status, error])).toEqual(Array.from({ length: 5 }, () => ['sent', null]));
     own.clock.advance(minute);
     await eventually(async () => dataOf(await owner.get('/messages?status=sent')).meta.total === 7);
     expect(new Set(taken).size).toBe(taken.length);
