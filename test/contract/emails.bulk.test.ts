@@ -127,6 +127,15 @@ describe('a mail to many, whatever is in it,', () => {
     ]);
   });
 
+  it('of text alone carries the same in the HTML of its text', async () => {
+    const body = 'Dear {{contact.firstName}},\nsee https://example.com/a?x=1&y=2.';
+    const { mail } = await mailed({ firstName: '<b>Ann' }, { bodyHtml: undefined, body });
+    expect(mail.html).toMatch(/^<p>Dear &lt;b&gt;Ann,<br>\nsee <a href="[^"]+">https:\/\/example.com\/a\?x=1&amp;y=2<\/a>\.<\/p>/);
+    expect((await fetched(linkIn(mail.html, 'click'))).headers.location).toBe('https://example.com/a?x=1&y=2');
+    expect((await fetched(linkIn(mail.html, 'open'))).status).toBe(200);
+    expect(mail.body).toContain('Dear <b>Ann,\nsee https://example.com/a?x=1&y=2.');
+  });
+
   it('of which the HTML is left unfinished goes out at once', async () => {
     const begun = Date.now();
     const { mail } = await mailed({}, { bodyHtml: '<a '.repeat(160_000) });

@@ -8,6 +8,7 @@ import type { RawReply } from '../../kernel/module/routes.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';
 import { optOut } from '../contacts/contact.optOut.js';
+import { htmlOfText } from './message.html.js';
 import { messageAt, type Purpose, placeOf } from './message.place.js';
 import { emitMessage, type MessageRow, messageToChange } from './message.service.js';
 
@@ -23,7 +24,10 @@ function link(ctx: Context, purpose: Purpose, message: string, target = ''): str
  */
 const links = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
 
-/** A mail to many: its links lead over us, a pixel tells that it was opened, and one click unsubscribes (RFC 8058). */
+/**
+ * A mail to many: its links lead over us, a pixel tells that it was opened, and one click unsubscribes (RFC 8058). One without HTML gets
+ * that of its text.
+ */
 export function tracked(ctx: Context, message: string, mail: Email): Email {
   const leave = link(ctx, 'unsubscribe', message);
   const through = (whole: string, before: string, quote: string, target: string) => {
@@ -34,7 +38,7 @@ export function tracked(ctx: Context, message: string, mail: Email): Email {
   return {
     ...mail,
     text: `${mail.text}\n\nUnsubscribe: ${leave}`,
-    html: mail.html === undefined ? undefined : withFooter(mail.html.replace(links, through), footer),
+    html: withFooter((mail.html ?? htmlOfText(mail.text)).replace(links, through), footer),
     headers: { 'List-Unsubscribe': `<${leave}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
   };
 }
