@@ -182,6 +182,9 @@ describe('POST /emails/sequences/{id}/unenroll', () => {
     expect(await toldOf(ended[0]!.id)).toEqual(['enrollment.created', 'enrollment.updated']);
     expectRefusal(await to({}), 400, 'contactIds');
     expectRefusal(await to({ contactId: v4() }), 404);
+    expectRefusal(await to({ contactIds: Array.from({ length: 101 }, () => v4()) }), 422, 'contactIds');
+    const { paths } = (await api.anybody().get('/openapi.json')).body;
+    expect(paths['/emails/sequences/{id}/unenroll'].post.responses).toHaveProperty('422');
   });
 });
 
@@ -211,6 +214,12 @@ describe('Sequence.stats', () => {
     const [few, many] = [await api.statements(() => ask(2)), await api.statements(() => ask(20))];
     expect(many).toBe(few);
     expect(many).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('POST /emails/templates/test-send', () => {
+  it('names a template of the account', async () => {
+    expectRefusal(await acme.owner.post('/emails/templates/test-send', { templateId: v4(), toEmail: 'me@example.com' }), 400, 'templateId');
   });
 });
 

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import {
   type Account,
   dataOf,
+  day,
   expectNothingWritten,
   expectRefusal,
   type Loose,
@@ -220,5 +222,21 @@ describe('what the vendor does not take', () => {
     expect(dataOf(await send({ contactId }))).toMatchObject({ status: 'failed', error, sentAt: null });
     const next = await send({ contactId });
     expect([next.status, next.body.code]).toEqual(refusal ? [422, refusal] : [201, undefined]);
+  });
+});
+
+describe('an idempotencyKey that was used', () => {
+  it('is free for another message after 30 days', async () => {
+    // Last in this file: the sweep takes sessions as well.
+    const key = await acme.key();
+    const { id: contactId } = await reader();
+    const write = (body: string) => key.post('/messages/sms/send', { contactId, body, idempotencyKey: 'key-of-a-month' });
+    const { id } = dataOf(await write('Hello'));
+    api.clock.advance(29 * day);
+    await sweep(api.app);
+    expect((await write('Other')).status).toBe(409);
+    api.clock.advance(2 * day);
+    await sweep(api.app);
+    expect(dataOf(await write('Other')).id).not.toBe(id);
   });
 });

@@ -136,6 +136,20 @@ describe('a text message of which nobody knows whether the vendor took it', () =
   });
 });
 
+describe('a text message that may have gone', () => {
+  it('stays unknown where its contact is deleted', async () => {
+    const { account, owner, send, rowOf } = await withLine();
+    const { id: contactId } = await account.contact({ phone: nextNumber() });
+    vendor().will({ kind: 'cut', when: 'after' });
+    const { id } = dataOf(await send({ contactId }));
+    dataOf(await owner.del(`/contacts/${contactId}`));
+    const { attempt } = await rowOf(id);
+    api.clock.advance(minute);
+    await eventually(async () => (await rowOf(id)).attempt > attempt && (await rowOf(id)).leasedUntil === null);
+    expect(await rowOf(id)).toMatchObject({ status: 'sending', error: 'unconfirmed', dueAt: null });
+  });
+});
+
 describe('a text message that the vendor does not take', () => {
   it('waits where the vendor says that its pace is exceeded, as long as it says', async () => {
     const { account, send, rowOf } = await withLine();

@@ -60,10 +60,10 @@ async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Prom
 }
 
 async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
-  if (message.isGone) return { kind: 'cancelled', error: 'contact_deleted' };
+  if (message.isGone && !mayBeSent) return { kind: 'cancelled', error: 'contact_deleted' };
   const refusal = smsRefusal({ ...message, phone: message.toNumber });
-  // What may have gone is not said to have failed.
-  if (refusal) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal };
+  // What may have gone is not said to have failed, or to be taken back.
+  if (refusal || message.isGone) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal! };
   if (message.transport === 'vendor_line') return sentByLine(ctx, message, mayBeSent);
   try {
     const { id } = await ctx.app.vendors.sms.send(smsOf(ctx, message));

@@ -10,6 +10,7 @@ import { messageRelations } from './message.relations.js';
 import { MessageResolver } from './message.resolver.js';
 import { findMessage } from './message.service.js';
 import { takeReport, takeSms } from './message.sms.inbound.js';
+import { oldKeys } from './message.sweeps.js';
 import { messageTable } from './message.table.js';
 import { askToUnsubscribe, followLink, showPixel, unsubscribe } from './message.tracking.js';
 
@@ -34,6 +35,7 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted },
+  sweeps: [oldKeys],
   due: {
     messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver },
     replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },

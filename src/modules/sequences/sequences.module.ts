@@ -60,7 +60,7 @@ export default defineModule({
     read('GET /emails/sequences/{id}', 'sequence', { with: stats }),
     edit('PATCH /emails/sequences/{id}', 'updateSequence'),
     act('POST /emails/sequences/{id}/enroll', 'enroll', { also: [402] }),
-    act('POST /emails/sequences/{id}/unenroll', 'unenroll'),
+    act('POST /emails/sequences/{id}/unenroll', 'unenroll', { also: [422] }),
     list('GET /emails/sequences/{id}/enrollments', 'sequenceEnrollments', { as: 'page' }),
     act('POST /emails/sequences/{id}/enrollments/{enrollmentId}/pause', 'pauseEnrollment', { pathArgs: ofEnrollment, also: [409] }),
     act('POST /emails/sequences/{id}/enrollments/{enrollmentId}/resume', 'resumeEnrollment', { pathArgs: ofEnrollment, also: [409] }),

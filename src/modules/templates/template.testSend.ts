@@ -1,11 +1,11 @@
 import { limited } from '../../kernel/access/rateLimits.js';
-import { AppError } from '../../kernel/base/errors.js';
+import { AppError, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { countMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { type MergeValues, merged, mergedHtml, mergedLine } from './template.mergeFields.js';
 import type { TestSend, TestSendInput } from './template.model.js';
-import { getTemplate } from './template.service.js';
+import { findTemplate } from './template.service.js';
 
 /** The values of an example, so that the mail reads like one that somebody gets. */
 const example = (ctx: Context): MergeValues => ({
@@ -17,9 +17,10 @@ const example = (ctx: Context): MergeValues => ({
   user: { name: ctx.caller.userName },
 });
 
-/** Contract POST /emails/templates/test-send: one mail with the values of an example. 404 for the template; 502 where the mail server refuses. */
+/** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 502 where the mail server refuses. */
 export async function testSend(ctx: Context, { templateId, toEmail }: TestSendInput): Promise<TestSend> {
-  const template = await getTemplate(ctx, templateId);
+  const template = await findTemplate(ctx, templateId);
+  if (!template) throw invalidField('templateId', 'not_found', 'names no template of this account');
   await checkMayMail(ctx);
   const spent = await countMail(ctx, 'test', toEmail);
   if (spent.refused) throw limited(spent);
