@@ -73,6 +73,15 @@ describe('an answer to a mail', () => {
     expect(await thread(contact.id)).toHaveLength(2);
   });
 
+  it('counts once without a Message-ID as well, and twice where only the end of a long one differs', async () => {
+    const { contact, mail } = await sent();
+    const raw = answer({ to: mail.replyTo });
+    for (let i = 0; i < 2; i++) await brought(raw.replace(/Message-ID: .*\r\n/, ''));
+    expect(await thread(contact.id)).toHaveLength(2);
+    for (const end of ['a', 'b']) await brought(raw.replace('<answer-', `<${'long'.repeat(60)}${end}-`));
+    expect(await thread(contact.id)).toHaveLength(4);
+  });
+
   it('of a machine is kept, and is no answer', async () => {
     const { contact, mail } = await sent();
     await brought(answer({ to: mail.replyTo, more: ['Auto-Submitted: auto-replied'] }, 'Out of office'));

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import PostalMime, { type Email as Mail, type Mailbox } from 'postal-mime';
 import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
@@ -47,10 +47,13 @@ export async function takeMail(ctx: Context, request: CallbackRequest): Promise<
     throw badRequest('The body is no mail that can be read');
   });
   const report = reportOf(mail);
+  const providerId = idOf(mail, request.body);
   for (const word of wordsIn(mail, report ?? '')) {
     const at = await messageAt(ctx, 'reply', word, actor);
     if (!at) continue;
-    await keptOnce(at.acting, (inside) => (report === undefined ? receive(inside, at.id, mail) : comeBack(inside, at.id, report)));
+    await keptOnce(at.acting, (inside) =>
+      report === undefined ? receive(inside, at.id, { mail, providerId }) : comeBack(inside, at.id, report),
+    );
     return noted;
   }
   return ignored;
@@ -72,7 +75,21 @@ const kept = (text: string | undefined) =>
     .slice(0, mostText)
     .replace(/[\ud800-\udbff]$/, '');
 
-async function receive(ctx: Context, id: string, mail: Mail): Promise<void> {
+/** The most characters of an id. */
+const longestId = 200;
+
+/** What a mail is known by, however often it is brought: its Message-ID; its bytes where it has none, or one that is too long to keep. */
+function idOf(mail: Mail, body: Buffer): string {
+  const id = kept(mail.messageId);
+  return id && id.length <= longestId ? id : `sha256:${createHash('sha256').update(body).digest('hex')}`;
+}
+
+interface Brought {
+  mail: Mail;
+  providerId: string;
+}
+
+async function receive(ctx: Context, id: string, { mail, providerId }: Brought): Promise<void> {
   ctx.lockRows();
   const before = await ctx.forChange(messageToChange, id, 'Message');
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
@@ -84,7 +101,7 @@ async function receive(ctx: Context, id: string, mail: Mail): Promise<void> {
     ...{
       contactId: before.contactId,
       subject: [...kept(mail.subject)].slice(0, 500).join(''),
-      providerId: kept(mail.messageId).slice(0, 200) || null,
+      providerId,
     },
     ...{
       body: kept(mail.text),
