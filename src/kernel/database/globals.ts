@@ -27,6 +27,8 @@ export const crossAccountIndexes = [
   'vendor_connections_due',
   'automations_due',
   'automation_runs_due',
+  // the sweep forgets old keys of all accounts
+  'messages_keyed_by_time',
   // login starts from the person
   'memberships_user_id_idx',
   // the relay takes the events of all accounts in the order in which they were written
