@@ -1,10 +1,14 @@
 import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
+import { contract } from '../../src/app.js';
 import type { AppError } from '../../src/kernel/base/errors.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import { clean } from '../../src/kernel/model/cleaning.js';
 import { rulesOf } from '../../src/kernel/model/fieldRules.js';
 import { Draft, Edit, Entity, Flag, Id, Input, JsonObject, Nested, OneOf, Stamp, Text, Texts } from '../../src/kernel/model/fields.js';
+
+// Made before the types below are known: it is the schema of this worker, and other tests look at all that it has.
+contract();
 
 @Entity('What a widget has inside')
 class Part {
