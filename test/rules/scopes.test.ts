@@ -99,7 +99,9 @@ describe('what a key reads of records outside its scopes', () => {
     const ofEvents = ['Actor', 'EventBatch', 'EventCause'];
     const results = ['Archived', 'BulkCounts', 'BulkOutcome', 'BulkResult', 'BulkResults', 'Deleted', 'PageInfo', 'Workspace'];
     // Events of smart lists are for sessions, which hold no scopes.
-    expect(ofMany.sort()).toEqual([...ofEvents, ...results, 'SmartList'].sort());
+    // Runs of workflows and of automations show it; what it says of people is hidden from keys without contacts.
+    const ofRuns = ['ConditionSeen'];
+    expect(ofMany.sort()).toEqual([...ofEvents, ...results, ...ofRuns, 'SmartList'].sort());
     const ofAnyKey = [...domains].filter(([, found]) => found.has('any key')).map(([name]) => name);
     // Who the key is; events and smart lists, of which it gets those about the records of its scopes alone.
     const own = ['ApiKeyCheck', 'Viewer', 'Workspace'];

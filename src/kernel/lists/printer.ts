@@ -130,10 +130,11 @@ async function fixed(plans: readonly RootPlan[], ctx: Context, variables: Variab
 }
 
 async function composed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
+  // Nobody needs to be calling to ask what type the root has.
+  if (plans.every(({ kind }) => kind === 'typename')) return undefined;
   const { budget } = ctx.request;
   const run: Run = { ctx, account: accountSql(ctx.caller.account.id), variables, times: 1, tally };
   const roots = await Promise.all(plans.flatMap((plan) => (plan.kind === 'typename' ? [] : [rootSql(run, plan)])));
-  if (roots.length === 0) return undefined;
   const selects = roots.map(({ tables = emptySql, parts, from }) => {
     const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);
     return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
