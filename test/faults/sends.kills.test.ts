@@ -107,10 +107,21 @@ async function killAmidAll(): Promise<void> {
   });
 }
 
+/** What the mail server left without an answer is tried again after a minute: at once here, if it was the other process's. */
+async function bringForward(): Promise<void> {
+  const client = new pg.Client(crm.databaseUrl);
+  await client.connect();
+  await client.query("update messages set due_at = now() - interval '1 second' where due_at > now() and leased_until is null");
+  await client.end();
+}
+
 /** Each has one message, which is sent, and one file. */
 async function expectOneEach(all: Loose[]): Promise<void> {
-  const states = async () => (await Promise.all(all.map((one) => outcome(one)))).map((one) => JSON.stringify(one));
-  await eventually(async () => (await states()).every((state) => state === '[["sent",null]]'), patience);
+  const areSent = async () => {
+    await bringForward();
+    return (await Promise.all(all.map(outcome))).every((one) => JSON.stringify(one) === '[["sent",null]]');
+  };
+  await eventually(areSent, patience);
   expect(all.map(({ email }) => vendors.sentTo(email).length)).toEqual(all.map(() => 1));
 }
 
