@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
+import { rawBody } from '../http/callbacks.js';
 import { anyBodies } from '../http/hardening.js';
 import { inOneTurn } from '../http/largeJson.js';
 import { allow } from '../kernel/access/access.js';
@@ -121,8 +122,6 @@ const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: Fastify
 };
 
 const own = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const { status, type, headers, body } = await answerRaw(mounted, request.ctx, rawRequest(request));
-  reply.status(status ?? mounted.row.status).type(type ?? json);
-  reply.headers(headers ?? {});
-  return body;
+  const answered = await answerRaw(mounted, request.ctx, rawRequest(request));
+  return rawBody(reply, { ...answered, status: answered.status ?? mounted.row.status });
 };

@@ -20,16 +20,19 @@ export interface RecordPlan {
 
 interface Composed {
   whole: Template;
-  /** The same as `''` where it has more than so many bytes. */
+  /** The same; `tooMuch` where it has more than so many bytes. */
   bounded: Template;
   records: number;
 }
 
-/** The text of a record, `null` where it is not there; '' for one that has more than `bytes`. */
-export const textOfRecord = (row: Sql): Sql => sql`select coalesce((${row})::text, 'null') as part`;
+/** The text of a record; `null` where it is not there. */
+const textOfRecord = (row: Sql): Sql => sql`select coalesce((${row})::text, 'null') as part`;
+
+/** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
+export const tooMuch = '';
 
 /** A text, or `tooMuch` where it has more bytes. Without the offset PostgreSQL would run the query in both places of its part. */
-export const withinBytes = (query: Sql, bytes: Sql, tooMuch: string): Sql =>
+export const withinBytes = (query: Sql, bytes: Sql): Sql =>
   sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${tooMuch} end as part from (${query} offset 0) s`;
 
 export function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
@@ -75,6 +78,6 @@ async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
   const tally: Tally = { isPlanned: true, records: 0, mostRecords: Number.POSITIVE_INFINITY };
   const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
   const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
-  const bounded = withinBytes(whole, slot('bytes', 'int'), '');
+  const bounded = withinBytes(whole, slot('bytes', 'int'));
   return { whole: new Template(whole), bounded: new Template(bounded), records: tally.records };
 }

@@ -10,7 +10,7 @@ import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
 import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from './collect.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
-import { fixedStatement, isFixed, type RecordPlan, recordSql, withinBytes } from './printRecord.js';
+import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
 import { pageParts, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
@@ -30,9 +30,6 @@ export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedDat
 
 // JSON never holds it: it stands between the parts of an answer.
 const between = '\x1e';
-
-/** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
-const tooMuch = '';
 
 /** What one statement prints at most: nothing else is answered meanwhile where the database is in this process. */
 const mostPrinted = 10_000;
@@ -140,7 +137,7 @@ async function composed(plans: readonly RootPlan[], ctx: Context, variables: Var
     return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
-  return { query: budget ? withinBytes(query, sql`${budget.mostBytes}::int`, tooMuch) : query, printing: roots };
+  return { query: budget ? withinBytes(query, sql`${budget.mostBytes}::int`) : query, printing: roots };
 }
 
 /** The parts of several selects as one text. */

@@ -134,7 +134,7 @@ export function usersOf({ nodes }: DraftGraph): string[] {
     if (kind === 'agent') return [userId];
     return kind === 'group' && Array.isArray(members) ? members.map((member) => (isObject(member) ? member.userId : null)) : [];
   });
-  return [...new Set(ids.filter((id): id is string => typeof id === 'string' && isUuid(id)))];
+  return [...new Set(ids.filter(isUuid))];
 }
 
 /** Where a graph may forward to. */
