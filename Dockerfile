@@ -6,7 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY prisma prisma
 COPY schema schema
 COPY src src
-COPY .ci/build.mjs .ci/client.mjs .ci/
+COPY .ci/build.mjs .ci/client.mjs .ci/client.sources.mjs .ci/
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim

@@ -2,8 +2,8 @@ const transform = '<rootDir>/test/support/transform.mjs';
 
 // What starts no server, or one on the embedded database whatever DATABASE_URL says, is the same on both databases: it runs once.
 const alike = [
-  ...['/test/arch/', '/test/clients/bin\\.', '/test/faults/(retries|start)\\.', '/test/rules/egress\\.'],
-  '/test/unit/(addresses|fields|largeJson|query|recordTypes|turnQueue|values|zones)\\.',
+  ...['/test/arch/', '/test/clients/(bin|tools)\\.', '/test/faults/(retries|start)\\.', '/test/rules/egress\\.'],
+  '/test/unit/(addresses|crypto|fields|image|largeJson|query|recordTypes|turnQueue|values|zones)\\.',
 ];
 
 export default {

@@ -1,13 +1,13 @@
 /**
  * `npm run build`: makes the Prisma client and compiles into dist/, each only when what it is made from has changed. What was
  * made from what is noted in dist/.build.json as hashes of contents, so that a checkout or a copied folder cannot look newer
- * than it is. When nothing has changed no tool is started, and it takes less than 100 ms.
+ * than it is. When nothing has changed no tool is started.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientSources, makeClient } from './client.mjs';
+import { clientSources } from './client.sources.mjs';
 
 const stampFile = 'dist/.build.json';
 const clientFolder = 'src/generated/prisma';
@@ -134,7 +134,7 @@ const settings = hashOf(settingFiles);
 const contract = existsSync('src/client') ? hashOf(clientSources) : '';
 const hasClient = before.client === client && existsSync(`${clientFolder}/client.ts`);
 const hasContract = contract === '' || (before.contract === contract && existsSync('src/generated/client/rest.ts'));
-if (!hasContract) await makeClient();
+if (!hasContract) await (await import('./client.mjs')).makeClient();
 const hasCode = before.settings === settings && before.code === codeHash() && isComplete() && leftOver().length === 0;
 const hasPages = !existsSync('src/pages') || (before.pages === pageHash() && existsSync('dist/pages/index.html'));
 

@@ -1,10 +1,10 @@
 /** What the client package is made of besides its own lines: types of REST from schema/openapi.json, facts for caches from schema/schema.graphql. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocuments from '@graphql-codegen/typed-document-node';
 import * as operations from '@graphql-codegen/typescript-operations';
 import { buildSchema, getNamedType, isAbstractType, isObjectType, isScalarType, parse } from 'graphql';
+import { pageDocuments } from './client.sources.mjs';
 
 const folder = 'src/generated/client';
 const key = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
@@ -106,14 +106,6 @@ function cacheFacts(schema) {
   return `${lines.join('\n')}\nexport type ScalarName = ${scalars.map((name) => JSON.stringify(name)).join(' | ')};\n`;
 }
 
-const pages = 'src/pages';
-const pageDocuments = existsSync(pages)
-  ? readdirSync(pages)
-      .filter((name) => name.endsWith('.graphql'))
-      .sort()
-      .map((name) => join(pages, name))
-  : [];
-
 /** The documents of the pages, parsed, with the types of their variables and results. */
 async function typedPages(schema) {
   return codegen({
@@ -143,6 +135,3 @@ export async function makeClient() {
   writeFileSync(`${folder}/cache.ts`, cacheFacts(buildSchema(readFileSync('schema/schema.graphql', 'utf8'))));
   if (pageDocuments.length > 0) writeFileSync(`${folder}/pages.ts`, await typedPages(parse(readFileSync('schema/schema.graphql', 'utf8'))));
 }
-
-/** What it is made from. */
-export const clientSources = ['schema/openapi.json', 'schema/schema.graphql', '.ci/client.mjs', ...pageDocuments].filter(existsSync);

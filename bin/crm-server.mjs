@@ -12,6 +12,6 @@ if (!existsSync(main)) {
 const flags = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
 const settings = { NODE_ENV: 'production', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' };
 const child = spawn(process.execPath, [...flags, main], { stdio: 'inherit', env: { ...settings, ...process.env } });
-// A terminal signals both; whoever signals this process alone means the server.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => signal === 'SIGTERM' && child.kill(signal));
+// Ctrl-C in a terminal reaches both, and a second signal would end the server at once; whoever else signals means the server.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => (signal === 'SIGTERM' || !process.stdin.isTTY) && child.kill(signal));
 child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 0)));

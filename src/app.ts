@@ -26,13 +26,13 @@ import { registryOf } from './kernel/module/module.js';
 import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
 import { CommitBatcher } from './kernel/writes/commitBatcher.js';
 import { identify } from './modules/auth/auth.identify.js';
-import { mailsSent } from './modules/auth/auth.mail.js';
+import { mailsSentInTime } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
 import { modules } from './modules.js';
 import { Catalog } from './rest/catalog.js';
 import { basePath, mountRest, sofaFor } from './rest/mount.js';
 import { openApiDocument } from './rest/openapi.js';
-import { bindRows, type MountedRow } from './rest/table.js';
+import { type BoundEndpoint, bindEndpoints } from './rest/table.js';
 import { simulatedVendors, vendorsFor } from './vendors/index.js';
 import { Background } from './workers/background.js';
 
@@ -56,7 +56,7 @@ const patienceMs = 2000;
 export interface Server {
   app: App;
   schema: GraphQLSchema;
-  rows: readonly MountedRow[];
+  endpoints: readonly BoundEndpoint[];
   http: FastifyInstance;
   metrics: Metrics;
   /** Loads what a first request needs and a start does not, so that nobody waits for it. */
@@ -77,16 +77,16 @@ function buildContract() {
   const schema = buildSchema(modules);
   const documents = new Documents(schema);
   const catalog = new Catalog();
-  const rows = bindRows([...modules, catalog.module], schema, documents);
+  const endpoints = bindEndpoints([...modules, catalog.module], schema, documents);
   let openapi: ReturnType<typeof openApiDocument> | undefined;
   const contract = {
     schema,
     documents,
-    rows,
-    sofa: sofaFor(rows),
+    endpoints,
+    sofa: sofaFor(endpoints),
     /** Made when it is first asked for. */
     get openapi() {
-      openapi ??= openApiDocument(schema, rows, basePath);
+      openapi ??= openApiDocument(schema, endpoints, basePath);
       return openapi;
     },
   };
@@ -96,15 +96,15 @@ function buildContract() {
 
 /** The composition root: the only place that knows every layer. */
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
-  const log = overrides.log ?? pino({ level: config.logLevel });
+  const { clock = systemClock, log = pino({ level: config.logLevel }), image } = overrides;
   const metrics = new Metrics();
   const simulated = simulatedOutside(config, log);
+  warnOfLinks(config, log);
   const persisted = new PersistedDocuments(config.graphql);
-  const { schema, rows } = contract();
-  const { databaseUrl: url, dataDir } = config;
-  const database = await openDatabase({ url, dataDir, image: overrides.image, onStatement: () => metrics.queries.inc(), log });
+  const { schema, endpoints } = contract();
+  const { databaseUrl: url, databasePool: pool, dataDir } = config;
+  const database = await openDatabase({ url, pool, dataDir, image, onStatement: () => metrics.queries.inc(), log });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
-  const clock = overrides.clock ?? systemClock;
   const background = new Background(config, database, redis, log);
   const whole = { ...config, secretKey: secretKeyOf(config, clock) };
   const app: App = {
@@ -113,7 +113,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     log,
     database,
     commits: new CommitBatcher(database, config.batching.commits ? undefined : Number.POSITIVE_INFINITY),
-    reads: new LookupBatcher(database, config.batching.lookups ? undefined : Number.POSITIVE_INFINITY),
+    // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
+    reads: new LookupBatcher(database, config.batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
     longReads: new TurnQueue(longReads),
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
@@ -138,18 +139,18 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
 
   const close = async () => {
     app.ready = false;
+    background.rest();
     await connections.calm(patienceMs);
     app.stopping = true;
     await http.close();
     await apollo?.stop();
-    await background.stop();
-    await mailsSent();
+    await Promise.all([background.stop(), mailsSentInTime(log)]);
     for (const vendor of [app.vendors.email, app.vendors.sms, app.vendors.line]) vendor.close();
     await app.egress.close();
     redis?.disconnect();
     await database.close();
   };
-  return { app, schema, rows, http, metrics, warm: () => warm(app), close };
+  return { app, schema, endpoints, http, metrics, warm: () => warm(app), close };
 }
 
 async function warm({ database, config }: App): Promise<void> {
@@ -164,13 +165,13 @@ interface Parts {
 }
 
 async function openDoors(http: FastifyInstance, { app, metrics, persisted }: Parts) {
-  const { schema, documents, rows, sofa } = contract();
+  const { schema, documents, endpoints, sofa } = contract();
   const apollo = graphqlServer(schema, documents);
   await apollo.start();
   const front = app.config.pages ? mountFront(http, { app, schema, demo: () => app.demo }) : undefined;
   mountGraphQL(http, { apollo, persisted, page: front?.graphiql });
   mountSubscriptions(http, { app, schema, apollo, persisted, identify, recheck, metrics });
-  mountRest(http, rows, sofa);
+  mountRest(http, endpoints, sofa);
   if (app.config.board) mountBoard(http);
   await mountCallbacks(http, modules);
   return apollo;
@@ -184,10 +185,20 @@ function simulatedOutside(config: Config, log: Logger): string[] {
   return simulated;
 }
 
+/** A worker serves no page: what it takes for its own address leads nowhere. */
+function warnOfLinks({ role, isPublicUrlGiven, publicUrl }: Config, log: Logger): void {
+  if (role === 'worker' && !isPublicUrlGiven) log.warn(`PUBLIC_URL is not set: links in what this worker sends lead to ${publicUrl}`);
+}
+
 function showQueues(metrics: Metrics, background: Background) {
   const waiting = (figure: 'count' | 'age') => async () =>
     (await background.waiting()).map((queue) => ({ labels: { queue: queue.queue }, value: queue[figure] }));
-  metrics.figures('queue_depth', 'What waits: events for their places in the feed, due jobs for a worker', ['queue'], waiting('count'));
+  metrics.figures(
+    'queue_depth',
+    'What waits: events for their places in the feed, due jobs and due rows for a worker',
+    ['queue'],
+    waiting('count'),
+  );
   metrics.figures('queue_age_seconds', 'How long the oldest of it has waited', ['queue'], waiting('age'));
 }
 

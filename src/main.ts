@@ -1,5 +1,6 @@
 import type { Server } from './app.js';
 import { readConfig } from './kernel/base/config.js';
+import { pause } from './kernel/base/pause.js';
 
 // graphql decides while it is loaded how much it checks, and static imports run before any statement of this file: so
 // what loads graphql is imported below.
@@ -11,8 +12,6 @@ const drainMs = 1000;
 const patienceMs = 8_000;
 /** When the process ends even though something refuses to close. */
 const deadlineMs = 14_000;
-
-const wait = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms));
 
 async function start(): Promise<void> {
   const config = readConfig();
@@ -55,7 +54,7 @@ async function stop({ app, http, close }: Server, drain: number): Promise<void> 
   setTimeout(() => process.exit(1), deadlineMs).unref();
   setTimeout(() => http.server.closeAllConnections(), patienceMs).unref();
   app.ready = false;
-  await wait(drain);
+  await pause(drain);
   try {
     await close();
     app.log.info('stopped');

@@ -13,12 +13,10 @@ interface Page {
 }
 /** The pages of a list, each by the cursor that it comes after; the first by none. */
 type Pages = Record<string, Page>;
-interface Asked {
-  args: Record<string, unknown> | null;
-}
+type Asked = { args: Record<string, unknown> | null };
 
 interface Policy {
-  keyFields?: false;
+  keyFields?: (known: Known) => string | undefined;
   fields?: Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
 }
 
@@ -59,8 +57,10 @@ function joined(before: Page, page: Page): Page {
   };
 }
 
-/** Types whose id is another record's, or unique within their record only: they are kept where they stand. */
-const parts = ['Actor', 'Claim', 'DealProduct', 'EventBatch', 'EventCause', 'LineHolder', 'RosterMember', 'VoiceNumber'];
+type Known = Readonly<Record<string, unknown>>;
+
+/** A conversation is known by its contact where that is selected; else it is kept where it stands. */
+const conversationKey = ({ contactId }: Known) => (typeof contactId === 'string' ? `Conversation:${contactId}` : null);
 
 /**
  * How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list that follow each
@@ -68,14 +68,19 @@ const parts = ['Actor', 'Claim', 'DealProduct', 'EventBatch', 'EventCause', 'Lin
  */
 export const apolloCache = {
   possibleTypes: Object.fromEntries(Object.entries(possibleTypes).map(([name, types]) => [name, [...types]])),
-  typePolicies: Object.fromEntries([
-    ...parts.map((type) => [type, { keyFields: false as const }] as const),
-    ...Object.entries(lists).map(([type, fields]) => [
+  typePolicies: Object.fromEntries(
+    Object.entries(lists).map(([type, fields]) => [
       type,
-      { fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge, read }])) },
+      {
+        ...(type === 'Conversation' && { keyFields: (known: Known) => conversationKey(known) ?? undefined }),
+        fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge, read }])),
+      },
     ]),
-  ]) as Record<string, Policy>,
+  ) as Record<string, Policy>,
 };
 
 /** Which types urql's Graphcache need not look for an id in: `cacheExchange({ keys: urqlKeys })`. */
-export const urqlKeys = Object.fromEntries([...withoutId, ...parts].map((name) => [name, () => null]));
+export const urqlKeys: Record<string, (known: Known) => string | null> = {
+  ...Object.fromEntries(withoutId.map((name) => [name, () => null])),
+  Conversation: conversationKey,
+};

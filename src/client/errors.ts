@@ -28,18 +28,8 @@ export type CrmError =
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });
 
-interface Members {
-  code?: unknown;
-  message?: unknown;
-  error?: unknown;
-  details?: unknown;
-  retryAfter?: unknown;
-  requestId?: unknown;
-  extensions?: unknown;
-  errors?: unknown;
-  graphQLErrors?: unknown;
-  bodyText?: unknown;
-}
+type Told = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
+type Members = Partial<Record<Told | 'extensions' | 'errors' | 'graphQLErrors' | 'bodyText', unknown>>;
 
 /** The body that Apollo keeps as text of an answer that is no 200. */
 function parsed(text: unknown): Members | undefined {

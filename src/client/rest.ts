@@ -1,4 +1,4 @@
-import createClient, { type Client, type Middleware } from 'openapi-fetch';
+import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from '../generated/client/rest.js';
 
 export type { components, paths } from '../generated/client/rest.js';
@@ -59,27 +59,18 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
 
 /** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
 export function createRest({ url = '', key, fetch = globalThis.fetch, retries }: RestOptions = {}): Client<paths> {
-  const client = createClient<paths>({
+  return createClient<paths>({
     baseUrl: `${url}/api/v1`,
     fetch: retrying((request) => fetch(request), retries),
     credentials: 'same-origin',
+    headers: key ? { Authorization: `Bearer ${key}` } : {},
   });
-  const authorize: Middleware = {
-    onRequest({ request }) {
-      if (key) request.headers.set('Authorization', `Bearer ${key}`);
-    },
-  };
-  client.use(authorize);
-  return client;
 }
 
 /** A header for a write that is to happen once, however often it is sent: keep the key until its outcome is known. */
 export const once = (key: string = globalThis.crypto.randomUUID()) => ({ 'Idempotency-Key': key });
 
-interface ListPage<T> {
-  data: T[];
-  meta: { next_cursor?: string | null };
-}
+type ListPage<T> = { data: T[]; meta: { next_cursor?: string | null } };
 
 /** All records of a list, page by page: `for await (const contact of allOf((cursor) => …))`, where `ask` answers a page. */
 export async function* allOf<T>(ask: (cursor: string | undefined) => Promise<ListPage<T>>): AsyncGenerator<T> {

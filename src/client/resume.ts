@@ -1,61 +1,62 @@
-import type { Client, ClientOptions } from 'graphql-ws';
-import { applyLive, haveOf, type LiveChanges, type LiveEdge, type LiveRow } from './live.js';
+import type { Client, ClientOptions, SubscribePayload } from 'graphql-ws';
+import { applyLive, haveOf, type LiveChanges, type LiveRow } from './live.js';
 
 type Lists = Record<string, LiveRow<unknown>[]>;
 type Data = Record<string, unknown>;
+type Named = { __typename?: string };
+type List = LiveChanges<Named> & Named;
 
-const isLive = (value: unknown): value is LiveChanges<unknown> =>
-  typeof value === 'object' && value !== null && 'isWhole' in value && 'rows' in value && 'removed' in value;
+/** Whether the operation that is run is a subscription: the word stands outside of all braces, before its name where it has one. */
+function isSubscription({ query, operationName }: SubscribePayload): boolean {
+  let heads = query.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
+  for (let before = ''; before !== heads; ) [before, heads] = [heads, heads.replace(/\{[^{}]*\}/g, ';')];
+  return new RegExp(`(^|;)\\s*subscription\\s*${operationName ?? ''}\\b`).test(heads);
+}
 
 /** The whole lists of a live query after a message, in the shape of its first one. */
 function whole(live: Data, lists: Lists): Data {
-  const entries = Object.entries(live).map(([name, list]) => {
-    if (!isLive(list)) return [name, list];
-    lists[name] = applyLive(lists[name] ?? [], list);
-    const type =
-      (list.rows[0] as { __typename?: string } | undefined)?.__typename ??
-      (list as { __typename?: string }).__typename?.replace(/LivePage$/, 'LiveEdge');
-    const rows = lists[name].map(({ id, version, node }, index): LiveEdge<unknown> => {
-      const edge: LiveEdge<unknown> = { recordId: id, index, change: 'added', version, node };
-      return type ? Object.assign(edge, { __typename: type }) : edge;
-    });
+  const shown = Object.entries(live).map(([name, value]) => {
+    const list = value as List;
+    if (!Array.isArray(list?.rows)) return [name, value];
+    const kept = applyLive(lists[name] ?? [], list);
+    lists[name] = kept;
+    const type = (list.rows[0] as Named | undefined)?.__typename ?? list.__typename?.replace(/LivePage$/, 'LiveEdge');
+    const edge = { change: 'added', ...(type && { __typename: type }) };
+    const rows = kept.map(({ id, ...row }, index) => ({ ...edge, recordId: id, index, ...row }));
     return [name, { ...list, isWhole: true, removed: [], rows }];
   });
-  return Object.fromEntries(entries);
-}
-
-const isLiveDocument = (query: string) => /\blive\s*[({]/.test(query);
-
-/** What a document lacks without which a cut would lose something, before anything came. */
-function lackOf({ query, variables }: { query: string; variables?: Data | null }): string | undefined {
-  const goesOn = /\bafter\s*:\s*\$after\b/.test(query);
-  if (!goesOn || isLiveDocument(query) || variables?.after || /\bready\s*:/.test(query)) return undefined;
-  return 'A subscription that goes on with $after needs ready: true: without it, what happens before the first event is lost with a cut';
+  return Object.fromEntries(shown);
 }
 
 const needed = ['recordId', 'index', 'change', 'version'];
 
-/** The same of a live query, by its result. */
+/** What a live query lacks without which a cut would lose something, by its result. */
 function lackOfLive(live: Data): string | undefined {
-  const lists = Object.entries(live).filter(([, list]) => Array.isArray((list as Data | null)?.rows)) as [
-    string,
-    { rows: Data[] } & Data,
-  ][];
-  const short = lists.find(([, list]) => !isLive(list) || list.rows.some((row) => needed.some((name) => !(name in row))));
-  return short && `${short[0]} must select isWhole removed rows { ${needed.join(' ')} node { … } }`;
+  const isShort = (list: Partial<List> | null) =>
+    list?.rows && !('isWhole' in list && 'removed' in list && list.rows.every((row) => needed.every((name) => name in row)));
+  const name = Object.keys(live).find((key) => isShort(live[key] as Partial<List> | null));
+  return name && `${name} must select isWhole removed rows { ${needed.join(' ')} node { … } }`;
 }
+
+const noReady = 'A subscription that goes on with $after needs ready: true: what happens before its first event is lost with a cut';
+const noId = 'must select id, by that name: it says where to go on after a cut';
 
 /**
  * A client of graphql-ws whose subscriptions go on where they were when the connection comes back, and lose nothing. Declare
  * `$after` and pass it on: `subscription ($after: ID) { dealEvents(after: $after, ready: true) { id kind … } }`, whose first event is
  * of the kind `ready`, and for live queries
  * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
- * each result of these is the whole page, the changes put in. A document that would lose something is refused.
+ * each result of these is the whole page, the changes put in. A document that would lose something is refused. Queries and mutations
+ * pass as they are, and so does all that is asked for by `iterate`.
  */
 export function resuming(client: Client): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
+    if (!isSubscription(payload)) return client.subscribe(payload, sink);
+    const { query, variables } = payload;
+    const isLive = /\blive\s*[({]/.test(query);
+    const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(query);
     // graphql-ws sends this very object again after a cut.
-    const own = { ...payload, variables: { ...payload.variables } as Data };
+    const own = { ...payload, variables: { ...variables } as Data };
     const lists: Lists = {};
     let stop = () => {};
     const refuse = (lack: string) => {
@@ -63,18 +64,15 @@ export function resuming(client: Client): Client {
       sink.error(new Error(lack));
     };
     const next: typeof sink.next = (result) => {
-      const [[name, value] = ['', undefined]] = Object.entries((result.data ?? {}) as Data);
-      const data = value as Data | null | undefined;
-      if (typeof data?.id === 'string') own.variables.after = data.id;
-      const lack = data && isLiveDocument(payload.query) && lackOfLive(data);
+      const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Data | null>);
+      if (!data || !(isLive || goesOn)) return sink.next(result);
+      const lack = isLive ? lackOfLive(data) : typeof data.id !== 'string' && `${name} ${noId}`;
       if (lack) return refuse(lack);
-      if (!data || !Object.values(data).some(isLive)) return sink.next(result);
-      const shown = whole(data, lists);
-      own.variables.after = haveOf(lists);
-      sink.next({ ...result, data: { [name]: shown } as typeof result.data });
+      const shown = isLive ? whole(data, lists) : data;
+      own.variables.after = isLive ? haveOf(lists) : data.id;
+      sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    const lack = lackOf(payload);
-    if (lack) refuse(lack);
+    if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(query)) refuse(noReady);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

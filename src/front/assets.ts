@@ -89,7 +89,7 @@ export class Assets {
   }
 
   mount(server: FastifyInstance): void {
-    server.get('/assets/:version/:name', { config: { bare: true, row: '/assets' } }, (request, reply) => this.#serve(request, reply));
+    server.get('/assets/:version/:name', { config: { bare: true, route: '/assets' } }, (request, reply) => this.#serve(request, reply));
   }
 
   async #serve(request: FastifyRequest, reply: FastifyReply) {

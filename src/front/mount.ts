@@ -37,7 +37,7 @@ export function mountFront(server: FastifyInstance, { app, schema, demo }: Front
   const more = (): [string, string][] => (server.hasRoute({ method: 'GET', url: '/board' }) ? [['/board', 'Board']] : []);
   const shared = () => ({ styles: [assets.urlOf('page.css')], scripts: [assets.urlOf('page.js')] });
   const route = (url: string, handler: (request: FastifyRequest, reply: FastifyReply) => unknown) =>
-    server.get(url, { config: { bare: true, row: url, page: true } }, async (request, reply) => handler(request, reply));
+    server.get(url, { config: { bare: true, route: url, page: true } }, async (request, reply) => handler(request, reply));
 
   route('/', (request, reply) => {
     const access = isFromHere(request) ? demo() : undefined;
@@ -78,7 +78,7 @@ export function mountFront(server: FastifyInstance, { app, schema, demo }: Front
 /** The schema as text, for whoever may ask for it by introspection; in the demo for everybody. */
 function mountSchema(server: FastifyInstance, { config }: App, schema: GraphQLSchema): void {
   let text: string | undefined;
-  server.get('/schema.graphql', { config: { row: '/schema.graphql' } }, async ({ ctx }, reply) => {
+  server.get('/schema.graphql', { config: { route: '/schema.graphql' } }, async ({ ctx }, reply) => {
     if (config.production && !config.seedDemo && !ctx.principal) throw ctx.request.refusal ?? unauthenticated();
     text ??= `${printSchema(lexicographicSortSchema(schema))}\n`;
     reply.type('application/graphql; charset=utf-8').header('Content-Disposition', 'inline; filename="schema.graphql"');
@@ -101,7 +101,7 @@ function home({ config }: App, demo: DemoAccess | undefined, more: readonly [str
 <p>A multi-tenant CRM as an API: contacts, companies, deals, tasks, invoices, messages, calendars, calls, forms, webhooks and workflows.
 One GraphQL schema does the work and is served twice, as GraphQL and as REST.</p>
 <section><h2>Log in</h2>${loginForm(demo)}</section>
-<section><h2>Doors</h2><dl>${rows.map(([href, name, text]) => html`<dt><a href="${href}">${name}</a></dt><dd>${text}</dd>`)}</dl></section>
+<section><h2>APIs and pages</h2><dl>${rows.map(([href, name, text]) => html`<dt><a href="${href}">${name}</a></dt><dd>${text}</dd>`)}</dl></section>
 </main></body>`;
 }
 

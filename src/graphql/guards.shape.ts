@@ -72,6 +72,7 @@ class Shape {
   directives = 0;
   readonly #fragments = new Map<string, SelectionSetNode>();
   readonly #sizes = new Map<SelectionSetNode, Size | 'open'>();
+  readonly #fields = new Map<SelectionSetNode, FieldNode[]>();
 
   constructor(document: DocumentNode) {
     for (const definition of document.definitions) {
@@ -97,12 +98,16 @@ class Shape {
   }
 
   /** The fields of a selection, those in fragments included; only after `of` has found it free of cycles, and not too large. */
-  fieldsOf({ selections }: SelectionSetNode): FieldNode[] {
-    return selections.flatMap((selection) => {
+  fieldsOf(set: SelectionSetNode): FieldNode[] {
+    const known = this.#fields.get(set);
+    if (known) return known;
+    const fields = set.selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
       const inner = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
       return inner ? this.fieldsOf(inner) : [];
     });
+    this.#fields.set(set, fields);
+    return fields;
   }
 
   /**
@@ -135,7 +140,7 @@ class Shape {
 
   #spread(selection: Exclude<SelectionSetNode['selections'][number], FieldNode>): Size {
     const set = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
-    // A fragment that is not there is for the validation to name.
-    return set ? this.of(set) : { depth: 0, fields: 0, aliases: 0 };
+    // A fragment that is not there is for the validation to name. It counts, so that fragments of it cannot double for ever.
+    return set ? this.of(set) : { depth: 0, fields: 1, aliases: 0 };
   }
 }

@@ -9,6 +9,7 @@ import {
   OperationTypeNode,
   parse,
   type SelectionSetNode,
+  separateOperations,
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -18,7 +19,9 @@ import { AppError, badRequest, check, unauthenticated } from '../kernel/base/err
 import type { Context } from '../kernel/context/context.js';
 import { toGraphQLError } from './errors.js';
 import { type Cost, costOf } from './guards.cost.js';
+import { placesOf } from './guards.place.js';
 import { checkShape, checkText } from './guards.shape.js';
+import { checkVariables } from './guards.variables.js';
 
 /** A request of GraphQL as it came, whichever transport brought it. */
 export interface Incoming {
@@ -39,11 +42,15 @@ interface Passed {
   isPublic: boolean;
   /** The costs of its operations that are the same whatever the variables. */
   costs: Map<OperationDefinitionNode, Cost>;
+  /** Each of its operations alone. */
+  own: Map<OperationDefinitionNode, DocumentNode>;
 }
 
 /** A document that was refused, and so is again. */
 interface Refused {
   refusal: Refusal;
+  /** Whether nobody's credentials are needed for its root fields; undefined where it was refused before anybody looked. */
+  isPublic?: boolean;
 }
 
 type Refusal = AppError | Invalid | GraphQLError;
@@ -74,17 +81,28 @@ export function admit(schema: GraphQLSchema, { query, operationName, variables }
   let estimated = 0;
   try {
     const passed = known(query, ctx) ?? pass(schema, query, ctx);
-    const { document, costs } = passed;
-    const operation = getOperationAST(document, operationName);
+    checkVariables(variables ?? {});
+    const { costs } = passed;
+    const operation = getOperationAST(passed.document, operationName);
     check(operation, () => badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run'));
-    const cost = costs.get(operation) ?? costOf(schema, document, operation, variables ?? {});
+    const cost = costs.get(operation) ?? costOf(schema, passed.document, operation, variables ?? {});
     if (!cost.varies) costs.set(operation, cost);
     estimated = cost.records;
     checkCost(cost, operation, ctx);
-    return { document, operation, estimated };
+    return { document: ownOf(passed, operation), operation, estimated };
   } catch (error) {
     return { estimated, errors: asErrors(error, ctx) };
   }
+}
+
+/** An operation and the fragments that it reaches: what others of the document need and say is no matter of it. */
+function ownOf({ document, own }: Passed, operation: OperationDefinitionNode): DocumentNode {
+  const known = own.get(operation);
+  if (known) return known;
+  const isAlone = document.definitions.every((definition) => definition === operation || definition.kind !== Kind.OPERATION_DEFINITION);
+  const made = isAlone ? document : separateOperations(document)[operation.name?.value ?? '']!;
+  own.set(operation, made);
+  return made;
 }
 
 /** Outside production nobody is a stranger; in it, who comes without credentials is. */
@@ -105,10 +123,15 @@ function checkCost({ records, dearest, most: dear }: Cost, { operation }: Operat
 class Invalid extends Error {
   readonly errors: GraphQLError[];
 
-  constructor(errors: readonly GraphQLError[]) {
+  constructor(schema: GraphQLSchema, document: DocumentNode, errors: readonly GraphQLError[]) {
     super('invalid document');
+    const places = placesOf(schema, document, errors);
     // Without their nodes, which hold the whole document.
-    this.errors = errors.map(({ message, source, positions }) => new GraphQLError(message, { source, positions }));
+    this.errors = errors.map(({ message, source, positions }, i) => {
+      const field = places[i];
+      const told = field ? { message: `${field}: ${message}`, extensions: { field } } : { message };
+      return new GraphQLError(told.message, { source, positions, extensions: told.extensions });
+    });
   }
 }
 
@@ -116,8 +139,8 @@ class Invalid extends Error {
 function known(query: string, ctx: Context): Passed | undefined {
   const kept = cacheOf(ctx).get(query);
   if (!kept) return undefined;
+  if (kept.isPublic !== undefined) checkCaller(ctx, kept.isPublic);
   if ('refusal' in kept) throw kept.refusal;
-  checkCaller(ctx, kept.isPublic);
   return kept;
 }
 
@@ -131,20 +154,21 @@ function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
     cacheOf(ctx).set(query, kept, { size: query.length + 1 });
     return kept;
   };
+  let isPublic: boolean | undefined;
   try {
     const limits = ctx.app.config.graphql;
     check(query.length <= maxText, () => badRequest(`The document is longer than ${maxText} characters; pass values as variables`));
     checkText(query, limits);
     const document = parse(query);
     checkShape(document, limits);
-    const isPublic = needsNobody(schema, document, ctx.app.config.production);
+    isPublic = needsNobody(schema, document, ctx.app.config.production);
     checkCaller(ctx, isPublic);
     const errors = validate(schema, document, undefined, { maxErrors: 10 });
-    if (errors.length > 0) throw new Invalid(errors);
-    return keep({ document, isPublic, costs: new Map() });
+    if (errors.length > 0) throw new Invalid(schema, document, errors);
+    return keep({ document, isPublic, costs: new Map(), own: new Map() });
   } catch (refusal) {
     // Who may not ask is the caller's matter: only what is wrong with the document is remembered of it.
-    if (isRefusal(refusal) && (!(refusal instanceof AppError) || refusal.code === 'invalid_request')) keep({ refusal });
+    if (isRefusal(refusal) && (!(refusal instanceof AppError) || refusal.code === 'invalid_request')) keep({ refusal, isPublic });
     throw refusal;
   }
 }
@@ -170,9 +194,9 @@ function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   if (error instanceof AppError) return [toGraphQLError(error, ctx.request.id)];
   const errors = error instanceof Invalid ? error.errors : error instanceof GraphQLError ? [error] : undefined;
   if (!errors) throw error;
-  const extensions = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
-  return errors.map(({ message, source, positions }) => {
+  const common = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
+  return errors.map(({ message, source, positions, extensions }) => {
     const text = isStranger(ctx) ? message.replace(/ Did you mean .*\?$/s, '') : message;
-    return new GraphQLError(text, { source, positions, extensions });
+    return new GraphQLError(text, { source, positions, extensions: { ...common, ...extensions } });
   });
 }

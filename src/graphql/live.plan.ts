@@ -16,7 +16,8 @@ import {
 import { badRequest, check } from '../kernel/base/errors.js';
 import { collect, fragmentsOf, type Source } from '../kernel/lists/collect.js';
 import type { AnyTable } from '../kernel/lists/window.js';
-import { below, type Computed } from './live.below.js';
+import { memberOf } from '../kernel/model/fieldRules.js';
+import { type Computed, nestedSelection } from './live.nested.js';
 import { mostLists } from './live.types.js';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -113,7 +114,7 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
   const shown = members.flatMap(({ rows }) => rows ?? []).filter((row) => row.name === 'node');
   check(shown.length <= 1, () => badRequest(`${key} selects node under several names: once is enough`));
   const hasRows = members.some(({ rows }) => rows);
-  if (hasRows) selections.unshift(nodesOf(inner));
+  if (hasRows) selections.unshift(nodesOf(record, inner));
   const field: FieldNode = { ...node, alias: name(key), directives: [], selectionSet: { kind: Kind.SELECTION_SET, selections } };
   const list = {
     key,
@@ -121,7 +122,7 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
     args: getArgumentValues(live, node, source.conditions),
     members,
     hasRows,
-    ...below(source, record, inner),
+    ...nestedSelection(source, record, inner),
   };
   return { list, field };
 }
@@ -133,7 +134,17 @@ const field = (of: string, alias?: string, selections?: readonly SelectionNode[]
   ...(selections && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
 });
 
-const nodesOf = (selections: readonly SelectionNode[]): FieldNode => field('nodes', 'nodes', [field('id', idKey), ...selections]);
+const nodesOf = (record: GraphQLObjectType, selections: readonly SelectionNode[]): FieldNode =>
+  field('nodes', 'nodes', [field(keyOf(record), idKey), ...selections]);
+
+/** The field of a record by which its rows are known: the contact's id of a conversation, which has none of its own. */
+function keyOf(record: GraphQLObjectType): string {
+  const fields = record.getFields();
+  const table = record.extensions.table as AnyTable | undefined;
+  const key = fields.id ?? (table && Object.values(fields).find((one) => table.columnOf(memberOf(one)) === `t.${table.key}`));
+  if (!key) throw new Error(`Nothing says by what records of the type ${record.name} are known`);
+  return key.name;
+}
 
 /** The fragments that a selection leads to. */
 function reachable(all: ReadonlyMap<string, FragmentDefinitionNode>, set: SelectionSetNode): FragmentDefinitionNode[] {

@@ -17,7 +17,7 @@ export interface ReadList {
 }
 
 /** What a client has of a page: its ids with their versions, in their order. */
-export type Had = ReadonlyMap<string, string>;
+export type ClientState = ReadonlyMap<string, string>;
 
 const versionOf = (text: string) => createHash('sha1').update(text).digest('base64url').slice(0, 12);
 
@@ -66,7 +66,7 @@ function readList(text: string): ReadList {
   return { rows, rest };
 }
 
-export const hadOf = ({ rows }: ReadList): Had => new Map(rows.map(({ id, version }) => [id, version]));
+export const clientStateOf = ({ rows }: ReadList): ClientState => new Map(rows.map(({ id, version }) => [id, version]));
 
 /** Whether two pages are the same. */
 export const isSame = (one: ReadList, other: ReadList): boolean =>
@@ -75,7 +75,7 @@ export const isSame = (one: ReadList, other: ReadList): boolean =>
   JSON.stringify(one.rest) === JSON.stringify(other.rest);
 
 /** What of a page is another than what somebody has, as the JSON text of the list's answer. Without `had` it is the whole page. */
-export function listText({ members }: ListPlan, { rows, rest }: ReadList, had: Had | undefined, type: string): string {
+export function listText({ members }: ListPlan, { rows, rest }: ReadList, had: ClientState | undefined, type: string): string {
   const kept = had && keptIn(rows, had);
   const now = new Set(rows.map(({ id }) => id));
   const removed = had ? [...had.keys()].filter((id) => !now.has(id)) : [];
@@ -101,7 +101,7 @@ export function listText({ members }: ListPlan, { rows, rest }: ReadList, had: H
 }
 
 /** The records that stay where they are: the longest run of them that stands in the same order as before. */
-function keptIn(rows: readonly Row[], had: Had): Set<string> {
+function keptIn(rows: readonly Row[], had: ClientState): Set<string> {
   const places = new Map([...had.keys()].map((id, i) => [id, i]));
   const known = rows.filter(({ id }) => places.has(id));
   // The last of the best run of each length, and what stands before each.

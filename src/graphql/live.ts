@@ -2,39 +2,38 @@ import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphq
 import { Budget } from '../kernel/base/budget.js';
 import { AppError } from '../kernel/base/errors.js';
 import { nextTurn } from '../kernel/base/jsonText.js';
+import { pause } from '../kernel/base/pause.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
 import { causeOf, type Operation, run } from '../kernel/operations/operation.js';
-import { Concern, Narrowed } from './live.concern.js';
+import { EqualityFilters, QueryDependencies } from './live.dependencies.js';
 import type { LivePlan } from './live.plan.js';
-import { type Had, hadOf, isSame, listText, type ReadList, readLists } from './live.rows.js';
+import { type ClientState, clientStateOf, isSame, listText, type ReadList, readLists } from './live.rows.js';
 import type { AccountFeed } from './subscriptions.feed.js';
-import { type Sink, sentInOneTurn } from './subscriptions.group.js';
+import { retryMs, type Sink, sentInOneTurn } from './subscriptions.group.js';
 
-/** After a fault of the database. */
-const retryMs = 250;
 /** A state this young is given to who comes: what was committed before is in it, but for a moment. */
 const freshMs = 50;
 
 /** What a subscriber has of each list, by its key. */
-export type HadLists = ReadonlyMap<string, Had>;
+export type ClientStates = ReadonlyMap<string, ClientState>;
 
 /** What the live query came to at one moment. Somebody who has an older one is told what became of it. */
 class State {
-  readonly had: HadLists;
+  readonly had: ClientStates;
   readonly #texts = new WeakMap<object, string>();
 
   constructor(
     readonly lists: ReadonlyMap<string, ReadList>,
     readonly position: string,
   ) {
-    this.had = new Map([...lists].map(([key, list]) => [key, hadOf(list)]));
+    this.had = new Map([...lists].map(([key, list]) => [key, clientStateOf(list)]));
   }
 
   /** The message that makes of what somebody has what it is now; the same text for all who have the same. */
-  textFrom(had: HadLists, print: (had: HadLists) => string): string {
+  textFrom(had: ClientStates, print: (had: ClientStates) => string): string {
     const text = this.#texts.get(had) ?? print(had);
     this.#texts.set(had, text);
     return text;
@@ -43,7 +42,7 @@ class State {
 
 interface Member {
   sink: Sink;
-  had: HadLists;
+  had: ClientStates;
   /** What was sent last; none before the first message. */
   sent?: State;
   isSending: boolean;
@@ -71,8 +70,8 @@ export class LiveQuery {
   #ranAt = 0;
   #isRunning = false;
   #isDirty = true;
-  #concern: Concern;
-  readonly #lists: readonly Narrowed[];
+  #dependencies: QueryDependencies;
+  readonly #lists: readonly EqualityFilters[];
 
   constructor(
     private readonly app: App,
@@ -82,8 +81,8 @@ export class LiveQuery {
     private readonly position: () => bigint,
   ) {
     const ctx = new Context(app, { id: 'live', ip: '127.0.0.1' }, shared.principal);
-    this.#lists = shared.plan.lists.map((list) => new Narrowed(ctx, list));
-    this.#concern = new Concern(app, this.#lists);
+    this.#lists = shared.plan.lists.map((list) => new EqualityFilters(ctx, list));
+    this.#dependencies = new QueryDependencies(app, this.#lists);
   }
 
   get size(): number {
@@ -91,7 +90,7 @@ export class LiveQuery {
   }
 
   /** Somebody who has this of it comes. Returns the way out. */
-  join(sink: Sink, had: HadLists): () => void {
+  join(sink: Sink, had: ClientStates): () => void {
     const member: Member = { sink, had, isSending: false, left: false };
     this.#members.add(member);
     const isFresh = this.#state && !this.#isDirty && !this.#isRunning && Date.now() - this.#ranAt <= freshMs;
@@ -106,7 +105,7 @@ export class LiveQuery {
 
   /** These events happened. */
   deliver(events: readonly FeedEvent[]): void {
-    if (this.#isRunning || events.some((event) => this.#concern.isBy(event))) this.#isDirty = true;
+    if (this.#isRunning || events.some((event) => this.#dependencies.isBy(event))) this.#isDirty = true;
     this.#go();
   }
 
@@ -137,13 +136,13 @@ export class LiveQuery {
     await nextTurn();
     const { query, variables, principal, cost, plan } = this.shared;
     const budget = new Budget(this.app.config.graphql, cost);
-    const concern = new Concern(this.app, this.#lists);
-    const request = { id: 'live', ip: '127.0.0.1', budget, reads: (text: string) => concern.note(text) };
+    const dependencies = new QueryDependencies(this.app, this.#lists);
+    const request = { id: 'live', ip: '127.0.0.1', budget, reads: (text: string) => dependencies.note(text) };
     const ctx = new Context(this.app, request, principal);
     const { data, errors } = await run(query, ctx, variables);
     if (budget.refusal) throw budget.refusal;
     if (errors?.length || !data) throw (errors?.[0] && causeOf(errors[0])) ?? errors?.[0] ?? new Error('a live query answered nothing');
-    this.#concern = concern;
+    this.#dependencies = dependencies;
     const lists = readLists(plan.lists, data);
     budget.print([...lists.values()].reduce((sum, { rows }) => sum + rows.reduce((all, { text }) => all + text.length, 0), 0));
     return lists;
@@ -156,7 +155,7 @@ export class LiveQuery {
     if (!known) this.app.log.error({ err: error }, 'a live query failed');
     if (reason.code !== 'unavailable') return this.#fail(reason);
     this.app.log.warn({ err: error }, 'a live query could not be read');
-    await new Promise((resume) => setTimeout(resume, retryMs));
+    await pause(retryMs);
   }
 
   #fail(reason: AppError): void {
@@ -193,7 +192,7 @@ export class LiveQuery {
     return text.length;
   }
 
-  #print({ lists, position }: State, had: HadLists): string {
+  #print({ lists, position }: State, had: ClientStates): string {
     const { plan, schema } = this.shared;
     const live = schema.getType('Live') as GraphQLObjectType;
     const members = plan.members.map(({ key, name, list }) => {
@@ -216,7 +215,7 @@ export class LiveQueries {
   ) {}
 
   /** Joins the live query of a key, which begins with its first subscriber. Returns the way out. */
-  join(feed: AccountFeed, key: string, shared: LiveShared, sink: Sink, had: HadLists): () => void {
+  join(feed: AccountFeed, key: string, shared: LiveShared, sink: Sink, had: ClientStates): () => void {
     const running = this.#running.get(key) ?? this.#begin(feed, shared);
     this.#running.set(key, running);
     const leave = running.query.join(sink, had);

@@ -32,7 +32,7 @@ export function mountGraphQL(server: FastifyInstance, door: Door): void {
     method: ['GET', 'POST'],
     url: '/graphql',
     exposeHeadRoute: false,
-    config: { row: '/graphql', graphql: true },
+    config: { route: '/graphql', graphql: true },
     handler: (request, reply) => (door.page && isVisit(request) ? door.page(request, reply) : serve(door, request, reply)),
   });
 }

@@ -1,15 +1,13 @@
+import { acceptedIn } from '../http/acceptHeader.js';
+
 /** The media type of GraphQL over HTTP, under which a status tells whether there are data. */
 export const graphqlResponse = 'application/graphql-response+json';
 
-/** How much a client wants a media type, by its Accept header; undefined where it does not name it. */
+/** How much a client wants a media type, by its Accept header, and where it names it; undefined where it does not. */
 function weightOf(accept: string, type: string): { q: number; at: number } | undefined {
-  for (const [at, entry] of accept.toLowerCase().split(',').entries()) {
-    const [name, ...parameters] = entry.split(';').map((part) => part.trim());
-    if (name !== type) continue;
-    const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    return { q: q === undefined ? 1 : Number(q) || 0, at };
-  }
-  return undefined;
+  const entries = acceptedIn(accept);
+  const at = entries.findIndex(({ name }) => name === type);
+  return at < 0 ? undefined : { q: entries[at]!.q, at };
 }
 
 /** Whether a client names the type of GraphQL over HTTP, and prefers it to plain JSON: of two that it likes as much, the first. */

@@ -17,10 +17,11 @@ import { declareKinds } from '../kernel/feed/eventFields.js';
 import { typeLists } from '../kernel/lists/listInputs.js';
 import { computedFields, type DeclaredField, relationFields } from '../kernel/lists/relationFields.js';
 import { isConnection } from '../kernel/model/connection.js';
-import { rulesOf } from '../kernel/model/fieldRules.js';
+import { memberOf, rulesOf } from '../kernel/model/fieldRules.js';
 import { typeOfNode } from '../kernel/model/node.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
+import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
 
@@ -30,21 +31,23 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   declareKinds(feeds.map((feed) => feed.of));
   const declared = modules.flatMap(declaredFields);
   const resolvers = [...modules.flatMap((m) => m.resolvers), ...[...feeds, ...declared].map(({ resolver }) => resolver)];
-  const built = buildSchemaSync({
-    resolvers: resolvers as never,
-    validate: false,
-    // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
-    skipCheck: true,
-    scalarsMap: [
-      { type: Date, scalar: DateTime },
-      { type: Object, scalar: Json },
-    ],
-    // Every subscription brings its own source; TypeGraphQL asks for this one all the same.
-    pubSub: {
-      publish: () => undefined,
-      subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }),
-    },
-  });
+  const built = withPlannedInputs(() =>
+    buildSchemaSync({
+      resolvers: resolvers as never,
+      validate: false,
+      // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
+      skipCheck: true,
+      scalarsMap: [
+        { type: Date, scalar: DateTime },
+        { type: Object, scalar: Json },
+      ],
+      // Every subscription brings its own source; TypeGraphQL asks for this one all the same.
+      pubSub: {
+        publish: () => undefined,
+        subscribe: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) }),
+      },
+    }),
+  );
   markRootFields(built);
   markResolvedFields(built);
   markTables(built, modules);
@@ -193,12 +196,13 @@ function leavePlainFields(schema: GraphQLSchema) {
   const storage = getMetadataStorage();
   const names = new Map(storage.objectTypes.map(({ target, name }) => [target, name]));
   const resolved = new Set(storage.fieldResolvers.map((one) => `${names.get(one.getObjectType!())}.${one.schemaName}`));
-  const renamed = new Set(storage.fields.filter(({ name, schemaName }) => name !== schemaName).map(({ schemaName }) => schemaName));
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || type.name.startsWith('__') || roots.includes(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      if (!resolved.has(`${type.name}.${field.name}`) && !renamed.has(field.name)) field.resolve = undefined;
+      if (resolved.has(`${type.name}.${field.name}`)) continue;
+      const member = memberOf(field);
+      field.resolve = member === field.name ? undefined : (row) => (row as Record<string, unknown>)[member];
     }
   }
 }

@@ -4,7 +4,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type FormattedExecutionResult,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLSchema,
   OperationTypeNode,
   parse,
@@ -13,7 +13,7 @@ import type { RateGate } from '../http/limits.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { Budget } from '../kernel/base/budget.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
-import { jsonSize, Printed, printJson } from '../kernel/base/jsonText.js';
+import { answerSize, Printed, printJson } from '../kernel/base/jsonText.js';
 import { ownPlaceIn, stateOf } from '../kernel/base/trace.js';
 import { type Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
@@ -78,7 +78,7 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
             if (budget.refusal) return refuse([toGraphQLError(budget.refusal, ctx.request.id)]);
             const printable = printErrors(result, ctx);
             noteLimit(response.http, printable);
-            return reply(await printed(printable, contextValue, budget));
+            return reply(await printed(printable, contextValue, (bytes) => (isMutation ? budget.note(bytes) : budget.print(bytes))));
           } catch (error) {
             if (error === budget.refusal) return refuse([toGraphQLError(budget.refusal!, ctx.request.id)]);
             const refusal = refusalOf(error, ctx);
@@ -91,18 +91,14 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
   };
 }
 
-/** A result whose data are within what an answer may have; over HTTP, which takes text, they are printed. */
-async function printed(result: ExecutionResult, { subscribe }: GraphQLContext, budget: Budget): Promise<object> {
+/** A result whose data `hold` allows by their bytes; over HTTP, which takes text, they are printed. */
+async function printed(result: ExecutionResult, { subscribe, ctx }: GraphQLContext, hold: (bytes: number) => void): Promise<object> {
   const data: unknown = result.data;
   if (!data) return result;
-  if (data instanceof Printed) {
-    budget.print(Buffer.byteLength(data.text));
-    return result;
-  }
-  budget.print(jsonSize(data, budget.mostBytes));
-  if (subscribe) return result;
+  hold(answerSize(data, ctx.request.budget?.mostBytes));
+  if (subscribe || data instanceof Printed) return result;
   const text = await printJson(data);
-  budget.print(Buffer.byteLength(text));
+  hold(Buffer.byteLength(text));
   return { ...result, data: new Printed(text) };
 }
 
@@ -117,8 +113,14 @@ function statusByDraft(accept: string | undefined, { http, body }: GraphQLRespon
 
 /** The text of an answer; Apollo's own is indented. */
 function textOf({ errors, data, ...rest }: FormattedExecutionResult): string {
-  const members = Object.entries({ errors, ...rest, data }).filter(([, value]) => value !== undefined);
-  return `{${members.map(([name, value]) => `"${name}":${value instanceof Printed ? value.text : JSON.stringify(value)}`).join()}}`;
+  let text = '';
+  // Added up, since to join what is long copies it.
+  for (const [name, value] of Object.entries({ errors, ...rest, data })) {
+    if (value === undefined) continue;
+    text += `${text ? ',' : '{'}"${name}":`;
+    text += value instanceof Printed ? value.text : JSON.stringify(value);
+  }
+  return text ? `${text}}` : '{}';
 }
 
 /** What is refused before it runs is 200 as GraphQL has it, but for what every HTTP client must see. */
@@ -160,6 +162,8 @@ async function subscribed({ subscribe, subscribesOnly }: GraphQLContext, request
 export function refusalOf(error: unknown, ctx: Context): AppError {
   const known = error instanceof AppError ? error : fromDatabase(error);
   if (known) return known;
+  // What the library itself finds wrong with a document or its variables: nothing of ours was called.
+  if (error instanceof GraphQLError && !error.originalError) return badRequest(error.message);
   ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'unhandled error in an operation');
   return new AppError('internal_error', 'Internal server error');
 }

@@ -2,17 +2,14 @@ import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { AppError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
+import { drained, fullBytes } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
 import type { Callers, Connected } from './subscriptions.callers.js';
 import type { Sink } from './subscriptions.group.js';
 
-/** Bytes that wait for a reader: from the first a replay waits, at the second the socket is closed. */
-const crowdedBytes = 64 * 1024;
-const fullBytes = 1024 * 1024;
-/** How long a replay waits for a reader who takes nothing. */
-const patienceMs = 30_000;
-/** Messages that a client may send in a second. */
+/** Messages that a client may send in a second, and the size of one; a larger one counts as several. */
 const messagesPerSecond = 200;
+export const messageBytes = 64 * 1024;
 /** How long a client has to answer a close, and to read what lies before it; a server that stops waits less. */
 const farewellMs = 5000;
 const goingAway = 1001;
@@ -34,6 +31,8 @@ const codes: Partial<Record<AppError['code'], number>> = {
 export class Connection implements Connected {
   /** Known from `connection_init` on. */
   principal: Principal;
+  /** The operations that it has, by their ids. */
+  readonly #operations = new Map<string, SubscriptionChannel>();
   #leave = () => {};
   #closed: (code: number, reason: string) => void = () => {};
   #isAlive = true;
@@ -43,6 +42,8 @@ export class Connection implements Connected {
   constructor(
     readonly ws: WebSocket,
     readonly caller: { authorization?: string; cookie?: string; ip: string; userAgent?: string },
+    /** It is no stranger's any more. */
+    private readonly known: () => void,
   ) {
     ws.on('error', () => ws.terminate());
     ws.once('close', (code, reason) => this.#gone(code, reason.toString()));
@@ -66,6 +67,7 @@ export class Connection implements Connected {
   admit(callers: Callers, principal: Principal): void {
     this.principal = principal;
     this.#leave = callers.add(this);
+    this.known();
   }
 
   /** What ends with the connection, from the moment that the server closes it or the client is gone. */
@@ -73,7 +75,22 @@ export class Connection implements Connected {
     this.#closed = work;
   }
 
+  /**
+   * An operation comes under an id. A client may take an id again as soon as it has completed it, and graphql-ws knows of one stream
+   * of an id: whatever comes late of the one before is over, or nobody could end it.
+   */
+  began(id: string, channel: SubscriptionChannel): void {
+    this.#operations.get(id)?.end();
+    this.#operations.set(id, channel);
+  }
+
+  ended(id: string, channel: SubscriptionChannel): void {
+    if (this.#operations.get(id) === channel) this.#operations.delete(id);
+  }
+
   #gone(code: number, reason: string) {
+    for (const channel of this.#operations.values()) channel.end();
+    this.#operations.clear();
     this.#leave();
     this.#closed(code, reason);
     this.#closed = () => {};
@@ -87,15 +104,17 @@ export class Connection implements Connected {
       close: (code, reason) => void this.close(code ?? 1000, reason ?? ''),
       onMessage: (work) => {
         this.ws.on('message', (data: RawData) => {
-          if (this.#mayTalk()) work(data.toString()).catch((error: Error) => void this.close(4500, error.message.slice(0, 100)));
+          const text = data.toString();
+          if (this.#mayTalk(text.length)) work(text).catch((error: Error) => void this.close(4500, error.message.slice(0, 100)));
         });
       },
     };
   }
 
-  #mayTalk(): boolean {
+  #mayTalk(size = 0): boolean {
     const second = Math.floor(Date.now() / 1000);
-    this.#messages = second === this.#second ? this.#messages + 1 : 1;
+    if (second !== this.#second) this.#messages = 0;
+    this.#messages += Math.max(1, Math.ceil(size / messageBytes));
     this.#second = second;
     if (this.#messages <= messagesPerSecond) return this.isOpen;
     void this.close(tooManyMessages, 'Too many messages');
@@ -109,12 +128,9 @@ export class Connection implements Connected {
     else this.ws.send(text);
   }
 
-  async drained(): Promise<void> {
-    const begun = Date.now();
-    while (this.ws.bufferedAmount > crowdedBytes && this.isOpen) {
-      if (Date.now() - begun > patienceMs) void this.close(slowReader, 'Too slow');
-      await new Promise((resume) => setTimeout(resume, 10));
-    }
+  drained(): Promise<void> {
+    const giveUp = () => void this.close(slowReader, 'Too slow');
+    return drained({ isOpen: () => this.isOpen, unread: () => this.ws.bufferedAmount, giveUp });
   }
 
   /** Ends a socket that answered nothing since the last time, and asks the others for an answer. */
@@ -149,6 +165,9 @@ export class Connection implements Connected {
  */
 export class SubscriptionChannel implements Sink {
   readonly #head: string;
+  /** Whether it has begun, and whether nobody waits for it any more. */
+  isOpen = false;
+  isOver = false;
   #stop = () => {};
   #finish = () => {};
   #fail = (_reason: Error) => {};
@@ -159,9 +178,10 @@ export class SubscriptionChannel implements Sink {
 
   constructor(
     private readonly connection: Connection,
-    id: string,
+    private readonly id: string,
     private readonly requestId: string,
   ) {
+    connection.began(id, this);
     this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
     // It may fail before graphql-ws looks.
     this.#ended.catch(() => {});
@@ -169,7 +189,17 @@ export class SubscriptionChannel implements Sink {
 
   /** How the subscription is stopped. */
   begun(stop: () => void): void {
-    this.#stop = stop;
+    this.isOpen = true;
+    if (this.isOver) stop();
+    else this.#stop = stop;
+  }
+
+  /** Ends it, without a word to the client. */
+  end(): void {
+    this.isOver = true;
+    this.#stop();
+    this.#finish();
+    this.connection.ended(this.id, this);
   }
 
   send(text: string): void {
@@ -183,6 +213,7 @@ export class SubscriptionChannel implements Sink {
   /** graphql-ws tells the client of it. */
   fail(reason: AppError): void {
     this.#stop();
+    this.connection.ended(this.id, this);
     this.#fail(toGraphQLError(reason, this.requestId));
   }
 
@@ -190,8 +221,7 @@ export class SubscriptionChannel implements Sink {
   stream(): AsyncIterator<never, undefined> & AsyncIterable<never> {
     const over = { done: true as const, value: undefined };
     const end = async () => {
-      this.#stop();
-      this.#finish();
+      this.end();
       return over;
     };
     return {

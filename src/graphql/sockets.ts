@@ -8,20 +8,25 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { clientAddress } from '../http/address.js';
 import { RateGate } from '../http/limits.js';
 import { isOwnOrigin } from '../http/origin.js';
-import { type Identify, sessionCookie } from '../http/server.js';
+import { type Identified, type Identify, sessionCookie } from '../http/server.js';
+import { clientKey } from '../kernel/access/clientKey.js';
+import { limited } from '../kernel/access/rateLimits.js';
 import { AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
 import { Turns } from '../kernel/base/jsonText.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';
+import { mostStateBytes } from './live.clientState.js';
 import { type PersistedDocuments, withoutHash } from './persisted.js';
 import { type GraphQLContext, refusalOf } from './server.js';
-import { Connection, SubscriptionChannel } from './sockets.connection.js';
+import { Connection, messageBytes, SubscriptionChannel } from './sockets.connection.js';
+import { Strangers } from './sockets.strangers.js';
 import type { Callers } from './subscriptions.callers.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const path = '/graphql';
-const frameBytes = 64 * 1024;
+/** The largest message: a document with its variables, and what a live query that resumes says that it has. */
+const frameBytes = messageBytes + mostStateBytes;
 /** Operations that one socket may have running at a time. */
 const operationsPerSocket = 50;
 const initWaitMs = 3000;
@@ -54,6 +59,7 @@ export class Sockets {
     handleProtocols,
   });
   readonly #connections = new Set<Connection>();
+  readonly #strangers: Strangers;
   readonly #protocol: Protocol<Extra>;
   readonly #pulse: NodeJS.Timeout;
 
@@ -62,7 +68,16 @@ export class Sockets {
     http: Server,
   ) {
     this.#protocol = protocolOf(door);
-    http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#strangers = new Strangers(door.app.config.limits);
+    http.on('upgrade', (request, socket, head) => {
+      try {
+        this.#upgrade(request, socket, head);
+      } catch (error) {
+        // Nobody stands above this listener: what it threw would end the process.
+        door.app.log.error({ err: error }, 'an upgrade failed');
+        socket.destroy();
+      }
+    });
     this.#pulse = setInterval(() => {
       for (const connection of this.#connections) connection.pulse();
     }, pulseMs).unref();
@@ -84,17 +99,22 @@ export class Sockets {
     if (caller.cookie && !caller.authorization && !(origin && isOwnOrigin(origin, host, app.config))) {
       return refuse(socket, 403, 'Forbidden', limits);
     }
+    if (this.#strangers.isFull(caller.ip)) return refuse(socket, 429, 'Too Many Requests', { ...limits, 'Retry-After': '1' });
     this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, { ...caller, userAgent: request.headers['user-agent'] }));
   }
 
   #open(ws: WebSocket, caller: Connection['caller']): void {
-    const connection = new Connection(ws, caller);
+    const known = this.#strangers.add(caller.ip);
+    const connection = new Connection(ws, caller, known);
     this.#connections.add(connection);
     const closed = this.#protocol.opened(connection.adapter(), { connection });
     connection.onClosed((code, reason) => {
       void closed(code, reason);
     });
-    ws.once('close', () => this.#connections.delete(connection));
+    ws.once('close', () => {
+      known();
+      this.#connections.delete(connection);
+    });
   }
 
   /** Closes every socket as a server does that goes away. */
@@ -139,10 +159,10 @@ async function connect(door: SocketDoor, connection: Connection, params: Record<
   const given = params?.Authorization ?? params?.authorization ?? caller.authorization;
   const authorization = typeof given === 'string' ? given : undefined;
   try {
-    if (authorization === undefined && !caller.cookie) throw unauthenticated();
     const cookie = authorization === undefined ? caller.cookie : undefined;
-    const { principal, refusal } = await identify(app, { authorization, cookie, ip: caller.ip });
-    if (!principal) throw refusal ?? unauthenticated();
+    const isNobody = authorization === undefined && !cookie;
+    const { principal, refusal } = isNobody ? nobody : await identify(app, { authorization, cookie, ip: caller.ip });
+    if (!principal) throw await refused(app, caller.ip, refusal ?? unauthenticated());
     if (!connection.isOpen) return false;
     connection.admit(callers, principal);
     return true;
@@ -154,6 +174,17 @@ async function connect(door: SocketDoor, connection: Connection, params: Record<
   }
 }
 
+const nobody: Identified = { principal: null };
+
+/**
+ * Why somebody may not connect, or 429 after too many from the address: as many as requests without a key, and counted apart from
+ * these. A page whose session has ended tries again for as long as it is open, and takes nothing from the others of its address.
+ */
+async function refused(app: App, ip: string, refusal: AppError): Promise<AppError> {
+  const spent = await app.limiter.spend('general', `socket:${clientKey(ip)}`);
+  return spent.refused ? limited(spent) : refusal;
+}
+
 interface Begun {
   id: string;
   payload: SubscribePayload;
@@ -162,41 +193,59 @@ interface Begun {
   turns: Turns;
 }
 
+type Answer = ExecutionArgs | readonly GraphQLError[];
+
 /** Runs an operation, by the rules of every other door, or begins a subscription. */
-async function begin(
-  door: SocketDoor,
-  connection: Connection,
-  { id, payload, running, turns }: Begun,
-): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { app, apollo, persisted, subscriptions } = door;
+async function begin(door: SocketDoor, connection: Connection, begun: Begun): Promise<Answer> {
+  const { app, persisted } = door;
+  const { id, payload, running, turns } = begun;
   const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
   const ctx = new Context(app, info, connection.principal);
   const gate = new RateGate(app.limiter);
+  const channel = new SubscriptionChannel(connection, id, info.id);
   let query: unknown;
+  let refusal: GraphQLError | undefined;
   try {
     if (running > operationsPerSocket) throw badRequest(`A socket may have ${operationsPerSocket} operations running`);
     await gate.enter(ctx, { graphql: true });
     await turns.next();
     query = persisted.textOf(payload, true);
   } catch (error) {
-    return [error instanceof GraphQLError ? error : toGraphQLError(refusalOf(error, ctx), info.id)];
+    refusal = error instanceof GraphQLError ? error : toGraphQLError(refusalOf(error, ctx), info.id);
   }
-  const channel = new SubscriptionChannel(connection, id, info.id);
-  let opened = false;
+  const asked = { ctx, gate, channel, payload: { ...payload, query: query as string } };
+  const answer = refusal ? [refusal] : await answerOf(door, connection, asked);
+  if (!channel.isOpen) connection.ended(id, channel);
+  // What graphql-ws does with the answer of one that is over would be done to whoever has the id by now.
+  if (channel.isOver && connection.isOpen) await new Promise(() => {});
+  return answer;
+}
+
+interface Asked {
+  ctx: Context;
+  gate: RateGate;
+  channel: SubscriptionChannel;
+  payload: SubscribePayload;
+}
+
+async function answerOf(
+  { apollo, subscriptions }: SocketDoor,
+  connection: Connection,
+  { ctx, gate, channel, payload }: Asked,
+): Promise<Answer> {
   let isSubscription = false;
   const subscribe: GraphQLContext['subscribe'] = async (asked) => {
     isSubscription = true;
     channel.begun(await subscriptions.open(ctx, asked, channel));
-    opened = true;
   };
-  const { operationName, variables, extensions } = payload;
+  const { query, operationName, variables, extensions } = payload;
   const request = {
-    ...{ query: query as string, operationName: operationName ?? undefined },
+    ...{ query, operationName: operationName ?? undefined },
     ...{ variables: variables ?? undefined, extensions: withoutHash(extensions ?? {}) },
   };
   const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
   const result = body.kind === 'single' ? body.singleResult : {};
-  if (opened) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };
+  if (channel.isOpen) return { schema: undefined as never, document: aSubscription, contextValue: { stream: channel.stream() } };
   // Clients come back after a closed socket, never after a subscription that was refused.
   if (isSubscription && result.errors?.some(isUnavailable)) connection.end(unavailable());
   if (result.data === undefined || result.data === null) return (result.errors ?? []).map(asError);

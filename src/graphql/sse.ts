@@ -3,6 +3,7 @@ import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { type AppError, badRequest } from '../kernel/base/errors.js';
+import { drained, fullBytes } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
 import { refuse } from './mount.js';
 import type { Asked, PersistedDocuments } from './persisted.js';
@@ -12,11 +13,6 @@ import type { Sink } from './subscriptions.group.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const keepAliveMs = 12_000;
-/** Bytes that wait for a reader: from the first a replay waits, at the second the stream ends. */
-const crowdedBytes = 64 * 1024;
-const fullBytes = 1024 * 1024;
-/** How long a replay waits for a reader who takes nothing. */
-const patienceMs = 30_000;
 
 /**
  * One subscription as an event stream (GraphQL over SSE, distinct connections mode). Each result is an event `next` whose
@@ -47,32 +43,30 @@ class EventStream extends Readable implements Sink {
   send(text: string, position?: string): void {
     if (this.destroyed || this.readableEnded) return;
     if (this.readableLength > fullBytes) this.destroy();
-    else this.push(`event: next\n${position === undefined ? '' : `id: ${position}\n`}data: ${text}\n\n`);
+    else this.push(`event: next\n${position === undefined ? '' : `id: ${position}\n`}data: ${onOneLine(text)}\n\n`);
   }
 
-  async drained(): Promise<void> {
-    const begun = Date.now();
-    while (this.readableLength > crowdedBytes && !this.destroyed) {
-      if (Date.now() - begun > patienceMs) this.destroy();
-      await new Promise((resume) => setTimeout(resume, 10));
-    }
+  drained(): Promise<void> {
+    return drained({ isOpen: () => !this.destroyed, unread: () => this.readableLength, giveUp: () => this.destroy() });
   }
 
-  /** The server ends it, and says why; when it stops itself the client just comes back. */
+  /**
+   * The server ends it, and says why. After `complete` no client comes back, so there is none where it may: when the server stops, or
+   * cannot serve it for now.
+   */
   fail(reason: AppError): void {
-    if (reason.code !== 'unavailable') this.send(JSON.stringify({ errors: [toGraphQLError(reason, this.requestId)] }));
-    this.complete();
-  }
-
-  /** The server ends it. */
-  complete(): void {
-    if (this.destroyed) return;
+    const isForGood = reason.code !== 'unavailable';
+    if (isForGood) this.send(JSON.stringify({ errors: [toGraphQLError(reason, this.requestId)] }));
+    if (this.destroyed || this.readableEnded) return;
+    if (isForGood) this.push('event: complete\ndata: \n\n');
     this.#end?.();
     this.#end = undefined;
-    this.push('event: complete\ndata: \n\n');
     this.push(null);
   }
 }
+
+/** JSON without line breaks, which would end the field of an event: PostgreSQL writes them between values, and no text in JSON has one. */
+const onOneLine = (json: string) => json.replaceAll(/[\r\n]/g, ' ');
 
 export interface StreamDoor {
   apollo: ApolloServer<GraphQLContext>;
@@ -87,7 +81,7 @@ export function mountStream(server: FastifyInstance, door: StreamDoor): void {
     method: ['GET', 'POST'],
     url: '/graphql/stream',
     exposeHeadRoute: false,
-    config: { row: '/graphql/stream', graphql: true },
+    config: { route: '/graphql/stream', graphql: true },
     handler: (request, reply) => serve(door, request, reply),
   });
 }

@@ -1,14 +1,13 @@
+import { pause } from '../kernel/base/pause.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
 import { type FeedEvent, readFeed } from '../kernel/events/feedStore.js';
 import type { ToldEvent } from '../kernel/feed/batches.js';
 import { readyAt } from '../kernel/feed/ready.js';
-import { Group, isFor, type Member, type Shared, type Sink } from './subscriptions.group.js';
+import { Group, isFor, type Member, retryMs, type Shared, type Sink } from './subscriptions.group.js';
 
 /** Events read in one statement. */
 const batch = 200;
-/** After a fault of the database. */
-const retryMs = 250;
 const endOfTime = 2n ** 62n;
 
 /** Where a subscriber begins: after a position or with what is still to come, and whether he is told so. */
@@ -77,7 +76,7 @@ export class AccountFeed {
       } catch (error) {
         this.app.log.warn({ err: error }, 'a feed could not be read');
         this.#again = true;
-        await new Promise((resume) => setTimeout(resume, retryMs));
+        await pause(retryMs);
       }
     }
     this.#looking = false;
@@ -160,7 +159,7 @@ export class AccountFeed {
   /** After a fault of the database. */
   #rest(error: unknown): Promise<void> {
     this.app.log.warn({ err: error }, 'a feed could not be replayed');
-    return new Promise((resume) => setTimeout(resume, retryMs));
+    return pause(retryMs);
   }
 
   /** Sends one batch at the reader's pace. Answers how far the member has come, also when he left on the way. */

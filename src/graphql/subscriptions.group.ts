@@ -2,16 +2,23 @@ import { LRUCache } from 'lru-cache';
 import { Budget } from '../kernel/base/budget.js';
 import type { AppError } from '../kernel/base/errors.js';
 import { jsonSize, nextTurn, printJson } from '../kernel/base/jsonText.js';
+import { pause } from '../kernel/base/pause.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
+import { fromDatabase } from '../kernel/database/errors.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
 import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
 import { type Wanted } from '../kernel/feed/feed.js';
-import type { Operation } from '../kernel/operations/operation.js';
+import { causeOf, type Operation } from '../kernel/operations/operation.js';
 import { printErrors } from './errors.js';
 
 /** Characters that are sent in one turn of the event loop. */
 export const sentInOneTurn = 1_000_000;
+
+/** After a fault of the database, milliseconds until it is asked again. */
+export const retryMs = 250;
+/** How long a document is tried again while the database answers others: what it asks for is too much, and it holds up its account. */
+const patienceMs = 15_000;
 
 /** Where a subscriber's results go: his socket or stream, and his place in it. */
 export interface Sink {
@@ -25,6 +32,9 @@ export interface Sink {
 
 /** What a group is told of an event: its result as JSON text, or why the subscription ends. */
 type Told = { text: string; refusal?: undefined } | { text?: undefined; refusal: AppError };
+
+/** What executing it came to, and whether it lacks something since the database was not there. */
+type Tried = { told: Told; lack?: AppError } | { told?: undefined; lack: AppError };
 
 /** What the members of a group have in common. */
 export interface Shared {
@@ -56,6 +66,8 @@ export class Group {
   holders = 0;
   // A moment only: what a replay shows of a record is the record as it is, and many may come back at once.
   readonly #told = new LRUCache<string, Promise<Told>>({ max: 100, ttl: 1000 });
+  /** Whether patience with it has ended before: it is not begun anew at each event. */
+  #isHopeless = false;
 
   constructor(
     private readonly app: App,
@@ -76,28 +88,51 @@ export class Group {
     const key = `${event.name} ${event.id} ${event.batch?.count ?? 1}`;
     const known = this.#told.get(key);
     if (known) return known;
-    const made = this.turns.run(this.shared.principal.account.id, async () => {
-      // Who reads from the embedded database never waits: without this the event loop would not turn between two groups.
-      await nextTurn();
-      return this.#execute(event);
-    });
+    const made = this.#whole(event);
     this.#told.set(key, made);
     return made;
   }
 
-  async #execute(event: ToldEvent): Promise<Told> {
+  /**
+   * Executes it until nothing is missing that was only away: a subscriber goes on after what he was sent, and never gets it again. It
+   * is sent as it is where the database answers others all the while, and where nobody waits for it any more.
+   */
+  async #whole(event: ToldEvent): Promise<Told> {
+    let answersSince: number | undefined;
+    for (;;) {
+      const { told, lack } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
+      if (!lack) this.#isHopeless = false;
+      else if (this.holders > 0) {
+        const answers = await this.app.database.isCurrent().catch(() => false);
+        answersSince = answers ? (answersSince ?? Date.now()) : undefined;
+        this.#isHopeless = answers && (this.#isHopeless || Date.now() - answersSince! > patienceMs);
+      }
+      const isOver = !lack || this.#isHopeless || this.holders === 0;
+      if (isOver && told) return told;
+      if (isOver) throw lack;
+      this.app.log.warn({ err: lack }, 'an event could not be read');
+      await pause(retryMs);
+    }
+  }
+
+  async #execute(event: ToldEvent): Promise<Tried> {
+    // Who reads from the embedded database never waits: without this the event loop would not turn between two groups.
+    await nextTurn();
     const { operation, variables, principal, cost } = this.shared;
     const budget = new Budget(this.app.config.graphql, cost);
     const ctx = new Context(this.app, { id: `event-${event.eventId}`, ip: '127.0.0.1', budget }, principal);
     try {
       const result = await operation.execute(ctx, variables, { root: event });
-      if (budget.refusal) return { refusal: budget.refusal };
+      if (budget.refusal) return { told: { refusal: budget.refusal } };
+      const lack = result.errors?.map(causeOf).find(isUnavailable);
       budget.print(jsonSize(result.data, budget.mostBytes));
       const text = await printJson(printErrors(result, ctx));
       budget.print(Buffer.byteLength(text));
-      return { text };
+      return { told: { text }, lack };
     } catch (error) {
-      if (budget.refusal) return { refusal: budget.refusal };
+      if (budget.refusal) return { told: { refusal: budget.refusal } };
+      const lack = fromDatabase(error);
+      if (isUnavailable(lack)) return { lack: lack! };
       throw error;
     }
   }
@@ -127,3 +162,5 @@ export class Group {
     }
   }
 }
+
+const isUnavailable = (error: AppError | undefined) => error?.code === 'unavailable';

@@ -1,11 +1,13 @@
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
   getOperationAST,
   getVariableValues,
+  isAbstractType,
   Kind,
   print,
   type SelectionSetNode,
@@ -21,7 +23,7 @@ import { extentOf, feedWake, headsOf, positionOf, startAfter } from '../kernel/e
 import { rightsOf, wantedBy } from '../kernel/feed/feed.js';
 import { printerOf } from '../kernel/lists/printer.js';
 import { compile, type Operation } from '../kernel/operations/operation.js';
-import { hadIn } from './live.had.js';
+import { clientStatesIn } from './live.clientState.js';
 import { LiveQueries } from './live.js';
 import { planLive } from './live.plan.js';
 import { callerOf } from './subscriptions.callers.js';
@@ -50,6 +52,8 @@ export interface Request {
 /** What a subscription's root field is asked with. */
 interface Read {
   args: Record<string, unknown>;
+  /** The variables, with the defaults of those that were not given. */
+  coerced: Record<string, unknown>;
   /** The variables that tell subscribers of one document apart. */
   own: Record<string, unknown>;
 }
@@ -97,8 +101,8 @@ export class Subscriptions {
     operation.coerce(variables);
     const { principal, app } = ctx;
     if (!principal) throw badRequest('A subscription needs an account');
-    const { field, args, own } = this.#read(request);
-    if (field.extensions.isLive) return this.#openLive(ctx, request, sink, { args, own });
+    const { field, args, coerced, own } = this.#read(request);
+    if (field.extensions.isLive) return this.#openLive(ctx, request, sink, { args, coerced, own });
     const wanted = wantedBy(field)!(ctx, args);
     const after = request.resumeAfter ?? (args.after as string | null | undefined) ?? undefined;
     const position = after === undefined ? undefined : positionOf(after);
@@ -112,11 +116,11 @@ export class Subscriptions {
   }
 
   /** Begins a live query, whose documents are those of queries. */
-  async #openLive(ctx: Context, request: Request, sink: Sink, { args, own }: Pick<Read, 'args' | 'own'>): Promise<() => void> {
+  async #openLive(ctx: Context, request: Request, sink: Sink, { args, coerced, own }: Read): Promise<() => void> {
     const { document, operationName, operation, cost } = request;
     const principal = ctx.caller;
-    const had = hadIn(args.after);
-    const plan = planLive(this.schema, document, operationName, request.variables);
+    const had = clientStatesIn(args.after);
+    const plan = planLive(this.schema, document, operationName, coerced);
     const printer = printerOf(this.schema, plan.query);
     const query = compile(this.schema, plan.query, { printer });
     allow(ctx, query.needs);
@@ -159,9 +163,11 @@ export class Subscriptions {
     const personal = new Set([...this.app.registry.events.values()].flatMap(({ of, byPerson }) => (byPerson ? [of.type] : [])));
     const types = new TypeInfo(this.schema);
     let shows = false;
+    const isPersonal = (type: GraphQLNamedType) =>
+      personal.has(type.name) || (isAbstractType(type) && this.schema.getPossibleTypes(type).some(({ name }) => personal.has(name)));
     const enter = () => {
       const type = getNamedType(types.getType());
-      if (type && personal.has(type.name)) shows = true;
+      if (type && isPersonal(type)) shows = true;
     };
     visit(document, visitWithTypeInfo(types, { enter }));
     return shows;
@@ -173,9 +179,9 @@ export class Subscriptions {
     const node = rootField(document, definition.selectionSet);
     const field = node && this.schema.getSubscriptionType()?.getFields()[node.name.value];
     if (!node || !field) throw badRequest('A subscription selects one field of the type Subscription');
-    const { coerced } = getVariableValues(this.schema, definition.variableDefinitions ?? [], variables);
+    const { coerced = {} } = getVariableValues(this.schema, definition.variableDefinitions ?? [], variables);
     const args = getArgumentValues(field, node, coerced);
-    return { field, args, own: withoutPosition(document, node, coerced ?? {}) };
+    return { field, args, coerced, own: withoutPosition(document, node, coerced) };
   }
 
   #hold(account: string): Held {
@@ -216,7 +222,11 @@ export class Subscriptions {
     this.#polling = true;
     try {
       for (const { account, head } of await headsOf(database, [...this.#feeds.keys()])) {
-        void this.#feeds.get(account)?.feed.then((feed) => feed.wake(head));
+        // Whoever opens it is told where that fails.
+        void this.#feeds.get(account)?.feed.then(
+          (feed) => feed.wake(head),
+          () => {},
+        );
       }
     } catch (error) {
       log.warn({ err: error }, 'the ends of the feeds could not be read');

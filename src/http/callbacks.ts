@@ -9,18 +9,22 @@ export async function mountCallbacks(server: FastifyInstance, modules: readonly 
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     for (const callback of modules.flatMap((module) => module.callbacks ?? [])) {
       const { method, path, buckets, page, bodyCap: bodyLimit } = callback;
-      const config = { bare: true, row: `${method} ${path}`, buckets, page };
+      const config = { bare: true, route: `${method} ${path}`, buckets, page };
       scope.route({ method, url: path.replace(/\{(\w+)\}/g, ':$1'), bodyLimit, config, handler: handlerOf(callback) });
     }
   });
 }
+
+/** Of a parameter that comes more than once the last one counts. */
+const single = (query: Record<string, string | string[]>): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).map(([name, value]) => [name, Array.isArray(value) ? value.at(-1)! : value]));
 
 const handlerOf =
   ({ handler }: Callback) =>
   async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = await handler(request.ctx, {
       params: request.params as Record<string, string>,
-      query: request.query as Record<string, string>,
+      query: single(request.query as Record<string, string | string[]>),
       headers: request.headers,
       body: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
     });

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedIn } from './acceptHeader.js';
 
 /** Shorter answers fit into a packet as they are. */
 const leastBytes = 1400;
@@ -25,12 +26,7 @@ export const compressed = (body: Buffer, coding: Coding, quality = coding === 'b
 /** The coding that a client takes, Brotli rather than gzip where it likes both as much. Undefined for none. */
 export function codingFor(accept: string | undefined): Coding | undefined {
   if (!accept) return undefined;
-  const weights = new Map<string, number>();
-  for (const entry of accept.toLowerCase().split(',').slice(0, 20)) {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim());
-    const q = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-    weights.set(name, q === undefined ? 1 : Number(q) || 0);
-  }
+  const weights = new Map(acceptedIn(accept, 20).map(({ name, q }) => [name, q]));
   const weight = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0;
   if (weight('br') > 0 && weight('br') >= weight('gzip')) return 'br';
   return weight('gzip') > 0 ? 'gzip' : undefined;
@@ -68,7 +64,7 @@ const isWorthIt = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= leastBytes;
 
 /** Adds a name to the Vary header. */
-export function addVary(reply: FastifyReply, name: string): void {
+function addVary(reply: FastifyReply, name: string): void {
   const present = reply.getHeader('Vary');
   const names = typeof present === 'string' ? present.split(', ') : [];
   if (!names.includes(name)) reply.header('Vary', [...names, name].join(', '));

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { pause } from '../kernel/base/pause.js';
 
 /** Between two looks at what is in flight, and how many in a row must find nothing: what has come meanwhile is read by then. */
 const lookMs = 10;
@@ -41,7 +42,7 @@ export class Connections {
   async calm(ms: number): Promise<void> {
     const end = Date.now() + ms;
     for (let looks = 0; looks < calmLooks && Date.now() < end; ) {
-      await new Promise((resume) => setTimeout(resume, lookMs));
+      await pause(lookMs);
       looks = this.#inFlight() ? 0 : looks + 1;
     }
   }

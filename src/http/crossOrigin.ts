@@ -20,7 +20,7 @@ const isPreflight = ({ method, headers }: FastifyRequest) => method === 'OPTIONS
 
 /**
  * Says which foreign pages may read the answer, whatever it will be: those of the configured origins (`CORS_ORIGINS`; none unless
- * set), or on an open row those of any origin, which then never come with credentials. Whether it was a preflight, which is then
+ * set), or on an open endpoint those of any origin, which then never come with credentials. Whether it was a preflight, which is then
  * answered: it spends no limit. Throws 403 for a preflight of another origin, which tells who builds the page what to set.
  */
 export function crossOrigin(request: FastifyRequest, reply: FastifyReply, ours: Ours): boolean {

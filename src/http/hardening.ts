@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../kernel/base/config.js';
 import { type AppError, badRequest, invalidField, notFound } from '../kernel/base/errors.js';
@@ -123,7 +124,7 @@ export function jsonBodies(server: FastifyInstance): void {
   );
 }
 
-/** Any body at all, as the JSON that it is or as nothing: for rows that succeed whatever they are sent. */
+/** Any body at all, as the JSON that it is or as nothing: for endpoints that succeed whatever they are sent. */
 export function anyBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const read = readerOf(server);
@@ -150,6 +151,11 @@ export function drainBody({ raw, headers }: FastifyRequest, reply: FastifyReply)
     if (left < 0) raw.destroy();
   });
   raw.once('close', () => clearTimeout(cut));
+}
+
+/** Has nothing read of a body that nobody asked for: to answer HEAD, Fastify reads a stream to its end. */
+export function dropUnasked({ method }: FastifyRequest, payload: unknown): void {
+  if (method === 'HEAD' && payload instanceof Readable) payload.destroy();
 }
 
 /** Answers an address that no route can have been asked for (a broken %-escape, an endless segment), before any hook runs. */

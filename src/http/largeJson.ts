@@ -205,6 +205,6 @@ function memberOf(text: string, part: Stretch): { key: string; rest: Stretch } {
   return { key: plainText(text.slice(from, end)), rest: { from: sign + 1, to } };
 }
 
-/** What `parse` refuses in the parts that it sees whole. */
-const isPoison = (key: string, member: unknown) =>
+/** A member that JSON may have and no object of ours: it would be its prototype. */
+export const isPoison = (key: string, member: unknown) =>
   key === '__proto__' || (key === 'constructor' && typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype'));

@@ -17,7 +17,7 @@ export class RateGate {
     await this.field(ctx, route.operation ?? '', route.buckets ?? []);
   }
 
-  /** Spends the named buckets of one operation: the same ones for a REST row and for a root field of a GraphQL document. */
+  /** Spends the named buckets of one operation: the same ones for a REST endpoint and for a root field of a GraphQL document. */
   async field(ctx: Context, name: string, buckets: readonly Bucket[]): Promise<void> {
     const ip = clientKey(ctx.request.ip);
     for (const bucket of buckets) await this.#spend(bucket, bucket === 'security' ? `${name}:${ip}` : ip);

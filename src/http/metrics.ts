@@ -21,8 +21,8 @@ export class Metrics {
   readonly registry = new Registry();
   readonly requests = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Duration of requests by row',
-    labelNames: ['row', 'method', 'status'],
+    help: 'Duration of requests by route',
+    labelNames: ['route', 'method', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [this.registry],
   });
@@ -33,8 +33,8 @@ export class Metrics {
   });
   readonly refusals = new Counter({
     name: 'rate_limit_refusals_total',
-    help: 'Requests refused with 429 by row',
-    labelNames: ['row'],
+    help: 'Requests refused with 429 by route',
+    labelNames: ['route'],
     registers: [this.registry],
   });
 

@@ -12,7 +12,7 @@ import { rawBody } from './callbacks.js';
 import { Compression } from './compression.js';
 import { crossOrigin } from './crossOrigin.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
-import { ambiguity, drainBody, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
+import { ambiguity, drainBody, dropUnasked, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
 import { originRefusal } from './origin.js';
@@ -34,8 +34,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The route's label in the metrics. */
-    row?: string;
-    /** The operation that a row runs, and the named buckets that it spends besides the caller's. */
+    route?: string;
+    /** The operation that an endpoint runs, and the named buckets that it spends besides the caller's. */
     operation?: string;
     buckets?: readonly import('../kernel/access/rateLimits.js').Bucket[];
     /** Neither asked for credentials nor limited, but for the named buckets. */
@@ -70,6 +70,8 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
     http: { headersTimeout: patience.headersTimeout, connectionsCheckingInterval: patience.connectionsCheckingInterval },
     forceCloseConnections: 'idle',
+    // While it closes our own hook answers, with the body and the headers of every other refusal.
+    return503OnClosing: false,
     exposeHeadRoutes: true,
     // What is logged names its request by itself.
     childLoggerFactory: (logger) => logger,
@@ -107,8 +109,8 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const broken = ambiguity(request.raw.rawHeaders);
     if (broken) throw broken;
     if (isPreflight) return reply.status(204).send();
-    const { bare, open, buckets, operation, graphql, row } = request.routeOptions.config;
-    if (bare) return request.gate.field(request.ctx, row ?? '', buckets ?? []);
+    const { bare, open, buckets, operation, graphql, route } = request.routeOptions.config;
+    if (bare) return request.gate.field(request.ctx, route ?? '', buckets ?? []);
     if (!open) {
       const { principal, refusal, session } = await identified(request, app, identify);
       Object.assign(info, { refusal, session });
@@ -117,10 +119,11 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     await request.gate.enter(request.ctx, { buckets, operation, graphql });
     if (app.stopping) throw unavailable('The server is stopping');
   });
-  server.addHook('onSend', async (request, reply) => {
+  server.addHook('onSend', async (request, reply, payload) => {
     const { bare, buckets } = request.routeOptions.config;
     if (!bare || buckets) reply.headers(request.gate.headers());
     drainBody(request, reply);
+    dropUnasked(request, payload);
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');
     if (request.ctx.request.replayed) reply.header('Idempotent-Replayed', 'true');
@@ -129,9 +132,9 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
   });
   server.addHook('onSend', (request, reply, payload) => compression.send(request, reply, payload));
   server.addHook('onResponse', async (request, reply) => {
-    const row = request.routeOptions.config.row ?? request.routeOptions.url ?? 'unknown';
-    metrics.requests.observe({ row, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
-    if (reply.statusCode === 429) metrics.refusals.inc({ row });
+    const route = request.routeOptions.config.route ?? request.routeOptions.url ?? 'unknown';
+    metrics.requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
+    if (reply.statusCode === 429) metrics.refusals.inc({ route });
   });
 }
 

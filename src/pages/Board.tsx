@@ -1,52 +1,73 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
 import { useEffect, useRef, useState } from 'react';
-import { type CardFragment, CreateDealDocument, PipelinesDocument, type PipelinesSubscription } from '../generated/client/pages.js';
+import {
+  BoardDocument,
+  type BoardSubscription,
+  type CardFragment,
+  CardsDocument,
+  CreateDealDocument,
+  PipelinesDocument,
+  type PipelinesSubscription,
+} from '../generated/client/pages.js';
 import { type Held, useDrag } from './drag.js';
 import { Face, Fault, Link, More, money } from './parts.js';
 import { nodesOf } from './Talk.js';
-import { moved, useBoard } from './useBoard.js';
+import { cardOf, moved, type Show, useBoard } from './useBoard.js';
 import { useKeys } from './useKeys.js';
+import { useReason } from './useReason.js';
 
 type Pipeline = NonNullable<PipelinesSubscription['live']['pipelines']['rows'][number]['node']>;
-type Stage = Pipeline['stages'][number];
+type Live = BoardSubscription['live'];
+type Stage = NonNullable<Live['pipelines']['rows'][number]['node']>['stages'][number];
+type Figures = Live['deals']['summary']['byStage'][number];
+
+/** How many cards a page of a column has: as in the document. */
+const size = 50;
+const none: Stage[] = [];
 
 export function Board() {
   const { data, error } = useSubscription(PipelinesDocument, { fetchPolicy: 'no-cache' });
   const [chosen, choose] = useState<string>();
   if (error) return <Fault error={error} />;
   if (!data) return null;
-  const nodes = nodesOf(data.live.pipelines.rows) as Pipeline[];
-  const pipeline = nodes.find(({ id, isDefault }) => (chosen ? id === chosen : isDefault)) ?? nodes[0];
+  const { rows, totalCount } = data.live.pipelines;
+  const pipelines = nodesOf(rows) as Pipeline[];
+  const pipeline = pipelines.find(({ id, isDefault }) => (chosen ? id === chosen : isDefault)) ?? pipelines[0];
   if (!pipeline) return <main className="muted">There is no pipeline yet.</main>;
   return (
     <main className="deals">
-      {nodes.length > 1 && (
+      {pipelines.length > 1 && (
         <select aria-label="Pipeline" value={pipeline.id} onChange={(event) => choose(event.target.value)}>
-          {nodes.map(({ id, name }) => (
+          {pipelines.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
             </option>
           ))}
         </select>
       )}
-      <Pipe key={pipeline.id} pipeline={pipeline} />
+      <More of={totalCount} shown={pipelines.length} />
+      <Pipe key={pipeline.id} id={pipeline.id} />
     </main>
   );
 }
 
-function Pipe({ pipeline: { id, stages } }: { pipeline: Pipeline }) {
-  const { columns, put, error, summary, totalCount } = useBoard(id, stages);
+function Pipe({ id }: { id: string }) {
+  const { data, error: fault } = useSubscription(BoardDocument, { variables: { pipelineId: id }, fetchPolicy: 'no-cache' });
+  const stages = data?.live.pipelines.rows[0]?.node?.stages ?? none;
+  const { columns, show, put, error, dialog } = useBoard(stages);
   const { held, handlers } = useDrag(put);
   const [said, say] = useState('');
-  const shown = held ? moved(columns, held.id, held.at) : columns;
-  const count = [...columns.values()].flat().length;
-  const keys = useKeys(columns, (card, place) => {
-    put(card.id, place);
+  const shown = held ? moved(columns, cardOf(columns, held.id), held.at) : columns;
+  const keys = useKeys(columns, async (card, place) => {
     say(`${card.title}: ${stages.find((stage) => stage.id === place.stageId)?.name}, place ${place.index + 1}`);
+    const isKept = await put(card.id, place);
+    if (!isKept) say(`${card.title} stays where it was`);
+    return isKept;
   });
   return (
     <>
-      <Fault error={error} />
+      <Fault error={fault ?? error} />
+      {dialog}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards in it */}
       <div className="board" onKeyDown={keys}>
         {stages.map((stage) => (
@@ -55,13 +76,13 @@ function Pipe({ pipeline: { id, stages } }: { pipeline: Pipeline }) {
             stage={stage}
             pipelineId={id}
             cards={shown.get(stage.id) ?? []}
-            total={summary?.find(({ stageId }) => stageId === stage.id)?.totalValue}
+            figures={data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id)}
             held={held}
             handlers={handlers}
+            show={show}
           />
         ))}
       </div>
-      <More of={totalCount} shown={count} />
       <p className="muted hint">Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.</p>
       <p className="unseen" aria-live="assertive">
         {said}
@@ -74,37 +95,59 @@ interface ColumnProps {
   stage: Stage;
   pipelineId: string;
   cards: CardFragment[];
-  total: number | undefined;
+  /** What all deals of the stage come to, those included that are not shown; none where there are none. */
+  figures: Figures | undefined;
   held: Held | undefined;
   handlers: ReturnType<typeof useDrag>['handlers'];
+  show: Show;
 }
 
-function Column({ stage, pipelineId, cards, total, held, handlers }: ColumnProps) {
-  const [create, { error }] = useMutation(CreateDealDocument);
+function Column({ stage, pipelineId, cards, figures, held, handlers, show }: ColumnProps) {
+  const [pages, want] = useState(1);
+  const [create] = useMutation(CreateDealDocument);
+  const { send, error, dialog } = useReason();
+  const { count = 0, totalValue } = figures ?? {};
   const currency = cards[0]?.currency ?? 'USD';
-  async function add(title: string) {
-    return create({ variables: { input: { title, pipelineId, stageId: stage.id } } }).catch(() => undefined);
-  }
+  const add = (title: string) =>
+    send(title, (lostReason) => create({ variables: { input: { title, pipelineId, stageId: stage.id, lostReason } } }));
   return (
     <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={held?.at.stageId === stage.id}>
       <h2>
         <i className="dot" style={{ background: stage.color }} />
         {stage.name}
-        <small>{cards.length}</small>
-        <span>{total ? money(total, currency) : ''}</span>
+        <small>{count}</small>
+        <span>{totalValue ? money(totalValue, currency) : ''}</span>
       </h2>
+      {Array.from({ length: pages }, (_, n) => (
+        <Page key={n} stageId={stage.id} page={n + 1} show={show} />
+      ))}
       <ul>
         {cards.map((card) => (
           <Card key={card.id} card={card} held={held?.id === card.id ? held : undefined} handlers={handlers(card.id)} />
         ))}
       </ul>
+      {count > pages * size && (
+        <button type="button" className="plain" onClick={() => want(pages + 1)}>
+          {count - pages * size} more
+        </button>
+      )}
       <Add add={add} />
       <Fault error={error} />
+      {dialog}
     </section>
   );
 }
 
-function Add({ add }: { add(title: string): Promise<unknown> }) {
+/** A page of a column: its cards stand among the others, which are shown, dragged and gone through together. */
+function Page({ stageId, page, show }: { stageId: string; page: number; show: Show }) {
+  const { data, error } = useSubscription(CardsDocument, { variables: { stageId, page }, fetchPolicy: 'no-cache' });
+  useEffect(() => {
+    if (data) show(stageId, page, nodesOf(data.live.deals.rows) as CardFragment[]);
+  }, [data, stageId, page, show]);
+  return <Fault error={error} />;
+}
+
+function Add({ add }: { add(title: string): Promise<boolean> }) {
   const field = useRef<HTMLInputElement>(null);
   const submit = async () => {
     const title = field.current!.value.trim();

@@ -1,9 +1,14 @@
-import { useApolloClient, useSubscription } from '@apollo/client/react';
-import { useEffect, useRef, useState } from 'react';
-import { ContactsDocument, type ContactsSubscription, MoreContactsDocument, type PersonFragment } from '../generated/client/pages.js';
-import { Face, Fault, Link } from './parts.js';
+import { useSubscription } from '@apollo/client/react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ContactsDocument, type PersonFragment } from '../generated/client/pages.js';
+import { Face, Fault, Link, More } from './parts.js';
+import { nodesOf } from './Talk.js';
 
-/** One live list, which grows with scrolling. */
+/** How many people a page has, as in the document, and how many pages are watched at most: whoever seeks somebody behind them searches. */
+const size = 50;
+const most = 40;
+
+/** A live list, which grows by a page where it is scrolled to its end. */
 export function Contacts() {
   const [text, setText] = useState('');
   const search = useSettled(text.trim());
@@ -23,28 +28,39 @@ export function Contacts() {
 }
 
 function People({ search }: { search: string }) {
-  const { people, total, error, end, again } = usePeople(search);
-  if (error && people.length === 0) return <Fault error={error} />;
-  if (total === undefined) return <p className="muted">Loading</p>;
+  const [pages, want] = useState(1);
+  const [{ page, total }, note] = useState<{ page: number; total?: number }>({ page: 0 });
+  const came = useCallback((now: number, all: number) => note((last) => ({ page: Math.max(last.page, now), total: all })), []);
   return (
     <>
       <p className="muted" role="status">
-        {total} {total === 1 ? 'contact' : 'contacts'}
+        {total === undefined ? 'Loading' : `${total} ${total === 1 ? 'contact' : 'contacts'}`}
       </p>
       <ul className="people">
-        {people.map((person) => (
-          <Row key={person.id} person={person} />
+        {Array.from({ length: pages }, (_, n) => (
+          <Page key={n} search={search} page={n + 1} came={came} />
         ))}
       </ul>
-      <Fault error={error} />
-      {Boolean(error) && (
-        <button type="button" className="plain" onClick={again}>
-          Try again
-        </button>
-      )}
-      {people.length < total && !error && <div ref={end} className="end" />}
+      {page === pages && pages < most && total! > pages * size && <End key={pages} reach={() => want(pages + 1)} />}
+      {pages === most && <More of={total} shown={most * size} />}
     </>
   );
+}
+
+/** A page of the list, live by itself: it goes on showing these places of it, whatever comes and goes before. */
+function Page({ search, page, came }: { search: string; page: number; came(page: number, total: number): void }) {
+  const { data, error } = useSubscription(ContactsDocument, { variables: { search: search || null, page }, fetchPolicy: 'no-cache' });
+  useEffect(() => {
+    if (data) came(page, data.live.contacts.totalCount);
+  }, [data, page, came]);
+  if (error)
+    return (
+      <li>
+        <Fault error={error} />
+      </li>
+    );
+  const people = nodesOf(data?.live.contacts.rows ?? []) as PersonFragment[];
+  return people.map((person) => <Row key={person.id} person={person} />);
 }
 
 function Row({ person }: { person: PersonFragment }) {
@@ -63,73 +79,15 @@ function Row({ person }: { person: PersonFragment }) {
   );
 }
 
-/** How many more come at the end of the list, and the most that a list of the server has at once. */
-const step = 50;
-const most = 200;
-
-/** The people found, as far as somebody has scrolled: the first 200 are live, those behind them are read again when the live ones end elsewhere. */
-function usePeople(search: string) {
-  const [wanted, want] = useState(step);
-  const variables = { search: search || null, first: Math.min(wanted, most) };
-  const { data, error } = useSubscription(ContactsDocument, { variables, fetchPolicy: 'no-cache' });
-  // A longer list begins anew: until it is there the shorter one stays.
-  const [live, keep] = useState<ContactsSubscription['live']['contacts']>();
+/** A mark at the end of the list: more is wanted when it comes into sight. */
+function End({ reach }: { reach(): void }) {
+  const mark = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (data) keep(data.live.contacts);
-  }, [data]);
-  const behind = useBehind(search, wanted > most ? live?.pageInfo.endCursor : undefined, wanted - most);
-  const first = (live?.rows ?? []).map(({ node }) => node as PersonFragment);
-  const shown = new Set(first.map(({ id }) => id));
-  const people = [...first, ...behind.people.filter(({ id }) => !shown.has(id))];
-  const end = useEnd(people.length >= wanted, () => want(wanted + step));
-  return { people, total: live?.totalCount, error: error ?? behind.error, end, again: behind.again };
-}
-
-/** So many people behind a place of the list. */
-function useBehind(search: string, after: string | null | undefined, count: number) {
-  const client = useApolloClient();
-  const [people, setPeople] = useState<PersonFragment[]>([]);
-  const [error, setError] = useState<unknown>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    let isLeft = false;
-    async function ask() {
-      const found: PersonFragment[] = [];
-      for (let place = after; place && found.length < count; ) {
-        const variables = { search: search || null, first: Math.min(count - found.length, most), after: place };
-        const { data, error: fault } = await client.query({ query: MoreContactsDocument, variables, fetchPolicy: 'no-cache' });
-        if (!data) throw fault;
-        found.push(...data.contacts.nodes);
-        place = data.contacts.pageInfo.hasNextPage ? data.contacts.pageInfo.endCursor : null;
-      }
-      return found;
-    }
-    setError(undefined);
-    ask().then(
-      (found) => !isLeft && setPeople(found),
-      (fault: unknown) => !isLeft && setError(fault),
-    );
-    return () => {
-      isLeft = true;
-    };
-  }, [client, search, after, count, attempt]);
-  return { people, error, again: () => setAttempt(attempt + 1) };
-}
-
-/** A mark at the end of the list: more is wanted when it comes into sight and all that was wanted is there. */
-function useEnd(isThere: boolean, wantMore: () => void) {
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!end.current || !isThere) return;
-    const seen = new IntersectionObserver(([entry]) => {
-      if (!entry?.isIntersecting) return;
-      seen.disconnect();
-      wantMore();
-    });
-    seen.observe(end.current);
+    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && reach());
+    seen.observe(mark.current!);
     return () => seen.disconnect();
   });
-  return end;
+  return <div ref={mark} className="end" />;
 }
 
 /** Whoever comes here by `/` wants to search. */

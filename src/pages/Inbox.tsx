@@ -28,7 +28,7 @@ export function Inbox({ contactId }: { contactId: string | undefined }) {
     <main className="inbox" data-open={Boolean(contactId)}>
       <ul className="people threads">
         {all.map((one) => (
-          <Row key={one.id} conversation={one} isOpen={one === open} />
+          <Row key={one.contactId} conversation={one} isOpen={one === open} />
         ))}
         {all.length === 0 && <li className="muted empty">Nobody wrote yet.</li>}
         {data.live.conversations.totalCount > all.length && (

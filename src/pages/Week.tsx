@@ -1,7 +1,7 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
 import { type FormEvent, useState } from 'react';
 import { AddAppointmentDocument, SetAppointmentDocument, WeekDocument, type WeekSubscription } from '../generated/client/pages.js';
-import { Fault, hours, Link } from './parts.js';
+import { Fault, hours, Link, More } from './parts.js';
 import { nodesOf } from './Talk.js';
 
 type Live = WeekSubscription['live'];
@@ -46,7 +46,7 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
   if (error) return <Fault error={error} />;
   const calendars = nodesOf(data?.live.calendars.rows ?? []) as Calendar[];
   const all = (nodesOf(data?.live.appointments.rows ?? []) as Appointment[]).filter((one) => !chosen || one.calendar.id === chosen);
-  const days = [0, 1, 2, 3, 4, 5, 6].map((day) => midnight(7 * week + day));
+  const days = [0, 1, 2, 3, 4, 5, 6].map((day) => [midnight(7 * week + day), midnight(7 * week + day + 1)] as const);
   return (
     <>
       <div className="chips">
@@ -64,25 +64,31 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
         ))}
       </div>
       <div className="week">
-        {days.map((day) => (
-          <Day key={day.toISOString()} day={day} calendars={calendars} appointments={all} />
+        {days.map(([day, next]) => (
+          <Day
+            key={day.toISOString()}
+            day={day}
+            calendars={calendars}
+            appointments={all.filter(({ startTime, endTime }) => new Date(startTime) < next && new Date(endTime) > day)}
+          />
         ))}
       </div>
+      <More of={data?.live.appointments.totalCount} shown={data?.live.appointments.rows.length ?? 0} />
       {calendars.length > 0 && <Book calendars={calendars} chosen={chosen} />}
     </>
   );
 }
 
+/** A day with all that falls on it, what began before it or ends after it too. */
 function Day({ day, calendars, appointments }: { day: Date; calendars: Calendar[]; appointments: Appointment[] }) {
   const isToday = day.toDateString() === new Date().toDateString();
-  const own = appointments.filter(({ startTime }) => new Date(startTime).toDateString() === day.toDateString());
   return (
-    <section className="day" data-today={isToday} data-free={own.length === 0} aria-label={day.toDateString()}>
+    <section className="day" data-today={isToday} data-free={appointments.length === 0} aria-label={day.toDateString()}>
       <h2>
         {dayName.format(day)} <b>{day.getDate()}</b>
       </h2>
       <ul>
-        {own.map((one) => (
+        {appointments.map((one) => (
           <Booked key={one.id} appointment={one} nth={calendars.findIndex(({ id }) => id === one.calendar.id) % 4} />
         ))}
       </ul>

@@ -1,7 +1,10 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
+import { ErrorLink } from '@apollo/client/link/error';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { createClient } from 'graphql-ws';
+import { errorOf } from '../client/errors.js';
 import { resuming, steady } from '../client/resume.js';
+import { ViewerDocument } from '../generated/client/pages.js';
 
 /** Whether the line to the server stands; who shows it is told. */
 export const line = {
@@ -17,25 +20,48 @@ export const line = {
   },
 };
 
+/** Close codes of the server: the session has ended; its rights have changed. */
+const ended = 4401;
+const changed = 4403;
+
 // The session's cookie opens the socket. What comes after a cut is the difference: `resuming` asks for it.
 const socket = createClient(
   steady({
     url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
-    on: { connected: () => line.set(true), closed: () => line.set(false) },
+    on: {
+      connected: () => line.set(true),
+      closed(event) {
+        line.set(false);
+        const { code } = event as CloseEvent;
+        if (code === ended || code === changed) void lookAgain(code === ended);
+      },
+    },
   }),
 );
+
+/** Who is refused may have been logged out, or may owe a second factor by now: who they are decides which page is shown. */
+const refused = new ErrorLink(({ error, operation }) => {
+  const { code } = errorOf(error);
+  const isRefusal = code === 'unauthenticated' || code === 'permission_denied';
+  if (isRefusal && operation.operationName !== 'Viewer') void lookAgain();
+});
 
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
 
 /** One client of the server for the whole page. Lists are live queries, kept by their components; the cache holds what queries answer. */
 export const client = new ApolloClient({
   cache: new InMemoryCache(),
-  link: ApolloLink.split(
-    isSubscription,
-    new GraphQLWsLink(resuming(socket)),
-    new HttpLink({ uri: '/graphql', credentials: 'same-origin' }),
-  ),
+  link: refused.split(isSubscription, new GraphQLWsLink(resuming(socket)), new HttpLink({ uri: '/graphql', credentials: 'same-origin' })),
 });
+
+/** Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over. */
+async function lookAgain(isOver = false): Promise<void> {
+  if (!client.readQuery({ query: ViewerDocument })) return;
+  const asked = client.query({ query: ViewerDocument, fetchPolicy: 'network-only', errorPolicy: 'all' });
+  // Without an answer somebody else has entered meanwhile.
+  const answer = await asked.catch(() => undefined);
+  if (answer && (isOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter().catch(() => {});
+}
 
 /** Who the caller is has changed: the socket of the one before ends, and everything is asked for anew. */
 export async function enter(): Promise<void> {

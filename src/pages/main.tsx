@@ -22,7 +22,7 @@ import './phone.css';
 
 function Page() {
   const path = usePath();
-  const { data, error, loading } = useQuery(ViewerDocument);
+  const { data, error } = useQuery(ViewerDocument);
   useEffect(() => {
     const search = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
@@ -35,7 +35,7 @@ function Page() {
   }, []);
   if (error && errorOf(error).code === 'unauthenticated') return <Login />;
   if (error) return <Fault error={error} />;
-  if (loading || !data) return null;
+  if (!data) return null;
   if (data.me.mfaSetupRequired) return <Enrolment />;
   const [, section, id] = path.split('/');
   return (

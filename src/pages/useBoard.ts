@@ -1,22 +1,23 @@
-import { useMutation, useSubscription } from '@apollo/client/react';
-import { useEffect, useMemo, useState } from 'react';
-import { BoardDocument, type CardFragment, MoveDealDocument } from '../generated/client/pages.js';
+import { useMutation } from '@apollo/client/react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type CardFragment, MoveDealDocument } from '../generated/client/pages.js';
 import type { Place } from './drag.js';
+import { useReason } from './useReason.js';
 
 /** A board: the cards of each stage in their order. */
 export type Columns = ReadonlyMap<string, CardFragment[]>;
 
-function columnsOf(stages: readonly { id: string }[], cards: readonly CardFragment[]): Columns {
-  return new Map(stages.map(({ id }) => [id, cards.filter(({ stageId }) => stageId === id)]));
-}
+/** Takes the cards of a page of a stage as they are now. */
+export type Show = (stageId: string, page: number, cards: CardFragment[]) => void;
 
-/** The board with a card somewhere else. */
-export function moved(columns: Columns, id: string, { stageId, index }: Place): Columns {
-  const card = [...columns.values()].flat().find((one) => one.id === id);
+export const cardOf = (columns: Columns, id: string) => [...columns.values()].flat().find((card) => card.id === id);
+
+/** The board with a card somewhere else; without one it is as it is. */
+export function moved(columns: Columns, card: CardFragment | undefined, { stageId, index }: Place): Columns {
   if (!card) return columns;
   return new Map(
     [...columns].map(([stage, cards]) => {
-      const others = cards.filter((one) => one.id !== id);
+      const others = cards.filter(({ id }) => id !== card.id);
       return [stage, stage === stageId ? others.toSpliced(index, 0, { ...card, stageId }) : others];
     }),
   );
@@ -29,38 +30,45 @@ const before = (columns: Columns, id: string, { stageId, index }: Place): string
 const placeOf = (columns: Columns, id: string): Place | undefined =>
   [...columns].flatMap(([stageId, cards]) => cards.flatMap((card, index) => (card.id === id ? [{ stageId, index }] : [])))[0];
 
-/** A pipeline's board as it is now, and as it will be once what was moved here is kept. */
-export function useBoard(pipelineId: string, stages: readonly { id: string }[]) {
-  const { data, error } = useSubscription(BoardDocument, { variables: { pipelineId }, fetchPolicy: 'no-cache' });
-  const [move, { error: refused }] = useMutation(MoveDealDocument);
-  const [pending, setPending] = useState<ReadonlyMap<string, Place>>(new Map());
-  const rows = data?.live.deals.rows;
-  const kept = useMemo(
-    () =>
-      columnsOf(
-        stages,
-        (rows ?? []).map(({ node }) => node as CardFragment),
-      ),
-    [rows, stages],
+/** The cards of a stage; what goes from one page to the next may be in both for a moment. */
+const joined = (pages: readonly CardFragment[][]) => [...new Map(pages.flat().map((card) => [card.id, card])).values()];
+
+/** The cards of a board as they are now, by the pages that came, and as they will be once what was moved here is kept. */
+export function useBoard(stages: readonly { id: string }[]) {
+  const [pages, setPages] = useState<ReadonlyMap<string, CardFragment[][]>>(new Map());
+  const show = useCallback<Show>((stageId, page, cards) => {
+    setPages((all) => new Map(all).set(stageId, Object.assign([...(all.get(stageId) ?? [])], { [page - 1]: cards })));
+  }, []);
+  const [move] = useMutation(MoveDealDocument);
+  const { send, ...reason } = useReason();
+  const [pending, setPending] = useState<ReadonlyMap<string, { card: CardFragment; place: Place }>>(new Map());
+  const kept = useMemo<Columns>(() => new Map(stages.map(({ id }) => [id, joined(pages.get(id) ?? [])])), [pages, stages]);
+  // Each column is told by itself: for a moment a card may have left one and not be in the other.
+  const columns = useMemo(
+    () => [...pending.values()].reduce((all, { card, place }) => moved(all, cardOf(kept, card.id) ?? card, place), kept),
+    [kept, pending],
   );
-  const columns = useMemo(() => [...pending].reduce((all, [id, place]) => moved(all, id, place), kept), [kept, pending]);
-  const forget = (id: string, place?: Place) =>
-    setPending((all) => (place && all.get(id) !== place ? all : new Map([...all].filter(([other]) => other !== id))));
+  const forget = (id: string, place: Place) =>
+    setPending((all) => (all.get(id)?.place === place ? new Map([...all].filter(([other]) => other !== id)) : all));
   // What arrived where it was put is no longer pending.
   useEffect(() => {
-    for (const [id, { stageId, index }] of pending) {
+    for (const [id, { place }] of pending) {
       const now = placeOf(kept, id);
-      if (now?.stageId === stageId && now.index === index) forget(id);
+      if (now?.stageId === place.stageId && now.index === place.index) forget(id, place);
     }
   }, [kept, pending]);
-  async function put(id: string, place: Place) {
+  /** Whether it stays where it was put. */
+  async function put(id: string, place: Place): Promise<boolean> {
+    const card = cardOf(columns, id);
     const from = placeOf(columns, id);
-    if (!from || (from.stageId === place.stageId && from.index === place.index)) return;
+    if (!card || (from?.stageId === place.stageId && from.index === place.index)) return true;
     const afterId = before(columns, id, place);
-    setPending((all) => new Map([...all, [id, place]]));
-    await move({ variables: { id, stageId: place.stageId, afterId } }).catch(() => forget(id, place));
+    setPending((all) => new Map(all).set(id, { card, place }));
+    const isKept = await send(card.title, (lostReason) => move({ variables: { id, stageId: place.stageId, afterId, lostReason } }));
     // Somebody else may have put it elsewhere meanwhile: what is live is right.
-    setTimeout(() => forget(id, place), 2000);
+    if (isKept) setTimeout(() => forget(id, place), 2000);
+    else forget(id, place);
+    return isKept;
   }
-  return { columns, put, error: error ?? refused, summary: data?.live.deals.summary.byStage, totalCount: data?.live.deals.totalCount };
+  return { columns, show, put, ...reason };
 }

@@ -30,8 +30,8 @@ function cardBeside(columns: Columns, id: string, [across, down]: [number, numbe
   return cards?.[Math.min(row, cards.length - 1)]?.id;
 }
 
-/** Arrows go to the next card that way; with Shift they take the card along. Enter opens its contact. */
-export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) => void) {
+/** Arrows go to the next card that way; with Shift they take the card along, and go back with it where it may not stay. Enter opens its contact. */
+export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) => Promise<boolean>) {
   // A card that goes to another column is another element there.
   const [carried, carry] = useState<string>();
   useEffect(() => {
@@ -51,7 +51,7 @@ export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) =
     const place = placeBeside(columns, id, step);
     const card = [...columns.values()].flat().find((one) => one.id === id);
     if (!place || !card) return;
-    put(card, place);
+    void put(card, place).then((isKept) => isKept || carry(id));
     carry(id);
   };
 }

@@ -11,12 +11,15 @@ import {
 import { badRequest, type Detail, detailOf, invalid, notOneOf } from '../kernel/base/errors.js';
 import { isRenamed, nameOf, wordsOf } from '../kernel/model/enums.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
+import { inClientNames } from './errors.js';
 
 /** A JSON body as the input of an operation, and what it has that the input does not know. */
 export interface AdaptedBody {
   input: Record<string, unknown>;
   /** Members that were left out, by their path. */
   ignored: string[];
+  /** The client's name of each member that came under another one, for the messages. */
+  names: ReadonlyMap<string, string>;
 }
 
 interface Notes {
@@ -25,17 +28,23 @@ interface Notes {
 }
 
 /**
- * Members that the input does not know are left out and named. Throws 400 naming every list field that holds anything else:
+ * Members that the input does not know are left out and named. Throws 400 naming every list field, as the client calls it, that holds anything else:
  * GraphQL's coercion would read a single value as a list of one, and one word for all tags of a contact.
  */
 export function adaptBody(type: GraphQLInputObjectType, body: unknown, aliases: Record<string, string> = {}): AdaptedBody {
   const given = body ?? {};
   if (typeof given !== 'object' || Array.isArray(given)) throw badRequest('The body must be a JSON object');
   const notes: Notes = { ignored: [], faults: [] };
-  const named = Object.entries(given).map(([name, value]) => [Object.hasOwn(aliases, name) ? aliases[name] : name, value]);
+  const names = new Map<string, string>();
+  const named = Object.entries(given).map(([name, value]) => {
+    const member = Object.hasOwn(aliases, name) ? aliases[name]! : name;
+    // Of several names of one member the last counts.
+    if (member !== name || names.has(member)) names.set(member, name);
+    return [member, value];
+  });
   const input = known(type, Object.fromEntries(named), '', notes);
-  if (notes.faults.length > 0) throw invalid(notes.faults.slice(0, 100));
-  return { input, ignored: notes.ignored };
+  if (notes.faults.length > 0) throw inClientNames(invalid(notes.faults.slice(0, 100)), names);
+  return { input, ignored: notes.ignored, names };
 }
 
 /** The id that a client may choose is GraphQL's alone: the contract has no such member. */

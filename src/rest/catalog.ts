@@ -5,7 +5,7 @@ import { operationIds, summaryOf, tierOf } from './openapi.js';
 import { errorStatuses, successStatuses } from './openapi.responses.js';
 import { exactly, type Schema } from './openapi.schemas.js';
 import { localBase, postmanCollection } from './postman.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
 const words: Schema = { type: 'array', items: { type: 'string' } };
 const entrySchema = {
@@ -30,27 +30,28 @@ const fullSchema = {
 
 const listOf = (entry: Record<string, Schema>) => exactly({ data: { type: 'array', items: exactly(entry) } });
 
-const collectionParts = { info: { type: 'object' }, item: { type: 'array' }, variable: { type: 'array' } };
+const objects: Schema = { type: 'array', items: { type: 'object' } };
+const collectionParts = { info: { type: 'object' }, item: objects, variable: objects };
 const documentParts = { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' }, components: { type: 'object' } };
 
-/** One row as both catalogs tell it. */
-function entryOf(mounted: MountedRow) {
-  const { row, module, needs, field } = mounted;
+/** One endpoint as both catalogs tell it. */
+function entryOf(bound: BoundEndpoint) {
+  const { endpoint, module, needs, field } = bound;
   const named = (field?.extensions.buckets as Bucket[] | undefined) ?? [];
   const own = named.length > 0 ? named : ['general'];
   return {
-    method: row.method,
-    path: row.path,
-    summary: summaryOf(mounted),
+    method: endpoint.method,
+    path: endpoint.path,
+    summary: summaryOf(bound),
     module,
     scope: needs.scopes,
-    tier: needs.public || needs.session ? null : tierOf(mounted),
+    tier: needs.public || needs.session ? null : tierOf(bound),
     role: needs.public ? null : needs.role,
     permissions: needs.permissions,
     sessionOnly: needs.session,
     public: needs.public,
     rateLimits: needs.public || needs.session ? own : [...own, 'key'],
-    statuses: [...successStatuses(mounted), ...errorStatuses(mounted)],
+    statuses: [...successStatuses(bound), ...errorStatuses(bound)],
   };
 }
 
@@ -58,13 +59,13 @@ type Text = 'public' | 'full' | 'openapi' | 'postman';
 
 /** What the catalogs tell of. The document is made when it is read. */
 interface Published {
-  readonly rows: readonly MountedRow[];
+  readonly endpoints: readonly BoundEndpoint[];
   readonly openapi: Record<string, unknown>;
 }
 
 /**
- * The contract's machine-readable catalogs and the OpenAPI document, as rows like all others, so that they list themselves.
- * `GET /schema/public`, `GET /openapi.json` and `GET /postman.json` need no credentials; `GET /schema/api-catalog` does and tells more of each row.
+ * The contract's machine-readable catalogs and the OpenAPI document, as endpoints like all others, so that they list themselves.
+ * `GET /schema/public`, `GET /openapi.json` and `GET /postman.json` need no credentials; `GET /schema/api-catalog` does and tells more of each endpoint.
  */
 export class Catalog {
   #texts?: Record<Text, string>;
@@ -108,17 +109,17 @@ export class Catalog {
   }
 
   /** The texts, written once, when the first of them is asked for. */
-  #write({ rows, openapi }: Published) {
-    const ids = operationIds(rows);
-    const full = (mounted: MountedRow) => ({
-      ...entryOf(mounted),
-      operationId: ids.get(mounted),
-      operation: mounted.row.operation ?? null,
-      parameters: parameterNames(mounted, openapi),
+  #write({ endpoints, openapi }: Published) {
+    const ids = operationIds(endpoints);
+    const full = (bound: BoundEndpoint) => ({
+      ...entryOf(bound),
+      operationId: ids.get(bound),
+      operation: bound.endpoint.operation ?? null,
+      parameters: parameterNames(bound, openapi),
     });
     return {
-      public: JSON.stringify({ data: rows.map(entryOf) }),
-      full: JSON.stringify({ data: rows.map(full) }),
+      public: JSON.stringify({ data: endpoints.map(entryOf) }),
+      full: JSON.stringify({ data: endpoints.map(full) }),
       openapi: JSON.stringify(openapi),
       postman: JSON.stringify(postmanCollection(openapi, localBase)),
     };
@@ -134,8 +135,8 @@ export class Catalog {
 
 type Parameter = { name?: string; $ref?: string };
 
-function parameterNames({ row }: MountedRow, openapi: Record<string, unknown>): string[] {
+function parameterNames({ endpoint }: BoundEndpoint, openapi: Record<string, unknown>): string[] {
   const paths = openapi.paths as Record<string, Record<string, { parameters?: Parameter[] }>>;
-  const parameters = paths[row.path]?.[row.method.toLowerCase()]?.parameters ?? [];
+  const parameters = paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.parameters ?? [];
   return parameters.map(({ name, $ref }) => name ?? $ref!.split('/').at(-1)!);
 }

@@ -1,7 +1,8 @@
-import type { Printed } from '../kernel/base/jsonText.js';
-import type { Row } from '../kernel/module/routes.js';
+import { Printed } from '../kernel/base/jsonText.js';
+import type { Endpoint } from '../kernel/module/routes.js';
 
-interface Connection {
+/** A page as its document answers it. */
+export interface Connection {
   nodes: unknown[] | Printed;
   /** Absent where the caller does without it. */
   totalCount?: number;
@@ -14,14 +15,23 @@ export interface Envelope {
   body: unknown;
 }
 
-/** A result in the list shape that the contract names for its row. */
-export function envelope(row: Row, result: unknown, asked: { page?: number; perPage?: number }): Envelope {
+/** A body as JSON: what the database printed goes out as it stands, at the top or as a member of a member. */
+export function jsonOf(body: unknown, depth = 2): string {
+  if (body instanceof Printed) return body.text;
+  if (depth === 0 || typeof body !== 'object' || body === null || Object.getPrototypeOf(body) !== Object.prototype)
+    return JSON.stringify(body) ?? 'null';
+  const members = Object.entries(body).filter(([, value]) => value !== undefined);
+  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, depth - 1)}`).join(',')}}`;
+}
+
+/** A result in the list shape that the contract names for its endpoint. */
+export function envelope(endpoint: Endpoint, result: unknown, asked: { page?: number; perPage?: number }): Envelope {
   const headers: Record<string, string> = {};
-  const reply = (body: unknown): Envelope => ({ status: statusFor(row, result), headers, body });
-  switch (row.as) {
+  const reply = (body: unknown): Envelope => ({ status: statusFor(endpoint, result), headers, body });
+  switch (endpoint.as) {
     case 'page': {
       const { nodes, meta } = paged(result as Connection, asked);
-      const all = { ...meta, ...extrasOf(row, result) };
+      const all = { ...meta, ...extrasOf(endpoint, result) };
       return reply({ data: { data: nodes, meta: all } });
     }
     case 'flatPage': {
@@ -35,15 +45,15 @@ export function envelope(row: Row, result: unknown, asked: { page?: number; perP
     }
     case 'bare': {
       const nodes = Array.isArray(result) ? result : (result as Connection).nodes;
-      if (row.pagingHeaders) Object.assign(headers, pagingHeaders(result as Connection, asked));
+      if (endpoint.pagingHeaders) Object.assign(headers, pagingHeaders(result as Connection, asked));
       return reply({ data: nodes });
     }
     case 'beside': {
-      const { [row.data!]: data, ...beside } = result as Record<string, unknown>;
+      const { [endpoint.data!]: data, ...beside } = result as Record<string, unknown>;
       return reply({ data, ...beside });
     }
     default:
-      return reply({ data: row.spread ? spread(result, row.spread) : result });
+      return reply({ data: endpoint.spread ? spread(result, endpoint.spread) : result });
   }
 }
 
@@ -53,18 +63,18 @@ const spread = (result: unknown, name: string) => {
   return { ...(inner as object), ...besides };
 };
 
-/** What the row shows besides the page, and what the query string asked for. */
-function extrasOf(row: Row, result: unknown): Record<string, unknown> {
+/** What the endpoint shows besides the page, and what the query string asked for. */
+function extrasOf(endpoint: Endpoint, result: unknown): Record<string, unknown> {
   const members = result as Record<string, unknown>;
-  const asked = [...(row.beside ?? []), ...Object.keys(row.extras ?? {})].filter((name) => members[name] !== undefined);
+  const asked = [...(endpoint.beside ?? []), ...Object.keys(endpoint.extras ?? {})].filter((name) => members[name] !== undefined);
   return Object.fromEntries(asked.map((name) => [name, members[name]]));
 }
 
-function statusFor(row: Row, result: unknown): number {
-  for (const [flag, status] of Object.entries(row.statusWhen ?? {})) {
+function statusFor(endpoint: Endpoint, result: unknown): number {
+  for (const [flag, status] of Object.entries(endpoint.statusWhen ?? {})) {
     if ((result as Record<string, unknown>)[flag] === true) return status;
   }
-  return row.status;
+  return endpoint.status;
 }
 
 function paged(connection: Connection, asked: { page?: number; perPage?: number }) {

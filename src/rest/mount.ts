@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify';
 import { rawBody } from '../http/callbacks.js';
 import { anyBodies } from '../http/hardening.js';
@@ -5,74 +6,76 @@ import { inOneTurn } from '../http/largeJson.js';
 import { allow } from '../kernel/access/access.js';
 import type { Bucket } from '../kernel/access/rateLimits.js';
 import { notFound } from '../kernel/base/errors.js';
-import { Printed } from '../kernel/base/jsonText.js';
 import type { RawRequest } from '../kernel/module/routes.js';
-import type { Envelope } from './envelope.js';
+import { type Envelope, jsonOf } from './envelope.js';
 import { answer, answerRaw, prepare, refuseRetired } from './serve.js';
-import type { Passage, sofaRows } from './sofa.js';
-import type { MountedRow } from './table.js';
+import type { Passage, sofaOf } from './sofa.js';
+import type { BoundEndpoint } from './table.js';
 
 export const basePath = '/api/v1';
 
-/** The rows that SOFA serves; its HTTP layer would be a good part of what a hot one costs. */
-const isRegular = ({ row, field }: MountedRow) =>
-  row.operation &&
-  !row.list &&
-  !row.hot &&
-  !row.pathArgs &&
-  field?.args.every((a) => a.name === 'input' || row.path.includes(`{${a.name}}`));
+/** The endpoints that SOFA serves; its HTTP layer would be a good part of what a hot one costs. */
+const isRegular = ({ endpoint, field }: BoundEndpoint) =>
+  endpoint.operation &&
+  !endpoint.list &&
+  !endpoint.hot &&
+  !endpoint.pathArgs &&
+  field?.args.every((a) => a.name === 'input' || endpoint.path.includes(`{${a.name}}`));
 
-type Sofa = () => Promise<ReturnType<typeof sofaRows>>;
+type Sofa = () => Promise<ReturnType<typeof sofaOf>>;
 
-/** SOFA over the regular rows, loaded and prepared by the first who asks: it takes a fifth of a start, and listening does not need it. */
-export function sofaFor(rows: readonly MountedRow[]): Sofa {
+/** SOFA over the regular endpoints, loaded and prepared by the first who asks: it takes a fifth of a start, and listening does not need it. */
+export function sofaFor(endpoints: readonly BoundEndpoint[]): Sofa {
   let made: ReturnType<Sofa> | undefined;
   return () => {
-    made ??= import('./sofa.js').then(({ sofaRows }) => sofaRows(rows.filter(isRegular), basePath));
+    made ??= import('./sofa.js').then(({ sofaOf }) => sofaOf(endpoints.filter(isRegular), basePath));
     return made;
   };
 }
 
-/** Puts every row behind Fastify: the regular ones through SOFA, lists, hot and irregular ones tuned. */
-export function mountRest(server: FastifyInstance, rows: readonly MountedRow[], sofa: Sofa): void {
-  const handlerOf = (mounted: MountedRow) =>
-    isRegular(mounted) ? throughSofa(sofa, mounted) : mounted.row.operation ? tuned(mounted) : own(mounted);
-  const [forgiving, strict] = [rows.filter(({ row }) => row.forgiving), rows.filter(({ row }) => !row.forgiving)];
-  for (const mounted of strict) server.route(routeOf(mounted, handlerOf(mounted)));
-  for (const mounted of rows.filter(({ row }) => row.open)) server.route(preflightOf(mounted));
+/** Puts every endpoint behind Fastify: the regular ones through SOFA, lists, hot and irregular ones tuned. */
+export function mountRest(server: FastifyInstance, endpoints: readonly BoundEndpoint[], sofa: Sofa): void {
+  const handlerOf = (bound: BoundEndpoint) =>
+    isRegular(bound) ? throughSofa(sofa, bound) : bound.endpoint.operation ? tuned(bound) : own(bound);
+  const [forgiving, strict] = [
+    endpoints.filter(({ endpoint }) => endpoint.forgiving),
+    endpoints.filter(({ endpoint }) => !endpoint.forgiving),
+  ];
+  for (const bound of strict) server.route(routeOf(bound, handlerOf(bound)));
+  for (const bound of endpoints.filter(({ endpoint }) => endpoint.open)) server.route(preflightOf(bound));
   server.register(async (inner) => {
     anyBodies(inner);
-    for (const mounted of forgiving) inner.route(routeOf(mounted, handlerOf(mounted)));
+    for (const bound of forgiving) inner.route(routeOf(bound, handlerOf(bound)));
   });
 }
 
-const urlOf = ({ row }: MountedRow) => basePath + row.path.replace(/\{(\w+)\}/g, ':$1');
+const urlOf = ({ endpoint }: BoundEndpoint) => basePath + endpoint.path.replace(/\{(\w+)\}/g, ':$1');
 
-/** What a browser asks before a page of another origin calls an open row. */
-const preflightOf = (mounted: MountedRow): RouteOptions => ({
+/** What a browser asks before a page of another origin calls an open endpoint. */
+const preflightOf = (bound: BoundEndpoint): RouteOptions => ({
   method: 'OPTIONS',
-  url: urlOf(mounted),
-  config: { row: `OPTIONS ${mounted.row.path}`, open: mounted.row.method },
+  url: urlOf(bound),
+  config: { route: `OPTIONS ${bound.endpoint.path}`, open: bound.endpoint.method },
   handler: () => {
     throw notFound('Endpoint');
   },
 });
 
-const routeOf = (mounted: MountedRow, handler: RouteHandlerMethod): RouteOptions => ({
-  method: mounted.row.method,
-  url: urlOf(mounted),
-  bodyLimit: mounted.row.bodyCap,
+const routeOf = (bound: BoundEndpoint, handler: RouteHandlerMethod): RouteOptions => ({
+  method: bound.endpoint.method,
+  url: urlOf(bound),
+  bodyLimit: bound.endpoint.bodyCap,
   // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
   onRequest: (request, _reply, done) => {
-    allow(request.ctx, mounted.needs);
-    refuseRetired(mounted.row);
+    allow(request.ctx, bound.needs);
+    refuseRetired(bound.endpoint);
     done();
   },
   config: {
-    row: mounted.address,
-    open: mounted.row.open ? mounted.row.method : undefined,
-    operation: mounted.row.operation,
-    buckets: mounted.field?.extensions.buckets as Bucket[] | undefined,
+    route: bound.address,
+    open: bound.endpoint.open ? bound.endpoint.method : undefined,
+    operation: bound.endpoint.operation,
+    buckets: bound.field?.extensions.buckets as Bucket[] | undefined,
   },
   handler,
 });
@@ -85,43 +88,34 @@ const rawRequest = (request: FastifyRequest): RawRequest => ({
 
 const json = 'application/json; charset=utf-8';
 
-/** A body as JSON: what the database printed goes out as it stands, at the top or as a member of a member. */
-function jsonOf(body: unknown, depth = 2): string {
-  if (body instanceof Printed) return body.text;
-  if (depth === 0 || typeof body !== 'object' || body === null || Object.getPrototypeOf(body) !== Object.prototype)
-    return JSON.stringify(body) ?? 'null';
-  const members = Object.entries(body).filter(([, value]) => value !== undefined);
-  return `{${members.map(([name, value]) => `${JSON.stringify(name)}:${jsonOf(value, depth - 1)}`).join(',')}}`;
-}
-
-/** The text to send, after its status and headers. A handler that answers the reply itself has Fastify wait for the end of its stream. */
-function sent(reply: FastifyReply, { status, headers, body }: Envelope): string {
+/** The body to send, after its status and headers. A handler that answers the reply itself has Fastify wait for the end of its stream. */
+function sent(reply: FastifyReply, { status, headers, body }: Envelope): string | Readable {
   reply.status(status).headers(headers).type(json);
-  return jsonOf(body);
+  return body instanceof Readable ? body : jsonOf(body);
 }
 
-const tuned = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const prepared = prepare(mounted, request.ctx, rawRequest(request));
-  return sent(reply, await answer(mounted, request.ctx, prepared));
+const tuned = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const prepared = prepare(bound, request.ctx, rawRequest(request));
+  return sent(reply, await answer(bound, request.ctx, prepared));
 };
 
-const throughSofa = (sofa: Sofa, mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const prepared = prepare(mounted, request.ctx, rawRequest(request));
+const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const prepared = prepare(bound, request.ctx, rawRequest(request));
   const { input } = prepared.variables;
   // A long body would be printed and parsed once more, without a pause; what is asked for by GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
-  if (input !== undefined && (isLong || mounted.row.method === 'GET')) return sent(reply, await answer(mounted, request.ctx, prepared));
+  if (input !== undefined && (isLong || bound.endpoint.method === 'GET')) return sent(reply, await answer(bound, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
   const url = `http://door${request.url.split('?')[0]!.replace(/\/$/, '')}`;
   const body = input === undefined ? undefined : JSON.stringify({ input });
-  const inner = new Request(url, { method: mounted.row.method, body, headers: { 'content-type': 'application/json' } });
+  const inner = new Request(url, { method: bound.endpoint.method, body, headers: { 'content-type': 'application/json' } });
   await (await sofa()).fetch(inner, { passage } as never);
   if (!passage.outcome) throw notFound('Endpoint');
   return sent(reply, await passage.outcome);
 };
 
-const own = (mounted: MountedRow) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const answered = await answerRaw(mounted, request.ctx, rawRequest(request));
-  return rawBody(reply, { ...answered, status: answered.status ?? mounted.row.status });
+const own = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
+  const answered = await answerRaw(bound, request.ctx, rawRequest(request));
+  return rawBody(reply, { ...answered, status: answered.status ?? bound.endpoint.status });
 };

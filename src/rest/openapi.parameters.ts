@@ -9,11 +9,11 @@ import {
   isNonNullType,
 } from 'graphql';
 import { maxPageSize, mostCounted } from '../kernel/model/connection.js';
-import type { Row } from '../kernel/module/routes.js';
+import type { Endpoint } from '../kernel/module/routes.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
 import { countable, type Source, snakeName } from './query.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
 /** The parameters that operations share. */
 export const sharedParameters: Record<string, Schema> = {
@@ -57,8 +57,8 @@ export const sharedParameters: Record<string, Schema> = {
 
 export const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
-function pathParameter(mounted: MountedRow, name: string): Schema {
-  const arg = mounted.field?.args.find((a) => a.name === (mounted.row.pathArgs?.[name] ?? name));
+function pathParameter(bound: BoundEndpoint, name: string): Schema {
+  const arg = bound.field?.args.find((a) => a.name === (bound.endpoint.pathArgs?.[name] ?? name));
   const isId = !arg || getNamedType(arg.type).name === 'ID';
   return {
     name,
@@ -70,32 +70,32 @@ function pathParameter(mounted: MountedRow, name: string): Schema {
 }
 
 /** Everything that an operation takes in its path and query string. */
-export function parametersOf(mounted: MountedRow, schema: GraphQLSchema, schemas: Schemas): Schema[] {
-  const { row, sources } = mounted;
-  const field = row.filters ? schema.getQueryType()?.getFields()[row.filters] : mounted.field;
-  const parameters = pathNames(row.path).map((name) => pathParameter(mounted, name));
+export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schemas: Schemas): Schema[] {
+  const { endpoint, sources } = bound;
+  const field = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : bound.field;
+  const parameters = pathNames(endpoint.path).map((name) => pathParameter(bound, name));
   const names = new Map<Source, string[]>();
   for (const [name, source] of sources) names.set(source, [...(names.get(source) ?? []), name]);
-  if (row.minimal) parameters.push(minimalParameter(row.minimal));
-  for (const name of Object.keys(row.extras ?? {})) parameters.push(extraParameter(name));
-  if (row.include) parameters.push(includeParameter(Object.keys(row.include)));
+  if (endpoint.minimal) parameters.push(minimalParameter(endpoint.minimal));
+  for (const name of Object.keys(endpoint.extras ?? {})) parameters.push(extraParameter(name));
+  if (endpoint.include) parameters.push(includeParameter(Object.keys(endpoint.include)));
   if ([...names.keys()].some(({ type }) => type === countable)) parameters.push(reference('parameters', 'count'));
   for (const [source, all] of names)
-    if (source.type !== countable && !isOfTheRow(row, all[0]!))
+    if (source.type !== countable && !isOfTheEndpoint(endpoint, all[0]!))
       parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
-  const takes = (name: string) => row.list && field?.args.some((a) => a.name === name);
+  const takes = (name: string) => endpoint.list && field?.args.some((a) => a.name === name);
   if (takes('page')) parameters.push(reference('parameters', 'page'));
   if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => reference('parameters', name)));
   if (takes('after')) parameters.push(reference('parameters', 'cursor'));
-  if (isRepeatable(mounted)) parameters.push(reference('parameters', 'Idempotency-Key'));
+  if (isRepeatable(bound)) parameters.push(reference('parameters', 'Idempotency-Key'));
   return parameters;
 }
 
-/** Parameters that the row brings itself, which no argument takes. */
-const isOfTheRow = (row: Row, name: string) =>
-  row.extras?.[name] !== undefined ||
-  (row.include !== undefined && name === 'include') ||
-  (row.minimal !== undefined && name === 'minimal');
+/** Parameters that the endpoint brings itself, which no argument takes. */
+const isOfTheEndpoint = (endpoint: Endpoint, name: string) =>
+  endpoint.extras?.[name] !== undefined ||
+  (endpoint.include !== undefined && name === 'include') ||
+  (endpoint.minimal !== undefined && name === 'minimal');
 
 const minimalParameter = (members: readonly string[]): Schema => ({
   name: 'minimal',

@@ -1,7 +1,7 @@
 import { type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { faultMeanings, statusOf } from '../kernel/base/errors.js';
 import { below, exactly, reference, rootSelection, type Schema, type Schemas } from './openapi.schemas.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
 const errorNames: Record<number, [name: string, meaning: string]> = {
   400: ['InvalidRequest', 'Malformed or invalid body or query'],
@@ -20,26 +20,27 @@ const errorNames: Record<number, [name: string, meaning: string]> = {
   503: ['Unavailable', 'Temporarily unavailable; Retry-After tells when to come back'],
 };
 
-/** Every error status that a row can answer, in order. */
-export function errorStatuses({ row, needs, sources }: MountedRow): number[] {
-  const statuses = new Set([429, 500, 503, ...(row.also ?? [])]);
-  const takesBody = row.method !== 'GET';
-  if (row.list || sources.size > 0 || takesBody) statuses.add(400);
+/** Every error status that an endpoint can answer, in order. */
+export function errorStatuses({ endpoint, needs, sources }: BoundEndpoint): number[] {
+  const statuses = new Set([429, 500, 503, ...(endpoint.also ?? [])]);
+  const takesBody = endpoint.method !== 'GET';
+  if (endpoint.list || sources.size > 0 || takesBody) statuses.add(400);
   if (takesBody) statuses.add(413);
   if (!needs.public) statuses.add(401).add(403);
-  if (row.path.includes('{')) statuses.add(404);
-  if (isRepeatable({ row })) statuses.add(409);
-  if (row.invalid === 422) statuses.add(422);
-  if (row.status === 410) statuses.add(410);
+  if (endpoint.path.includes('{')) statuses.add(404);
+  if (isRepeatable({ endpoint })) statuses.add(409);
+  if (endpoint.invalid === 422) statuses.add(422);
+  if (endpoint.status === 410) statuses.add(410);
   return [...statuses].filter((status) => status >= 400).sort((a, b) => a - b);
 }
 
-/** Whether the row honours an Idempotency-Key. */
-export const isRepeatable = ({ row }: Pick<MountedRow, 'row'>) => row.method === 'POST' && row.operation !== undefined;
+/** Whether the endpoint honours an Idempotency-Key. */
+export const isRepeatable = ({ endpoint }: Pick<BoundEndpoint, 'endpoint'>) =>
+  endpoint.method === 'POST' && endpoint.operation !== undefined;
 
-/** Every success status that a row can answer; none for a retired row. */
-export const successStatuses = ({ row }: MountedRow) =>
-  row.status < 400 ? [...new Set([row.status, ...Object.values(row.statusWhen ?? {})])].sort((a, b) => a - b) : [];
+/** Every success status that an endpoint can answer; none for a retired endpoint. */
+export const successStatuses = ({ endpoint }: BoundEndpoint) =>
+  endpoint.status < 400 ? [...new Set([endpoint.status, ...Object.values(endpoint.statusWhen ?? {})])].sort((a, b) => a - b) : [];
 
 const codesOf = (status: number) =>
   Object.entries(statusOf)
@@ -136,29 +137,31 @@ export const sharedComponents = {
   },
 };
 
-/** All responses of one operation: its success in the row's envelope, and every error that it can answer. */
-export function responsesOf(mounted: MountedRow, schemas: Schemas): Record<string, Schema> {
-  const { row, field } = mounted;
+/** All responses of one operation: its success in the endpoint's envelope, and every error that it can answer. */
+export function responsesOf(bound: BoundEndpoint, schemas: Schemas): Record<string, Schema> {
+  const { endpoint, field } = bound;
   const responses: Record<string, Schema> = {};
   const takesInput = field?.args.some((a) => a.name === 'input');
   const extra = [
-    ...(isRepeatable(mounted) ? ['Idempotent-Replayed'] : []),
+    ...(isRepeatable(bound) ? ['Idempotent-Replayed'] : []),
     ...(takesInput ? ['X-Ignored-Fields'] : []),
-    ...(row.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : []),
-    ...(row.open ? ['Access-Control-Allow-Origin'] : []),
+    ...(endpoint.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : []),
+    ...(endpoint.open ? ['Access-Control-Allow-Origin'] : []),
   ];
-  for (const status of successStatuses(mounted)) {
+  for (const status of successStatuses(bound)) {
     responses[status] = {
       description: successWords[status] ?? 'Done',
       headers: headersNamed(...extra),
       content: {
-        [row.answers ?? 'application/json']: { schema: row.handler ? (row.answerSchema ?? { type: 'string' }) : body(mounted, schemas) },
+        [endpoint.answers ?? 'application/json']: {
+          schema: endpoint.handler ? (endpoint.answerSchema ?? { type: 'string' }) : body(bound, schemas),
+        },
       },
     };
   }
-  for (const status of errorStatuses(mounted)) {
+  for (const status of errorStatuses(bound)) {
     const [name] = errorNames[status] ?? [];
-    if (!name) throw new Error(`${mounted.address}: the document does not know the status ${status}`);
+    if (!name) throw new Error(`${bound.address}: the document does not know the status ${status}`);
     responses[status] = reference('responses', name);
   }
   return responses;
@@ -166,16 +169,16 @@ export function responsesOf(mounted: MountedRow, schemas: Schemas): Record<strin
 
 const successWords: Record<number, string> = { 200: 'Done', 201: 'Made', 202: 'Taken on; the work goes on behind' };
 
-/** What a row answers, in the envelope that the contract names for it. */
-function body(mounted: MountedRow, schemas: Schemas): Schema {
-  const { row, field, document } = mounted;
+/** What an endpoint answers, in the envelope that the contract names for it. */
+function body(bound: BoundEndpoint, schemas: Schemas): Schema {
+  const { endpoint, field, document } = bound;
   const selection = rootSelection(document!);
   const type = getNamedType(field!.type);
   const nodes = isObjectType(type) && type.getFields().pageInfo ? type.getFields().nodes : undefined;
   const records = () => schemas.result(nodes!.type, below(selection, 'nodes'));
-  switch (row.as) {
+  switch (endpoint.as) {
     case 'page':
-      return exactly({ data: exactly({ data: records(), meta: metaOf(mounted, schemas) }) });
+      return exactly({ data: exactly({ data: records(), meta: metaOf(bound, schemas) }) });
     case 'flatPage':
       return exactly({ data: records(), meta: reference('schemas', 'Meta') });
     case 'camelPage':
@@ -183,15 +186,17 @@ function body(mounted: MountedRow, schemas: Schemas): Schema {
     case 'bare':
       return exactly({ data: nodes ? records() : schemas.result(field!.type, selection) });
     case 'beside':
-      return exactly(schemas.beside(field!.type, selection!, row.data!));
+      return exactly(schemas.beside(field!.type, selection!, endpoint.data!));
     default:
-      return exactly({ data: row.spread ? schemas.spread(field!.type, selection!, row.spread) : schemas.result(field!.type, selection) });
+      return exactly({
+        data: endpoint.spread ? schemas.spread(field!.type, selection!, endpoint.spread) : schemas.result(field!.type, selection),
+      });
   }
 }
 
 /** The meta of a page, with what stands there besides, or may be asked for. */
-function metaOf({ row, field, document }: MountedRow, schemas: Schemas): Schema {
-  const beside = [...(row.beside ?? []), ...Object.keys(row.extras ?? {})];
+function metaOf({ endpoint, field, document }: BoundEndpoint, schemas: Schemas): Schema {
+  const beside = [...(endpoint.beside ?? []), ...Object.keys(endpoint.extras ?? {})];
   if (beside.length === 0) return reference('schemas', 'Meta');
   const { properties, ...meta } = sharedComponents.schemas.Meta as Schema & { properties: Record<string, Schema> };
   const fields = (getNamedType(field!.type) as GraphQLObjectType).getFields();

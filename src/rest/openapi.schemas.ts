@@ -76,7 +76,7 @@ function merged(schema: Schema, rule: Schema): Schema {
   return { ...schema, ...members, ...items };
 }
 
-/** The root field's own selection in a row's document. */
+/** The root field's own selection in an endpoint's document. */
 export function rootSelection(document: DocumentNode): SelectionSetNode | undefined {
   const [root] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections;
   return root?.kind === Kind.FIELD ? root.selectionSet : undefined;
@@ -162,7 +162,8 @@ export class Schemas {
     const fields = type.getFields();
     return Object.fromEntries(
       selection.selections.map((node) => {
-        if (node.kind !== Kind.FIELD) throw new Error(`A row selects ${type.name} by a fragment, which the OpenAPI document does not read`);
+        if (node.kind !== Kind.FIELD)
+          throw new Error(`An endpoint selects ${type.name} by a fragment, which the OpenAPI document does not read`);
         const field = fields[node.name.value]!;
         return [(node.alias ?? node.name).value, this.#field(field, node.selectionSet)];
       }),

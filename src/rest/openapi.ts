@@ -2,39 +2,39 @@ import { type GraphQLInputObjectType, type GraphQLSchema, getNamedType } from 'g
 import { parametersOf, pathNames, sharedParameters } from './openapi.parameters.js';
 import { responsesOf, sharedComponents } from './openapi.responses.js';
 import { type Schema, Schemas } from './openapi.schemas.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
 /** What an operation asks of a key by the way it works: the least tier, besides scopes. */
-export const tierOf = ({ row, needs }: MountedRow) => (needs.admin ? 'admin' : row.method === 'GET' ? 'read' : 'read-write');
+export const tierOf = ({ endpoint, needs }: BoundEndpoint) => (needs.admin ? 'admin' : endpoint.method === 'GET' ? 'read' : 'read-write');
 
-/** The root field's name where a row is the first to serve it, else one made of the address: ids of all rows are different. */
-export function operationIds(rows: readonly MountedRow[]): Map<MountedRow, string> {
+/** The root field's name where an endpoint is the first to serve it, else one made of the address: ids of all endpoints are different. */
+export function operationIds(endpoints: readonly BoundEndpoint[]): Map<BoundEndpoint, string> {
   const taken = new Set<string>();
   return new Map(
-    rows.map((mounted) => {
-      const { row } = mounted;
-      const words = row.path.split(/\W+/).filter((word) => word && !pathNames(row.path).includes(word));
-      const made = row.method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-      const id = row.operation && !taken.has(row.operation) ? row.operation : made;
-      if (taken.has(id)) throw new Error(`${mounted.address}: two operations would be called ${id}`);
+    endpoints.map((bound) => {
+      const { endpoint } = bound;
+      const words = endpoint.path.split(/\W+/).filter((word) => word && !pathNames(endpoint.path).includes(word));
+      const made = endpoint.method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+      const id = endpoint.operation && !taken.has(endpoint.operation) ? endpoint.operation : made;
+      if (taken.has(id)) throw new Error(`${bound.address}: two operations would be called ${id}`);
       taken.add(id);
-      return [mounted, id];
+      return [bound, id];
     }),
   );
 }
 
-export const summaryOf = ({ row, field }: MountedRow) => row.summary ?? field?.description ?? row.path;
+export const summaryOf = ({ endpoint, field }: BoundEndpoint) => endpoint.summary ?? field?.description ?? endpoint.path;
 
-/** The OpenAPI 3.1 document of exactly the rows that are served (contract "Versioning": document version 1.0.0). */
-export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow[], basePath: string): Record<string, unknown> {
+/** The OpenAPI 3.1 document of exactly the endpoints that are served (contract "Versioning": document version 1.0.0). */
+export function openApiDocument(schema: GraphQLSchema, endpoints: readonly BoundEndpoint[], basePath: string): Record<string, unknown> {
   const schemas = new Schemas();
   Object.assign(schemas.components, sharedComponents.schemas);
-  const ids = operationIds(rows);
+  const ids = operationIds(endpoints);
   const paths: Record<string, Schema> = {};
-  for (const mounted of rows) {
-    const { row } = mounted;
-    paths[row.path] ??= {};
-    paths[row.path]![row.method.toLowerCase()] = operation(mounted, ids.get(mounted)!, parametersOf(mounted, schema, schemas), schemas);
+  for (const bound of endpoints) {
+    const { endpoint } = bound;
+    paths[endpoint.path] ??= {};
+    paths[endpoint.path]![endpoint.method.toLowerCase()] = operation(bound, ids.get(bound)!, parametersOf(bound, schema, schemas), schemas);
   }
   return {
     openapi: '3.1.0',
@@ -46,7 +46,7 @@ export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath }],
-    tags: tagsOf(rows),
+    tags: tagsOf(endpoints),
     paths,
     components: {
       securitySchemes: {
@@ -61,30 +61,30 @@ export function openApiDocument(schema: GraphQLSchema, rows: readonly MountedRow
   };
 }
 
-function operation(mounted: MountedRow, operationId: string, parameters: Schema[], schemas: Schemas): Schema {
-  const description = accessText(mounted) || 'For every member of the workspace, and for every API key.';
+function operation(bound: BoundEndpoint, operationId: string, parameters: Schema[], schemas: Schemas): Schema {
+  const description = accessText(bound) || 'For every member of the workspace, and for every API key.';
   return {
     operationId,
-    summary: summaryOf(mounted),
+    summary: summaryOf(bound),
     description,
-    tags: [mounted.module],
-    ...(mounted.row.status === 410 && { deprecated: true }),
+    tags: [bound.module],
+    ...(bound.endpoint.status === 410 && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
-    ...requestBody(mounted, schemas),
-    responses: responsesOf(mounted, schemas),
-    security: security(mounted),
-    ...requirements(mounted),
+    ...requestBody(bound, schemas),
+    responses: responsesOf(bound, schemas),
+    security: security(bound),
+    ...requirements(bound),
   };
 }
 
-function requestBody({ row, field }: MountedRow, schemas: Schemas): Schema {
+function requestBody({ endpoint, field }: BoundEndpoint, schemas: Schemas): Schema {
   const arg = field?.args.find((a) => a.name === 'input');
   // What is only read takes its input by the query string.
-  if (!arg || row.method === 'GET') return {};
+  if (!arg || endpoint.method === 'GET') return {};
   const type = getNamedType(arg.type) as GraphQLInputObjectType;
   const own = schemas.input(type);
   const required = 'required' in schemas.components[type.name]!;
-  const aliases = Object.entries(row.body ?? {}).map(([alias, name]) => {
+  const aliases = Object.entries(endpoint.body ?? {}).map(([alias, name]) => {
     const member = schemas.argument(type.getFields()[name]!);
     return [alias, { ...member, description: `Another name for ${name}` }];
   });
@@ -92,31 +92,31 @@ function requestBody({ row, field }: MountedRow, schemas: Schemas): Schema {
   return { requestBody: { required, content: { 'application/json': { schema } } } };
 }
 
-function security(mounted: MountedRow): Schema[] {
-  const { needs } = mounted;
+function security(bound: BoundEndpoint): Schema[] {
+  const { needs } = bound;
   if (needs.public) return [];
   return needs.session ? [{ session: [] }] : [{ apiKey: [] }, { session: [] }];
 }
 
 /** What a key and a person must have, for programs: schemes other than OAuth have no scopes in OpenAPI. */
-function requirements(mounted: MountedRow): Schema {
-  const { needs } = mounted;
+function requirements(bound: BoundEndpoint): Schema {
+  const { needs } = bound;
   if (needs.public) return {};
-  const key = needs.session ? {} : { permission: tierOf(mounted), scopes: needs.scopes };
+  const key = needs.session ? {} : { permission: tierOf(bound), scopes: needs.scopes };
   return { 'x-requires': { ...key, role: needs.role } };
 }
 
-/** The modules that have rows. Throws where one does not say what it is about. */
-function tagsOf(rows: readonly MountedRow[]) {
-  const about = new Map(rows.map((mounted) => [mounted.module, mounted.about]));
+/** The modules that have endpoints. Throws where one does not say what it is about. */
+function tagsOf(endpoints: readonly BoundEndpoint[]) {
+  const about = new Map(endpoints.map((bound) => [bound.module, bound.about]));
   return [...about].map(([name, description]) => {
-    if (!description) throw new Error(`The module ${name} has rows, and says not what it is about`);
+    if (!description) throw new Error(`The module ${name} has endpoints, and says not what it is about`);
     return { name, description };
   });
 }
 
-function accessText({ row, needs }: MountedRow): string {
-  if (row.open) return 'Public: no credentials are looked at. Pages of any origin may call it (CORS), without credentials.';
+function accessText({ endpoint, needs }: BoundEndpoint): string {
+  if (endpoint.open) return 'Public: no credentials are looked at. Pages of any origin may call it (CORS), without credentials.';
   if (needs.public) return 'Public: no credentials are needed.';
   const words = [
     needs.session && 'Only for an interactive session; API keys are refused.',

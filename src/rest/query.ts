@@ -3,25 +3,27 @@ import {
   GraphQLBoolean,
   GraphQLEnumType,
   type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   GraphQLList,
+  GraphQLString,
   getNamedType,
-  getNullableType,
-  isEnumType,
   isInputObjectType,
-  isListType,
 } from 'graphql';
-import { type Detail, detailOf, type Fault, invalid, notOneOf } from '../kernel/base/errors.js';
+import { type Detail, detailOf, type Fault, invalid } from '../kernel/base/errors.js';
 import type { AnyTable } from '../kernel/lists/table.js';
 import { isConnection, maxPageSize } from '../kernel/model/connection.js';
-import { nameOf, wordsOf } from '../kernel/model/enums.js';
-import type { Row } from '../kernel/module/routes.js';
+import type { FieldRule } from '../kernel/model/fieldRules.js';
+import type { Endpoint } from '../kernel/module/routes.js';
+import { type Asked, askedIn, onlyText, valueFor } from './query.values.js';
 
 /** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */
 export interface Source {
   path: string[];
   type: GraphQLInputType;
+  /** What it may be, where its type does not say so. */
+  words?: readonly string[];
   /** Of a sort: the direction where none is said, by the contract the list's own whatever the key. */
   order?: string;
 }
@@ -34,33 +36,33 @@ export const isOfRest = ({ name }: { name: string }): boolean => name !== 'where
 
 const isParameter = (arg: GraphQLArgument) => isOfRest(arg) && !arg.deprecationReason;
 
-/** Every query parameter of a list: its filter fields in snake_case and camelCase, the row's own aliases, and paging; none that is deprecated. */
-export function querySources(field: GraphQLField<unknown, unknown>, row: Row, address: string): Map<string, Source> {
+/** Every query parameter of a list: its filter fields in snake_case and camelCase, the endpoint's own aliases, and paging; none that is deprecated. */
+export function querySources(field: GraphQLField<unknown, unknown>, endpoint: Endpoint, address: string): Map<string, Source> {
   const sources = new Map<string, Source>();
   const byPath = new Map<string, Source>();
   for (const arg of field.args.filter(isParameter)) {
     const inner = getNamedType(arg.type);
     if (arg.name === 'filter' && isInputObjectType(inner)) {
       for (const member of Object.values(inner.getFields())) {
-        const source = { path: ['filter', member.name], type: member.type };
+        const source = { path: ['filter', member.name], type: member.type, words: wordsFor(member) };
         byPath.set(`filter.${member.name}`, source);
         sources.set(snakeName(member.name), source).set(member.name, source);
       }
     } else {
       const source = sourceOf(arg, field);
       byPath.set(arg.name, source);
-      if (isTakenAs(arg.name, row)) sources.set(arg.name, source);
+      if (isTakenAs(arg.name, endpoint)) sources.set(arg.name, source);
     }
   }
-  dropFixed(sources, row);
-  for (const [alias, path] of Object.entries(row.query ?? {})) {
+  dropFixed(sources, endpoint);
+  for (const [alias, path] of Object.entries(endpoint.query ?? {})) {
     const source = byPath.get(path);
     if (!source) throw new Error(`${address}: the alias ${alias} hits no argument`);
     sources.set(alias, source);
   }
-  if (row.minimal) sources.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
-  for (const name of Object.keys(row.extras ?? {})) sources.set(name, { path: [name], type: GraphQLBoolean });
-  if (row.include) sources.set('include', { path: ['include'], type: new GraphQLList(includable(row.include)) });
+  if (endpoint.minimal) sources.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
+  for (const name of Object.keys(endpoint.extras ?? {})) sources.set(name, { path: [name], type: GraphQLBoolean });
+  if (endpoint.include) sources.set('include', { path: ['include'], type: new GraphQLList(includable(endpoint.include)) });
   return sources;
 }
 
@@ -70,16 +72,22 @@ const sourceOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, u
   order: name === 'sort' ? ownOrder(list) : undefined,
 });
 
+/** The words of which a text is one, by the line of its model. */
+function wordsFor({ extensions }: GraphQLInputField): readonly string[] | undefined {
+  const { schema } = (extensions.rule ?? {}) as Partial<FieldRule>;
+  return (schema?.enum ?? (schema?.items as { enum?: unknown } | undefined)?.enum) as readonly string[] | undefined;
+}
+
 const paged = ['first', 'after', 'last', 'before', 'page', 'perPage'];
 
-/** Whether a row takes an argument under its name: paging has names of its own, and how the total is found only where it is shown. */
-function isTakenAs(name: string, { path, as, pagingHeaders, operation }: Row): boolean {
+/** Whether an endpoint takes an argument under its name: paging has names of its own, and how the total is found only where it is shown. */
+function isTakenAs(name: string, { path, as, pagingHeaders, operation }: Endpoint): boolean {
   if (name === totalCount) return operation !== undefined && (as !== 'bare' || Boolean(pagingHeaders));
   return !paged.includes(name) && !path.includes(`{${name}}`);
 }
 
-/** What a row gives by itself is no parameter. */
-function dropFixed(sources: Map<string, Source>, { fixed = {} }: Row): void {
+/** What an endpoint gives by itself is no parameter. */
+function dropFixed(sources: Map<string, Source>, { fixed = {} }: Endpoint): void {
   for (const [name, { path }] of [...sources]) if (path.join('.') in fixed) sources.delete(name);
 }
 
@@ -95,33 +103,22 @@ export function inputSources(field: GraphQLField<unknown, unknown>): Map<string,
   const type = getNamedType(field.args.find((arg) => arg.name === 'input')!.type) as GraphQLInputObjectType;
   const sources = Object.values(type.getFields()).map((member): [string, Source] => [
     member.name,
-    { path: ['input', member.name], type: member.type },
+    { path: ['input', member.name], type: member.type, words: wordsFor(member) },
   ]);
   return new Map(sources.flatMap(([name, source]) => [[snakeName(name), source] as const, [name, source] as const]));
 }
 
-/** `name[]=` is `name=`, as some clients write the items of a list. */
-function withoutBrackets(query: Record<string, unknown>): Record<string, unknown> {
-  const plain = Object.create(null) as Record<string, unknown>;
-  for (const [written, given] of Object.entries(query)) {
-    const name = written.endsWith('[]') ? written.slice(0, -2) : written;
-    plain[name] = plain[name] === undefined ? given : [plain[name], given].flat();
-  }
-  return plain;
-}
-
 /** The members of an input that a query string gives, and under which names. Throws 400 naming every parameter at fault. */
-export function adaptInput(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>) {
-  const query = withoutBrackets(asked);
+export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>) {
   const details: Detail[] = [];
+  const report = (name: string, fault: Fault) => void details.push(detailOf(name, fault));
   const input: Record<string, unknown> = {};
   const names = new Map<string, string>();
-  for (const [name, text] of Object.entries(query)) {
-    const source = sources.get(name);
-    if (!source || text === '') continue;
-    const member = source.path[1]!;
-    input[member] = fromText(text, source.type, (fault) => details.push(detailOf(name, fault)));
-    names.set(member, name);
+  for (const [name, asked] of askedIn(query, (known) => sources.get(known)?.type, report)) {
+    const { path, type, words } = sources.get(name)!;
+    const member = path[1]!;
+    input[member] = valueFor(asked, { type, words }, (fault) => report(asked.written, fault));
+    names.set(member, asked.written);
   }
   if (details.length > 0) throw invalid(details);
   return { input, names };
@@ -135,32 +132,35 @@ export const countable = new GraphQLEnumType({ name: 'Count', values: { exact: {
 const includable = (include: object) =>
   new GraphQLEnumType({ name: 'Include', values: Object.fromEntries(Object.keys(include).map((name) => [name, {}])) });
 
-/** The variable of a row's document that says whether the total of its list is answered. */
+/** The variable of an endpoint's document that says whether the total of its list is answered. */
 export const totalVariable = 'withTotal';
 
-/** The variable of a row's document that says whether a relation is included. */
+/** The variable of an endpoint's document that says whether a relation is included. */
 export const includeVariable = (name: string) => `include_${name}`;
 
 const smallPage = 100;
 
+/** The parameters of paging, which stand beside those of the list. */
+const ofPaging = new Set(['page', 'per_page', 'limit', 'cursor']);
+
+type ReportOf = (name: string, fault: Fault) => void;
+
 /** Page size and position as the operation's arguments. per_page wins over limit; both are cut to their maximum. */
-function paging(query: Record<string, unknown>, details: Detail[], hasPages: boolean) {
+function paging(all: ReadonlyMap<string, Asked>, hasPages: boolean, report: ReportOf) {
+  const only = (name: string) => onlyText(all.get(name), (fault) => report(name, fault));
   const whole = (name: string) => {
-    const text = query[name];
-    if (text === undefined || text === '') return undefined;
-    const value = typeof text === 'string' && /^\d+$/.test(text) ? Math.min(Number(text), 2 ** 31 - 1) : 0;
-    if (value < 1)
-      details.push(
-        detailOf(name, Array.isArray(text) ? givenTwice : { code: 'out_of_range', message: 'must be an integer of at least 1' }),
-      );
+    const text = only(name);
+    if (text === undefined) return undefined;
+    const value = /^\d+$/.test(text) ? Math.min(Number(text), 2 ** 31 - 1) : 0;
+    if (value < 1) report(name, { code: 'out_of_range', message: 'must be an integer of at least 1' });
     return value;
   };
   const [perPage, limit, page] = [whole('per_page'), whole('limit'), whole('page')];
   const size = perPage ? Math.min(perPage, maxPageSize) : limit ? Math.min(limit, smallPage) : undefined;
   if (page !== undefined && !hasPages)
-    details.push(detailOf('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' }));
-  const after = typeof query.cursor === 'string' && query.cursor !== '' ? query.cursor : undefined;
-  if (after && page) details.push(detailOf('page', { code: 'conflicting', message: 'and cursor exclude each other' }));
+    report('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' });
+  const after = only('cursor');
+  if (after && page) report('page', { code: 'conflicting', message: 'and cursor exclude each other' });
   return { page, perPage: size, after };
 }
 
@@ -171,29 +171,24 @@ export interface Adapted {
 }
 
 /** A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at fault. */
-export function adaptQuery(sources: ReadonlyMap<string, Source>, asked: Record<string, unknown>, hasPages = true): Adapted {
-  const query = withoutBrackets(asked);
+export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>, hasPages = true): Adapted {
   const details: Detail[] = [];
-  const { page, perPage, after } = paging(query, details, hasPages);
+  const report = (name: string, fault: Fault) => void details.push(detailOf(name, fault));
+  const typeOf = (name: string) => sources.get(name)?.type ?? (ofPaging.has(name) ? GraphQLString : undefined);
+  const all = askedIn(query, typeOf, report);
+  const { page, perPage, after } = paging(all, hasPages, report);
   const filter: Record<string, unknown> = {};
   const variables: Record<string, unknown> = { filter, page, perPage, after };
   const names = new Map([
     ['perPage', 'per_page'],
     ['after', 'cursor'],
   ]);
-  const bracketed: Record<string, Record<string, unknown>> = {};
-  for (const [name, text] of Object.entries(query)) {
-    const [, base, key] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(name) ?? [];
-    const source = sources.get(base ?? name);
-    if (!source || text === '') continue;
-    const target = source.path.length === 2 ? filter : variables;
+  for (const [name, asked] of all) {
+    const source = sources.get(name);
+    if (!source) continue;
     const field = source.path.at(-1)!;
-    names.set(field, name);
-    if (base && key) {
-      bracketed[field] ??= Object.create(null) as Record<string, unknown>;
-      bracketed[field][key] = text;
-      target[field] = { ...bracketed[field] };
-    } else target[field] = fromText(text, source.type, (fault) => details.push(detailOf(name, fault)));
+    names.set(field, asked.written);
+    (source.path.length === 2 ? filter : variables)[field] = valueFor(asked, source, (fault) => report(asked.written, fault));
   }
   if (details.length > 0) throw invalid(details);
   if (variables.sort) variables.order ??= sources.get('sort')?.order;
@@ -203,8 +198,8 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, asked: Record<s
   return { variables: { ...rest, ...total, ...Object.fromEntries(included) }, names };
 }
 
-/** The arguments of a list with those that its row gives by itself. */
-export function withFixed({ fixed = {} }: Row, variables: Record<string, unknown>): Record<string, unknown> {
+/** The arguments of a list with those that its endpoint gives by itself. */
+export function withFixed({ fixed = {} }: Endpoint, variables: Record<string, unknown>): Record<string, unknown> {
   const given: Record<string, unknown> = { ...variables };
   for (const [path, value] of Object.entries(fixed)) {
     const [outer, inner] = path.split('.') as [string, string?];
@@ -212,51 +207,3 @@ export function withFixed({ fixed = {} }: Row, variables: Record<string, unknown
   }
   return given;
 }
-
-const givenTwice: Fault = { code: 'invalid_type', message: 'must be given once' };
-
-type Report = (fault: Fault) => void;
-
-function fromText(given: unknown, declared: GraphQLInputType, report: Report): unknown {
-  const type = getNullableType(declared);
-  if (isListType(type)) {
-    const parts = Array.isArray(given) ? given.map(String) : String(given).split(',');
-    return parts
-      .map((part) => part.trim())
-      .filter((part) => part !== '')
-      .map((part) => fromText(part, type.ofType, report));
-  }
-  if (Array.isArray(given)) return report(givenTwice);
-  const text = String(given).trim();
-  if (isEnumType(type)) {
-    const words = wordsOf(type);
-    return words.includes(text) ? nameOf(text) : report(notOneOf(words));
-  }
-  const parse = parsers[getNamedType(type).name];
-  return parse ? parse(text, report) : text;
-}
-
-type Parse = (text: string, report: Report) => unknown;
-const wrongType = (message: string): Fault => ({ code: 'invalid_type', message });
-const truths = new Map([
-  ['true', true],
-  ['1', true],
-  ['false', false],
-  ['0', false],
-]);
-
-const parsers: Record<string, Parse> = {
-  Int: (text, report) =>
-    /^-?\d{1,10}$/.test(text) && Math.abs(Number(text)) < 2 ** 31 ? Number(text) : report(wrongType('must be an integer')),
-  Float: (text, report) => (/^-?\d{1,30}(\.\d{1,30})?$/.test(text) ? Number(text) : report(wrongType('must be a number'))),
-  Boolean: (text, report) => truths.get(text.toLowerCase()) ?? report(wrongType('must be true or false')),
-  JSONObject: (text, report) => {
-    try {
-      const value: unknown = JSON.parse(text);
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-    } catch {
-      // answered below, with what else is no object
-    }
-    return report(wrongType('must be a JSON object'));
-  },
-};

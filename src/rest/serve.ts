@@ -4,15 +4,16 @@ import { allow } from '../kernel/access/access.js';
 import { AppError, asUnprocessable, badRequest, notFound } from '../kernel/base/errors.js';
 import { Printed, PrintedData, type PrintedField } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
-import { pathArguments, type RawReply, type RawRequest, type Row } from '../kernel/module/routes.js';
+import { type Endpoint, pathArguments, type RawReply, type RawRequest } from '../kernel/module/routes.js';
 import { causeOf, run } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { inClientNames } from './errors.js';
+import { answerPage, type Read } from './portions.js';
 import { adaptInput, adaptQuery, withFixed } from './query.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
-/** The variables of a row's operation, and what to know when answering. */
+/** The variables of an endpoint's operation, and what to know when answering. */
 export interface Prepared {
   variables: Record<string, unknown>;
   names: ReadonlyMap<string, string>;
@@ -20,25 +21,30 @@ export interface Prepared {
 }
 
 /** Path, query and body as the operation's variables; access is decided before anything is looked at. */
-export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest): Prepared {
-  allow(ctx, mounted.needs);
-  const variables: Record<string, unknown> = pathArguments(mounted.row, request.params);
+export function prepare(bound: BoundEndpoint, ctx: Context, request: RawRequest): Prepared {
+  allow(ctx, bound.needs);
+  const variables: Record<string, unknown> = pathArguments(bound.endpoint, request.params);
   let names: ReadonlyMap<string, string> = new Map();
   let ignored: string[] = [];
-  if (mounted.row.list) {
-    const hasPages = mounted.field?.args.some(({ name }) => name === 'page');
-    const adapted = adaptQuery(mounted.sources, request.query, hasPages);
-    Object.assign(variables, withFixed(mounted.row, adapted.variables));
+  if (bound.endpoint.list) {
+    const hasPages = bound.field?.args.some(({ name }) => name === 'page');
+    const adapted = adaptQuery(bound.sources, request.query, hasPages);
+    Object.assign(variables, withFixed(bound.endpoint, adapted.variables));
     names = adapted.names;
   }
-  const inputArg = mounted.field?.args.find((a) => a.name === 'input');
+  const inputArg = bound.field?.args.find((a) => a.name === 'input');
   if (inputArg) {
-    const body = (mounted.row.forgiving ? readable : adapted)(mounted, getNamedType(inputArg.type) as GraphQLInputObjectType, request.body);
+    const body = (bound.endpoint.forgiving ? readable : adapted)(
+      bound,
+      getNamedType(inputArg.type) as GraphQLInputObjectType,
+      request.body,
+    );
     variables.input = body.input;
-    if (mounted.row.inputByQuery) {
-      const asked = adaptInput(mounted.sources, request.query);
+    names = body.names;
+    if (bound.endpoint.inputByQuery) {
+      const asked = adaptInput(bound.sources, request.query);
       variables.input = { ...asked.input, ...body.input };
-      names = new Map([...asked.names].filter(([member]) => !(member in body.input)));
+      names = new Map([...[...asked.names].filter(([member]) => !(member in body.input)), ...body.names]);
     }
     ignored = body.ignored;
   } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
@@ -47,48 +53,51 @@ export function prepare(mounted: MountedRow, ctx: Context, request: RawRequest):
   return { variables, names, ignored };
 }
 
-function adapted({ row }: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
+function adapted({ endpoint }: BoundEndpoint, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
   try {
-    return adaptBody(type, body, row.body);
+    return adaptBody(type, body, endpoint.body);
   } catch (error) {
-    throw error instanceof AppError ? asAnswered(row, error) : error;
+    throw error instanceof AppError ? asAnswered(endpoint, error) : error;
   }
 }
 
-/** The error with the status that its row gives invalid input. */
-const asAnswered = (row: Row, error: AppError) => (row.invalid === 422 ? asUnprocessable(error) : error);
+/** The error with the status that its endpoint gives invalid input. */
+const asAnswered = (endpoint: Endpoint, error: AppError) => (endpoint.invalid === 422 ? asUnprocessable(error) : error);
 
 /** The body if the operation can take it, else an empty one. */
-function readable(mounted: MountedRow, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
+function readable(bound: BoundEndpoint, type: GraphQLInputObjectType, body: unknown): AdaptedBody {
   try {
-    const taken = adapted(mounted, type, body);
-    mounted.operation().coerce({ input: taken.input });
+    const taken = adapted(bound, type, body);
+    bound.operation().coerce({ input: taken.input });
     return taken;
   } catch {
-    return { input: {}, ignored: [] };
+    return { input: {}, ignored: [], names: new Map() };
   }
 }
 
-/** Runs a prepared row and puts its result into the row's envelope. Every refusal is thrown as an AppError. */
-export async function answer(mounted: MountedRow, ctx: Context, prepared: Prepared): Promise<Envelope> {
-  const { row } = mounted;
+/** Runs a prepared endpoint and puts its result into the endpoint's envelope. Every refusal is thrown as an AppError. */
+export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepared): Promise<Envelope> {
+  const { endpoint } = bound;
   try {
-    const result = await ran(mounted, ctx, prepared.variables);
-    const reply = envelope(row, result, prepared.variables as { page?: number; perPage?: number });
+    const { variables } = prepared;
+    const read = (asked: object) => ran(bound, ctx, { ...variables, ...asked });
+    const reply = bound.isPaged
+      ? await answerPage(endpoint, ctx, variables, read as Read)
+      : envelope(endpoint, await read(variables), variables);
     if (prepared.ignored.length > 0) reply.headers['X-Ignored-Fields'] = headerList(prepared.ignored);
     return reply;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw asAnswered(row, inClientNames(error, prepared.names));
+    throw asAnswered(endpoint, inClientNames(error, prepared.names));
   }
 }
 
-async function ran(mounted: MountedRow, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
-  const operation = mounted.operation();
+async function ran(bound: BoundEndpoint, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
+  const operation = bound.operation();
   const { data, errors } = await run(operation, ctx, variables);
   if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
   const answer = data instanceof PrintedData ? parted(data.fields[0]!) : (data as Record<string, unknown>)[operation.fields[0]!];
-  return mounted.connections.length > 0 ? flattened(answer, mounted.connections) : answer;
+  return bound.connections.length > 0 ? flattened(answer, bound.connections) : answer;
 }
 
 /** What the database printed, taken apart as far as an envelope needs: of a page its records stay text. */
@@ -120,20 +129,20 @@ function headerList(names: string[]): string {
   return list;
 }
 
-/** Says of a retired row what took its place. */
-export function refuseRetired({ status, summary }: Row): void {
+/** Says of a retired endpoint what took its place. */
+export function refuseRetired({ status, summary }: Endpoint): void {
   if (status === 410) throw new AppError('gone', summary?.replace(/^Retired\. /, '') ?? 'This endpoint is retired');
 }
 
-/** Runs a row that has a handler of its own. */
-export async function answerRaw(mounted: MountedRow, ctx: Context, request: RawRequest): Promise<RawReply> {
-  allow(ctx, mounted.needs);
-  const { row } = mounted;
-  if (!row.handler) throw notFound('Endpoint');
-  if (mounted.sources.size === 0) return row.handler(ctx, request);
-  const { variables, names } = adaptQuery(mounted.sources, request.query);
+/** Runs an endpoint that has a handler of its own. */
+export async function answerRaw(bound: BoundEndpoint, ctx: Context, request: RawRequest): Promise<RawReply> {
+  allow(ctx, bound.needs);
+  const { endpoint } = bound;
+  if (!endpoint.handler) throw notFound('Endpoint');
+  if (bound.sources.size === 0) return endpoint.handler(ctx, request);
+  const { variables, names } = adaptQuery(bound.sources, request.query);
   try {
-    return await row.handler(ctx, { ...request, args: variables });
+    return await endpoint.handler(ctx, { ...request, args: variables });
   } catch (error) {
     throw error instanceof AppError ? inClientNames(error, names) : error;
   }

@@ -3,29 +3,33 @@ import { useSofa } from 'sofa-api';
 import type { Context } from '../kernel/context/context.js';
 import type { Envelope } from './envelope.js';
 import { answer, type Prepared } from './serve.js';
-import type { MountedRow } from './table.js';
+import type { BoundEndpoint } from './table.js';
 
-/** What a request hands to SOFA, and gets back: the outcome of its row. */
+/** What a request hands to SOFA, and gets back: the outcome of its endpoint. */
 export interface Passage {
   ctx: Context;
   prepared: Prepared;
   outcome?: Promise<Envelope>;
 }
 
-/** The row's own compiled document runs, not one that SOFA would write: the reply is opaque to it. */
+/** The endpoint's own compiled document runs, not one that SOFA would write: the reply is opaque to it. */
 const Reply = new GraphQLScalarType({ name: 'Reply' });
 
 /**
- * The regular rows behind SOFA, as a door schema of one field a row (so that SOFA's boot does not depend on the graph).
+ * The regular endpoints behind SOFA, as a door schema of one field an endpoint (so that SOFA's boot does not depend on the graph).
  * `id` and `input` are all the arguments that reach it.
  */
-export function sofaRows(rows: readonly MountedRow[], basePath: string) {
+export function sofaOf(endpoints: readonly BoundEndpoint[], basePath: string) {
   const fields: Record<'Query' | 'Mutation', Record<string, object>> = { Query: {}, Mutation: {} };
   const routes: Record<string, object> = {};
-  rows.forEach(({ row, field, operation }, i) => {
+  endpoints.forEach(({ endpoint, field, operation }, i) => {
     const kind = operation().kind === 'query' ? 'Query' : 'Mutation';
     fields[kind][`r${i}`] = { type: Reply, args: Object.fromEntries(field!.args.map((a) => [a.name, { type: a.type }])) };
-    routes[`${kind}.r${i}`] = { method: row.method, path: row.path.replace(/\{(\w+)\}/g, ':$1'), responseStatus: row.status };
+    routes[`${kind}.r${i}`] = {
+      method: endpoint.method,
+      path: endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      responseStatus: endpoint.status,
+    };
   });
   const typeOf = (name: 'Query' | 'Mutation') =>
     Object.keys(fields[name]).length > 0 ? new GraphQLObjectType({ name, fields: fields[name] as never }) : undefined;
@@ -40,7 +44,7 @@ export function sofaRows(rows: readonly MountedRow[], basePath: string) {
       const name = (root as { name: { value: string } }).name.value;
       const { passage } = contextValue as unknown as { passage: Passage };
       const variables = variableValues as Record<string, unknown>;
-      passage.outcome = answer(rows[Number(name.slice(1))]!, passage.ctx, { ...passage.prepared, variables });
+      passage.outcome = answer(endpoints[Number(name.slice(1))]!, passage.ctx, { ...passage.prepared, variables });
       return {
         data: {
           [name]: await passage.outcome.then(

@@ -17,13 +17,13 @@ import { isConnection } from '../kernel/model/connection.js';
 import { answerInWords } from '../kernel/model/enums.js';
 import { recordSelection } from '../kernel/model/restRecord.js';
 import type { Module } from '../kernel/module/module.js';
-import type { Row } from '../kernel/module/routes.js';
+import type { Endpoint } from '../kernel/module/routes.js';
 import type { Operation } from '../kernel/operations/operation.js';
 import { includeVariable, inputSources, isOfRest, querySources, type Source, totalCount, totalVariable } from './query.js';
 
-/** A row bound to the schema: its root field, its document, where its arguments come from. */
-export interface MountedRow {
-  row: Row;
+/** An endpoint bound to the schema: its root field, its document, where its arguments come from. */
+export interface BoundEndpoint {
+  endpoint: Endpoint;
   /** "GET /contacts/{id}". */
   address: string;
   module: string;
@@ -34,6 +34,8 @@ export interface MountedRow {
   /** A list's query parameters, by their name in the query string. */
   sources: ReadonlyMap<string, Source>;
   needs: Needs;
+  /** Whether it answers a page that a cursor goes on after. */
+  isPaged: boolean;
   /** The pages that its record carries along, which it shows as lists. */
   connections: readonly string[];
   operation(): Operation;
@@ -50,65 +52,68 @@ const none: Needs = {
   scopes: [],
 };
 
-/** Binds every row of every module. Throws on a row whose operation is missing, or that collides with another. */
-export function bindRows(modules: readonly Module[], schema: GraphQLSchema, documents: Documents): MountedRow[] {
+/** Binds every endpoint of every module. Throws on an endpoint whose operation is missing, or that collides with another. */
+export function bindEndpoints(modules: readonly Module[], schema: GraphQLSchema, documents: Documents): BoundEndpoint[] {
   const seen = new Set<string>();
   return modules.flatMap((module) =>
-    module.routes.map((row) => {
-      const address = `${row.method} ${row.path}`;
+    module.routes.map((endpoint) => {
+      const address = `${endpoint.method} ${endpoint.path}`;
       const shape = address.replace(/\{[^}]+\}/g, '{}');
-      if (seen.has(shape)) throw new Error(`Two rows answer ${address}`);
+      if (seen.has(shape)) throw new Error(`Two endpoints answer ${address}`);
       seen.add(shape);
-      const mounted = row.operation ? bind(row, address, module.name, schema, documents) : bindRaw(row, address, module.name, schema);
-      return { ...mounted, about: module.about };
+      const bound = endpoint.operation
+        ? bind(endpoint, address, module.name, schema, documents)
+        : bindRaw(endpoint, address, module.name, schema);
+      return { ...bound, about: module.about };
     }),
   );
 }
 
-function bindRaw(row: Row, address: string, module: string, schema: GraphQLSchema): MountedRow {
-  if (!row.access) throw new Error(`${address} states no access`);
-  const { scope, ...mark } = row.access;
-  const needs = { ...none, ...mark, write: row.method !== 'GET', scopes: scope ? [scope] : [] };
+function bindRaw(endpoint: Endpoint, address: string, module: string, schema: GraphQLSchema): BoundEndpoint {
+  if (!endpoint.access) throw new Error(`${address} states no access`);
+  const { scope, ...mark } = endpoint.access;
+  const needs = { ...none, ...mark, write: endpoint.method !== 'GET', scopes: scope ? [scope] : [] };
   const operation = () => {
     throw new Error(`${address} runs no operation`);
   };
-  const filters = row.filters ? schema.getQueryType()?.getFields()[row.filters] : undefined;
-  const sources = filters ? querySources(filters, row, address) : new Map<string, Source>();
-  return { row, address, module, sources, needs, connections: [], operation };
+  const filters = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : undefined;
+  const sources = filters ? querySources(filters, endpoint, address) : new Map<string, Source>();
+  return { endpoint, address, module, sources, needs, isPaged: false, connections: [], operation };
 }
 
-function bind(given: Row, address: string, module: string, schema: GraphQLSchema, documents: Documents): MountedRow {
+function bind(given: Endpoint, address: string, module: string, schema: GraphQLSchema, documents: Documents): BoundEndpoint {
   const name = given.operation!;
   const kind = schema.getQueryType()?.getFields()[name] ? 'query' : 'mutation';
   const field = (kind === 'query' ? schema.getQueryType() : schema.getMutationType())?.getFields()[name];
   if (!field) throw new Error(`${address}: there is no operation ${name}`);
   markOf(field);
-  const row: Row = { ...given, invalid: field.extensions.invalid as Row['invalid'] };
-  const document = answerInWords(parse(documentText(kind, field, row), { noLocation: true }));
+  const endpoint: Endpoint = { ...given, invalid: field.extensions.invalid as Endpoint['invalid'] };
+  const document = answerInWords(parse(documentText(kind, field, endpoint), { noLocation: true }));
   const faults = validate(schema, document);
   if (faults.length > 0) throw new Error(`${address}: ${faults[0]!.message}`);
-  if (row.open && !markOf(field).public) throw new Error(`${address} is open to every origin, but not public`);
+  if (endpoint.open && !markOf(field).public) throw new Error(`${address} is open to every origin, but not public`);
   // What the contract lets a record carry along (a deal's contact) is part of it: who may read the record may read that.
-  const narrow = { ...row, with: undefined, include: undefined };
-  const needs = row.with || row.include ? needsOf(schema, parse(documentText(kind, field, narrow))) : undefined;
+  const narrow = { ...endpoint, with: undefined, include: undefined };
+  const needs = endpoint.with || endpoint.include ? needsOf(schema, parse(documentText(kind, field, narrow))) : undefined;
   const operation = () => {
     const compiled = documents.get(document, undefined, address);
     return needs ? { ...compiled, needs } : compiled;
   };
   return {
-    row,
+    endpoint,
     address,
     module,
     field,
     document,
-    sources: row.list ? querySources(field, row, address) : row.inputByQuery ? inputSources(field) : new Map(),
-    needs: { ...operation().needs, write: row.method !== 'GET' },
-    connections: row.list ? [] : connectionsIn(field, document),
+    sources: endpoint.list ? querySources(field, endpoint, address) : endpoint.inputByQuery ? inputSources(field) : new Map(),
+    needs: { ...operation().needs, write: endpoint.method !== 'GET' },
+    isPaged: Boolean(endpoint.list && isConnection(getNamedType(field.type)) && field.args.some((a) => a.name === 'after')),
+    connections: endpoint.list ? [] : connectionsIn(field, document),
     operation,
   };
 }
 
-/** The members of a row's record that are pages. */
+/** The members of an endpoint's record that are pages. */
 function connectionsIn(field: GraphQLField<unknown, unknown>, document: DocumentNode): string[] {
   const type = getNamedType(field.type);
   const [root] = (document.definitions[0] as OperationDefinitionNode).selectionSet.selections;
@@ -121,11 +126,11 @@ function connectionsIn(field: GraphQLField<unknown, unknown>, document: Document
 
 const onPage = '{ hasNextPage endCursor }';
 
-function documentText(kind: string, field: GraphQLField<unknown, unknown>, row: Row): string {
+function documentText(kind: string, field: GraphQLField<unknown, unknown>, endpoint: Endpoint): string {
   const conditions = [
-    ...(row.minimal ? ['minimal'] : []),
-    ...Object.keys(row.extras ?? {}),
-    ...Object.keys(row.include ?? {}).map(includeVariable),
+    ...(endpoint.minimal ? ['minimal'] : []),
+    ...Object.keys(endpoint.extras ?? {}),
+    ...Object.keys(endpoint.include ?? {}).map(includeVariable),
   ];
   const args = field.args.filter(isOfRest);
   const declared = [
@@ -134,7 +139,7 @@ function documentText(kind: string, field: GraphQLField<unknown, unknown>, row: 
     ...(takesCount(field) ? [`$${totalVariable}: Boolean = true`] : []),
   ].join(', ');
   const passed = args.map((a) => `${a.name}: $${a.name}`).join(', ');
-  const selection = selectionFor(field, row);
+  const selection = selectionFor(field, endpoint);
   return `${kind} ${declared && `(${declared})`} { ${field.name}${passed && `(${passed})`} ${selection} }`;
 }
 
@@ -147,18 +152,18 @@ const conditional = (members: Record<string, string> = {}, variable = (name: str
     .map(([name, selection]) => selection.replace(/^\w+/, (field) => `${field} @include(if: $${variable(name)})`))
     .join(' ');
 
-function selectionFor(field: GraphQLField<unknown, unknown>, row: Row): string {
+function selectionFor(field: GraphQLField<unknown, unknown>, endpoint: Endpoint): string {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return '';
   const { nodes } = type.getFields();
   if (nodes && isConnection(type)) {
-    const more = [row.with, conditional(row.include, includeVariable)].filter(Boolean).join(' ');
-    const whenWhole = (member: string) => (!row.minimal || row.minimal.includes(member) ? '' : ' @skip(if: $minimal)');
-    const record = widen(row.select ?? recordSelection(getNamedType(nodes.type) as GraphQLObjectType, undefined, whenWhole), more);
+    const more = [endpoint.with, conditional(endpoint.include, includeVariable)].filter(Boolean).join(' ');
+    const whenWhole = (member: string) => (!endpoint.minimal || endpoint.minimal.includes(member) ? '' : ' @skip(if: $minimal)');
+    const record = widen(endpoint.select ?? recordSelection(getNamedType(nodes.type) as GraphQLObjectType, undefined, whenWhole), more);
     const total = takesCount(field) ? `totalCount @include(if: $${totalVariable})` : 'totalCount';
-    return `{ nodes ${record} ${total} pageInfo ${onPage} ${[...(row.beside ?? []), conditional(row.extras)].join(' ')} }`;
+    return `{ nodes ${record} ${total} pageInfo ${onPage} ${[...(endpoint.beside ?? []), conditional(endpoint.extras)].join(' ')} }`;
   }
-  return widen(row.select ?? recordSelection(type, field.extensions.record as string[] | undefined), row.with);
+  return widen(endpoint.select ?? recordSelection(type, field.extensions.record as string[] | undefined), endpoint.with);
 }
 
 const widen = (selection: string, more?: string) => (more ? selection.replace(/\}$/, `${more} }`) : selection);

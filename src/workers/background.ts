@@ -4,6 +4,7 @@ import type { Config } from '../kernel/base/config.js';
 import type { App } from '../kernel/context/context.js';
 import type { Database } from '../kernel/database/index.js';
 import { type Channel, MemoryChannel, RedisChannel } from '../kernel/events/channel.js';
+import { type Waiting, waitingWork } from './dueWaiting.js';
 import { DueWorkers } from './dueWork.js';
 import { FeedReaders, waitingForAll } from './feedReaders.js';
 import { JobQueue, waitingJobs } from './jobs.js';
@@ -16,6 +17,9 @@ export class Background {
   readonly #relay?: Relay;
   readonly #due?: DueWorkers;
   readonly #readers?: FeedReaders;
+  #rested?: Promise<void>;
+  #app?: App;
+  #looking?: Promise<Waiting[]>;
 
   constructor(
     { role }: Config,
@@ -41,21 +45,36 @@ export class Background {
     else this.channel.publish(outboxWake, '');
   };
 
-  /** What waits: events for their places, jobs for a worker; how many, and how many seconds the oldest. */
-  async waiting(): Promise<{ queue: string; count: number; age: number }[]> {
-    const [events, jobs, readers] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database), waitingForAll(this)]);
-    return [{ queue: 'events', ...events }, ...jobs, ...readers];
+  /** What waits: events for their places and for those who read them, jobs and due rows for a worker. Asked for once, where several ask at a time. */
+  waiting(): Promise<Waiting[]> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<Waiting[]> {
+    const due = this.#app ? waitingWork(this.#app) : [];
+    const [events, ...others] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database), waitingForAll(this), due]);
+    return [{ queue: 'events', ...events }, ...others.flat()];
   }
 
   async start(app: App, sweeps = true): Promise<void> {
+    this.#app = app;
     await this.jobs.start(app, sweeps);
     this.#due?.start(app);
     this.#readers?.start(app);
     this.#relay?.start();
   }
 
+  /** Takes no more work that comes due, while requests are still answered: what is under way has the whole time of the stop to end. */
+  rest(): void {
+    this.#rested ??= this.#due?.stop();
+  }
+
   async stop(): Promise<void> {
-    await Promise.all([this.jobs.stop(), this.#due?.stop()]);
+    this.rest();
+    await Promise.all([this.jobs.stop(), this.#rested]);
     await this.#relay?.stop();
     await this.#readers?.stop();
     this.channel.close();

@@ -1,5 +1,6 @@
 import type { Cause } from '../kernel/base/principal.js';
 import type { App, DueWork } from '../kernel/context/context.js';
+import type { DueRow } from '../kernel/context/registry.js';
 import { tablesWith } from '../kernel/database/sql.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
 import { jobsWake } from './jobs.js';
@@ -7,35 +8,56 @@ import { type Work, Worker } from './worker.js';
 
 /** Rows of one kind that are worked on at once in this process. */
 const concurrency = 16;
-/** How far the choice of what is next looks beyond what is taken, so that one account's many rows do not hold up the others. */
+/** How far the choice of what is next looks before it looks at each account, so that one account's many rows do not hold up the others. */
 const lookahead = 8;
+/** For so long a place may go on to rows that are taken with the settling of others, in the name of the account as it was then. */
+const goesOnMs = 1000;
+/** What is under way when the process stops has this long to end: a call of a vendor or a webhook ends after ten seconds by itself. */
+const longestWork = 10_000;
+/** So many accounts are remembered as served. */
+const mostServed = 500;
 const second = 1000;
 /** The longest pause before a row is worked on again whose work ended in a fault of ours, or whose account is suspended. */
 const mostPause = 60 * 60 * second;
 
 /** A row that was taken. */
-interface Due {
+interface Due extends DueRow {
   accountId: string;
-  id: string;
-  attempt: number;
   causes?: readonly Cause[] | null;
-  /** What else it was taken with. */
-  more?: unknown;
   /** The account that it is worked on for; none where that is suspended. */
   account: FoundAccount | null;
+  /** Whether it was given back in the middle of its work, since the process stops: whatever becomes of that is not kept. */
+  isCut?: boolean;
 }
 
 /**
  * Takes rows whose time has come by the server's clock and holds them for the time of a lease by the database's, which all
- * processes share. Accounts take turns. Each taking counts: who lost the lease cannot settle.
+ * processes share. Accounts take turns: who has the fewest rows under way here ($4, one account a row) comes first, then who was
+ * served the longest ago ($5, the latest last). Each taking counts: who lost the lease cannot settle.
  */
 const taking = ({ table }: DueWork) => `
-  with soon as (
-    select s.account_id, s.id, s.due_at, row_number() over (partition by s.account_id order by s.due_at, s.id) as nth from (
-      select account_id, id, due_at from ${table} where due_at <= $1::timestamptz and (leased_until is null or leased_until <= now())
-      order by due_at limit $2::int * ${lookahead}) s
+  with recursive ahead as materialized (
+    select account_id, id, due_at from ${table} where due_at <= $1::timestamptz and (leased_until is null or leased_until <= now())
+    order by due_at limit $2::int * ${lookahead}
+  ), accounts_due as (
+    (select account_id from ${table} where due_at is not null and (select count(*) from ahead) = $2::int * ${lookahead}
+      order by account_id limit 1)
+    union all
+    select n.account_id from accounts_due a cross join lateral (
+      select t.account_id from ${table} t where t.due_at is not null and t.account_id > a.account_id order by t.account_id limit 1) n
+  ), found as (
+    select account_id, id, due_at from ahead
+    union
+    select f.account_id, f.id, f.due_at from accounts_due a cross join lateral (
+      select t.account_id, t.id, t.due_at from ${table} t where t.account_id = a.account_id and t.due_at <= $1::timestamptz
+        and (t.leased_until is null or t.leased_until <= now())
+      order by t.due_at limit 1) f
+  ), soon as (
+    select f.account_id, f.id, f.due_at, row_number() over (partition by f.account_id order by f.due_at, f.id)
+      + (select count(*) from unnest($4::uuid[]) busy where busy = f.account_id) as nth from found f
   ), taken as (
-    select t.account_id, t.id from ${table} t join (select * from soon order by nth, due_at limit $2::int) s using (account_id, id)
+    select t.account_id, t.id from ${table} t join (
+      select * from soon order by nth, coalesce(array_position($5::uuid[], account_id), 0), due_at limit $2::int) s using (account_id, id)
     where t.due_at <= $1::timestamptz and (t.leased_until is null or t.leased_until <= now()) for update of t skip locked
   )
   update ${table} t set attempt = t.attempt + 1, leased_until = now() + make_interval(secs => $3::int) from taken
@@ -51,10 +73,11 @@ export class DueWorkers {
   readonly #workers: Worker<Due>[] = [];
 
   start(app: App): void {
-    for (const [name, due] of app.registry.due) this.#workers.push(new Worker(app, workOn(name, due)));
+    for (const [name, due] of app.registry.due) this.#workers.push(new Worker(app, workOn(app, name, due)));
   }
 
-  async stop(patienceMs = 5000): Promise<void> {
+  /** Takes no more rows, waits for those that are worked on, and gives back what has not ended by then. */
+  async stop(patienceMs = longestWork): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.stop(patienceMs)));
   }
 }
@@ -63,27 +86,109 @@ export class DueWorkers {
 const withAccounts = (rows: string) => `
   with work as (${rows}) select w.*, ${foundAccount.text} as account from work w join accounts a on a.id = w."accountId"`;
 
+/** Whose rows are worked on here, and whose were taken last: what turns between accounts go by. */
+class Turns {
+  readonly #busy = new Map<object, string>();
+  readonly #served = new Set<string>();
+
+  /** One account for each row that is worked on. */
+  get busy(): string[] {
+    return [...this.#busy.values()];
+  }
+
+  /** Accounts that were served, the latest last. */
+  get served(): string[] {
+    return [...this.#served];
+  }
+
+  begin(row: object, account: string): void {
+    this.#busy.set(row, account);
+    this.#served.delete(account);
+    this.#served.add(account);
+    if (this.#served.size > mostServed) this.#served.delete(this.#served.values().next().value!);
+  }
+
+  end(row: object): void {
+    this.#busy.delete(row);
+  }
+}
+
+const idOf = ({ accountId, id }: Due) => `${accountId} ${id}`;
+
 /** The work on the due rows of one table. */
-const workOn = (name: string, due: DueWork, text = withAccounts(due.taking ?? taking(due))): Work<Due> => ({
-  wake: jobsWake(name),
-  concurrency: due.concurrency ?? concurrency,
-  idOf: ({ accountId, id }) => `${accountId} ${id}`,
-  hasTurns: due.hasTurns,
-  async take(app, most) {
-    const { rows } = await app.database.execute(text, [app.clock.now().toISOString(), most, app.config.leaseSeconds]);
-    return rows as Due[];
-  },
-  async run(app, { accountId, id, attempt, causes, more, account }) {
-    const later = (ms: number) =>
-      app.database.execute(putOff(due), [accountId, id, attempt, new Date(app.clock.now().getTime() + ms).toISOString()]);
-    try {
-      const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
-      // The work of a suspended account waits.
-      if (account) await due.work(actingAs(app, account, { actor: due.actor, request }), { id, attempt, more });
-      else await later(mostPause);
-    } catch (error) {
-      app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
-      await later(due.pause ? due.pause * second : Math.min(2 ** attempt * 5 * second, mostPause));
-    }
-  },
-});
+function workOn(app: App, name: string, due: DueWork): Work<Due> {
+  const text = withAccounts(due.taking ?? taking(due));
+  const turns = new Turns();
+  /** What is worked on in the place of each row that was taken. */
+  const underWay = new Map<string, Due>();
+  return {
+    wake: jobsWake(name),
+    concurrency: due.concurrency ?? concurrency,
+    idOf,
+    hasTurns: due.hasTurns,
+    async take(app, most) {
+      const given = [app.clock.now().toISOString(), most, app.config.leaseSeconds];
+      const { rows } = await app.database.execute(text, due.taking ? given : [...given, turns.busy, turns.served]);
+      for (const row of rows as Due[]) turns.begin(row, row.accountId);
+      return rows as Due[];
+    },
+    async run(app, taken, mayGoOn) {
+      const until = performance.now() + goesOnMs;
+      const isFree = () => mayGoOn() && performance.now() < until;
+      try {
+        for (let next: DueRow | undefined = taken; next; ) {
+          const row: Due = { ...taken, ...next };
+          underWay.set(idOf(taken), row);
+          next = await workOnRow(app, { name, due }, row, isFree);
+          // The settling may have waited.
+          if (next && !isFree()) next = await giveBack(app, { name, due }, { ...taken, ...next });
+        }
+      } finally {
+        underWay.delete(idOf(taken));
+        turns.end(taken);
+      }
+    },
+    async abandon(id) {
+      const row = underWay.get(id);
+      if (!row || due.keepsLease) return;
+      row.isCut = true;
+      await giveBack(app, { name, due }, row);
+    },
+  };
+}
+
+/** Has a row taken by whoever has room for it. */
+async function giveBack(app: App, { name, due }: { name: string; due: DueWork }, { accountId, id, attempt }: Due): Promise<undefined> {
+  const back = `update ${due.table} set leased_until = null where account_id = $1::uuid and id = $2::uuid and attempt = $3::int`;
+  await app.database.execute(back, [accountId, id, attempt]).catch((error: unknown) => {
+    app.log.warn({ err: error, work: name, id }, 'a row waits for the end of its lease');
+  });
+  app.jobs.wake(name);
+}
+
+/** Works on one row; answers what its place goes on to. */
+async function workOnRow(
+  app: App,
+  { name, due }: { name: string; due: DueWork },
+  row: Due,
+  mayGoOn: () => boolean,
+): Promise<DueRow | undefined> {
+  const { accountId, id, attempt, causes, more, account } = row;
+  const later = (ms: number) =>
+    app.database.execute(putOff(due), [accountId, id, attempt, new Date(app.clock.now().getTime() + ms).toISOString()]);
+  let next: DueRow | undefined;
+  const goOn = (after: DueRow) => {
+    next = after;
+  };
+  try {
+    const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
+    // The work of a suspended account waits.
+    if (account) await due.work(actingAs(app, account, { actor: due.actor, request }), { id, attempt, more, place: { mayGoOn, goOn } });
+    else await later(mostPause);
+  } catch (error) {
+    if (row.isCut) return undefined;
+    app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
+    await later(due.pause ? due.pause * second : Math.min(2 ** attempt * 5 * second, mostPause));
+  }
+  return next;
+}

@@ -1,11 +1,10 @@
 import type { App, Context } from '../kernel/context/context.js';
 import { shown } from '../kernel/events/feedStore.js';
-import { type Behind as BehindOf, behind, stepOf, waitingForReaders } from '../kernel/events/readers.js';
+import { type Behind as BehindOf, behind, reachedByReader, stepOf, waitingForReaders } from '../kernel/events/readers.js';
 import { transacted } from '../kernel/operations/transacted.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
+import { ReaderPace } from './readerPace.js';
 
-/** Events of which something is made in one transaction; one where the last one failed, so that a fault holds up no others. */
-const most = 100;
 /** Accounts that are read at once. */
 const concurrency = 4;
 /** Readers that one look finds. */
@@ -14,22 +13,15 @@ const lookedFor = 1000;
 const lookMs = 2000;
 /** Until a reader is asked for again that another process is at: it may have looked before our events had their places. */
 const heldMs = 20;
-/** The longest pause after faults. */
-const mostPauseMs = 60_000;
 
 type Behind = BehindOf<FoundAccount>;
-
-/** What failed of a reader in an account: how often in a row, and until when it rests. */
-interface Fault {
-  times: number;
-  until: number;
-}
 
 /** Reads the feeds for the modules, in every process that works. */
 export class FeedReaders {
   readonly #waiting = new Map<string, Behind>();
   readonly #running = new Map<string, Promise<void>>();
-  readonly #faults = new Map<string, Fault>();
+  /** Of the readers that are given fewer events than others, or rest. */
+  readonly #paces = new Map<string, ReaderPace>();
   /** The accounts to be looked at; null for all of them, undefined for none. */
   #wanted: ReadonlySet<string> | null | undefined;
   #looking?: Promise<void>;
@@ -89,7 +81,7 @@ export class FeedReaders {
       if (this.#stopped || this.#running.size >= concurrency) return;
       if (this.#running.has(key)) continue;
       this.#waiting.delete(key);
-      if ((this.#faults.get(key)?.until ?? 0) > Date.now()) continue;
+      if ((this.#paces.get(key)?.until ?? 0) > Date.now()) continue;
       const running = this.#read(app, each, key).finally(() => {
         this.#running.delete(key);
         this.#begin(app);
@@ -101,35 +93,50 @@ export class FeedReaders {
   /** One step of a reader in an account; where there is more, the next look finds it again, with its account as it is by then. */
   async #read(app: App, each: Behind, key: string): Promise<void> {
     const { accountId, name } = each;
+    const pace = this.#paces.get(key) ?? new ReaderPace();
+    const progress = { given: pace.limit };
     try {
-      const step = await readStep(app, each, this.#faults.has(key) ? 1 : most);
-      if (step !== 'held') this.#faults.delete(key);
-      if (step === 'more') this.placed([accountId]);
-      if (step === 'held') setTimeout(() => this.placed([accountId]), heldMs).unref();
+      const { isHeld, more, made } = await readStep(app, each, pace.limit, progress);
+      if (isHeld) return this.#lookIn(heldMs, accountId);
+      pace.made(made, made < progress.given);
+      if (pace.isFull) this.#paces.delete(key);
+      else this.#paces.set(key, pace);
+      if (more) this.placed([accountId]);
     } catch (error) {
-      const times = (this.#faults.get(key)?.times ?? 0) + 1;
-      this.#faults.set(key, { times, until: Date.now() + Math.min(2 ** times * 100, mostPauseMs) });
-      app.log.error({ err: error, reader: name, accountId, times }, 'a reader of the feed failed');
+      this.#lookIn(pace.failed(progress.given), accountId);
+      this.#paces.set(key, pace);
+      app.log.error({ err: error, reader: name, accountId, times: pace.faults, events: progress.given }, 'a reader of the feed failed');
     }
+  }
+
+  #lookIn(ms: number, accountId: string): void {
+    setTimeout(() => this.placed([accountId]), ms).unref();
   }
 }
 
 const keyOf = ({ accountId, name }: Behind) => `${accountId} ${name}`;
 
-async function readStep(app: App, { name, account }: Behind, limit: number): Promise<'held' | 'more' | 'end'> {
+/** What became of a step: whether another process is at the reader, whether there may be more, and of how many events something was made. */
+interface Stepped {
+  isHeld: boolean;
+  more: boolean;
+  made: number;
+}
+
+async function readStep(app: App, { name, account }: Behind, most: number, progress: { given: number }): Promise<Stepped> {
   const reader = app.registry.readers.get(name)!;
   const ctx = actingAs(app, account, { actor: reader.actor, request: { id: `feed-${app.clock.id()}`, ip: '127.0.0.1' } });
   const statement = stepOf(name, reader.wanted);
   return transacted(ctx, async (inside: Context) => {
-    const [row] = await inside.rows(statement, { most: limit });
-    const { isHeld, more, events } = row!.step;
-    if (events.length > 0)
-      await reader.make(
-        inside,
-        events.map((event) => shown(app, event)),
-      );
-    if (isHeld) return 'held';
-    return more ? 'more' : 'end';
+    const [row] = await inside.rows(statement, { most });
+    const { isHeld, more, events, sizes } = row!.step;
+    progress.given = events.length;
+    if (events.length === 0) return { isHeld, more, made: 0 };
+    const given = events.map((event, nth) => ({ ...shown(app, event), size: sizes[nth]! }));
+    const made = await reader.make(inside, given);
+    const isPart = made < given.length;
+    if (isPart) await inside.rows(reachedByReader, { name, event: given[made - 1]!.eventId });
+    return { isHeld, more: more || isPart, made };
   });
 }
 

@@ -1,4 +1,5 @@
 import PgBoss from 'pg-boss';
+import { pause } from '../kernel/base/pause.js';
 import type { App } from '../kernel/context/context.js';
 import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
 import type { Transaction } from '../kernel/database/accountScope.js';
@@ -18,6 +19,7 @@ const suspendedMs = 60 * 60 * 1000;
 /** Sweeps run this often, in whichever process comes first. */
 const sweepSeconds = 300;
 const sweepQueue = 'sweep';
+const queueLock = 7_240_113;
 
 /** The wake of those who work on a queue. */
 export const jobsWake = (queue: string) => `jobs:${queue}`;
@@ -52,14 +54,36 @@ export class JobQueue implements Jobs {
   async start(app: App, sweeps = true): Promise<void> {
     await this.#boss.start();
     const queues = [sweepQueue, ...app.registry.jobs.keys()];
-    const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
-    for (const name of queues) if (!known.has(name)) await this.#boss.createQueue(name);
+    await this.#alone(() => this.#makeQueues(queues));
     if (!this.works) return;
     for (const name of queues) this.#workers.push(new Worker(app, queueWork(this.#boss, name)));
     if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
     await sweeping();
+  }
+
+  async #makeQueues(queues: readonly string[]): Promise<void> {
+    const known = new Set((await this.#boss.getQueues()).map((queue) => queue.name));
+    for (const name of queues) if (!known.has(name)) await this.#boss.createQueue(name);
+  }
+
+  /** Of processes that start at once one makes the queues, and the others wait: each is a table, and two that make some may deadlock. */
+  async #alone(work: () => Promise<void>): Promise<void> {
+    const { database } = this.base;
+    if (database.kind === 'pglite') return work();
+    await database.prisma.$transaction(
+      async (tx) => {
+        await tx.$executeRaw`set local idle_in_transaction_session_timeout = '60s'`;
+        // Asked again and again: a statement that waits is ended after some seconds.
+        for (let mine = false; !mine; ) {
+          [{ mine }] = await tx.$queryRaw<[{ mine: boolean }]>`select pg_try_advisory_xact_lock(${queueLock}) as mine`;
+          if (!mine) await pause(100);
+        }
+        await work();
+      },
+      { timeout: 60_000, maxWait: 10_000 },
+    );
   }
 
   async add(connection: Transaction, { queue, ...job }: Job, options: JobOptions = {}): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { pause } from '../kernel/base/pause.js';
 import type { Database } from '../kernel/database/index.js';
 import type { Channel } from '../kernel/events/channel.js';
 import { feedWake } from '../kernel/events/feedStore.js';
@@ -80,7 +81,7 @@ export class Relay {
   async #work(): Promise<void> {
     while (this.#again && !this.#stopped) {
       const early = this.#looked + Math.min(mostSpacingMs, spacingMs * this.#placed) - Date.now();
-      if (early > 0) await new Promise((resume) => setTimeout(resume, early));
+      if (early > 0) await pause(early);
       this.#again = false;
       try {
         this.#again = (await this.#step()) || this.#again;
@@ -100,7 +101,7 @@ export class Relay {
     if (placed[0]?.account_id === null) {
       // It places for us too: we ask as seldom as under load.
       this.#placed = mostSpacingMs / spacingMs;
-      await new Promise((resume) => setTimeout(resume, busyMs * (1 + Math.random())));
+      await pause(busyMs * (1 + Math.random()));
       return true;
     }
     this.#placed = placed.reduce((sum, row) => sum + Number(row.placed), 0);

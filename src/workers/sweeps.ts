@@ -2,6 +2,7 @@ import type { AccountSweep, App } from '../kernel/context/context.js';
 import type { Sweep } from '../kernel/context/registry.js';
 import { keptSince } from '../kernel/events/feedStore.js';
 import { actingForAccounts } from '../modules/auth/auth.acting.js';
+import { reseal } from './reseal.js';
 
 const batch = 5000;
 
@@ -37,14 +38,16 @@ export async function sweep(app: App): Promise<void> {
   const note = (error: unknown) => void faults.push(error);
   for (const each of [...kernelSweeps, ...app.registry.sweeps])
     await ('sql' in each ? sweepRows(app, each) : sweepAccounts(app, each, note)).catch(note);
+  await reseal(app).catch(note);
   if (faults.length > 0) throw new AggregateError(faults, `${faults.length} sweeps failed`);
 }
 
-async function sweepRows({ database, clock }: App, { sql, before }: Sweep): Promise<void> {
+async function sweepRows({ database, clock, config }: App, { sql, before }: Sweep): Promise<void> {
   const now = clock.now();
-  const moment = (before?.(now) ?? now).toISOString();
+  const moment = before ? before(now, config) : now;
+  if (!moment) return;
   for (;;) {
-    const { rows } = await database.execute(sql, [moment, batch]);
+    const { rows } = await database.execute(sql, [moment.toISOString(), batch]);
     if (rows.length < batch) break;
   }
 }

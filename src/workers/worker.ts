@@ -16,8 +16,11 @@ export interface Work<Item> {
   idOf(item: Item): string;
   /** Takes at most so many items that are due, so that nobody else has them. */
   take(app: App, most: number): Promise<Item[]>;
-  /** Works on one and settles it by itself, so that a crash repeats only what had not ended. */
-  run(app: App, item: Item): Promise<void>;
+  /**
+   * Works on one and settles it by itself, so that a crash repeats only what had not ended. `mayGoOn` tells whether it may go on to
+   * another item that it takes by itself: nobody waits for its place, and the process does not stop.
+   */
+  run(app: App, item: Item, mayGoOn: () => boolean): Promise<void>;
   /** Gives back what was not done when the process stopped; by default its lease ends by itself. */
   abandon?(id: string): Promise<void>;
 }
@@ -86,10 +89,12 @@ export class Worker<Item> {
     });
   }
 
+  readonly #mayGoOn = () => !this.#stopped && this.#running.size < this.work.concurrency;
+
   #begin(item: Item) {
     const id = this.work.idOf(item);
     const running = this.work
-      .run(this.app, item)
+      .run(this.app, item, this.#mayGoOn)
       .catch(this.#note)
       .finally(() => {
         const wasFull = this.#running.size >= this.work.concurrency;

@@ -34,6 +34,13 @@ describe('the sources', () => {
     expect(all.filter(({ text }) => text.split('\n').length > 300).map(({ name }) => name)).toEqual([]);
   });
 
+  it('write at most 300 lines of code for clients by hand', () => {
+    const own = sources.filter(({ name }) => name.startsWith('src/client/')).flatMap(({ text }) => text.split('\n'));
+    const code = own.filter((line) => !/^\s*($|\/\/|\/\*|\*)/.test(line));
+    expect(code.length).toBeGreaterThan(200);
+    expect(code.length).toBeLessThanOrEqual(300);
+  });
+
   it('read the environment in the configuration alone', () => {
     // what main says of NODE_ENV must be said before the configuration is read
     expect(linesWith(/process\.env(?!\.NODE_ENV)/, /^src\/kernel\/base\/config\.ts$/)).toEqual([]);

@@ -101,6 +101,21 @@ const head = `
     last_outbound_at = greatest(v.last_outbound_at, excluded.last_outbound_at), unread_count = v.unread_count + excluded.unread_count,
     message_count = v.message_count + 1, closed_at = case when excluded.last_message_at is null then v.closed_at end, updated_at = excluded.updated_at`;
 
+const of = 'x.account_id = $1 and x.contact_id = c.id';
+
+/** The points of a contact `c` who writes to us, with the message that is being kept. */
+const score = `10 + 5 * least(5, 1 + (select count(*) from (select from messages x where ${of} and x.direction = 'inbound' limit 5) m))
+  + least(20, 10 * (select count(*) from deals x where ${of} and x.deleted_at is null and x.status = 'open'))
+  + least(20, 20 * (select count(*) from deals x where ${of} and x.deleted_at is null and x.status = 'won'))
+  + least(10, 5 * (select count(*) from calls x where ${of} and x.status = 'completed'))
+  + least(10, 5 * (select count(*) from appointments x where ${of} and x.deleted_at is null and x.status <> 'cancelled'))
+  + least(5, 5 * (select count(*) from submissions x where ${of}))`;
+
+/** What the contact of an inbound message `t` keeps of it. */
+const writer = `
+  update contacts c set lead_score = ${score}, scored_at = $3, last_activity_at = $3, updated_at = $3
+  from t where c.account_id = $1 and c.id = t.contact_id and t.direction = 'inbound'`;
+
 /**
  * $1 account, $2 message, $3 now, $4 key, $5 name of the key, $6 request id, $7 contact, $8 channel, $9 direction, $10 body, $11 status,
  * $12 log entry, $13 its type, $14 its title, $15 caller, $16 caller's name, $17 events, $18 their names; of what is sent besides: $19 and
@@ -112,6 +127,7 @@ with t as (
   select $1, $2, c.id, $8, $9, $10, $11, $19, $20, $21, $22, $23::uuid, ($11 = 'sending')::int, $3, $3
   from contacts c where c.account_id = $1 and c.id = $7 and c.deleted_at is null returning *),
 h as (${head}),
+w as (${writer}),
 r as (select row_to_json(r) as json from (select ${record} from t) r),
 a as (${entry} select $1, $12, $13, $14, $10, $7, 'message', $2, 'created', null::jsonb, $15, $16, $3 from t),
 o as (${events('$17::uuid[]', '$18::text[]')})

@@ -147,12 +147,11 @@ export class Demo {
     return reply.status;
   }
 
-  /** Somebody with a workspace of their own, which asks its owners for a second factor that they do not have yet. */
-  async ownerWithoutFactor(): Promise<{ email: string; password: string }> {
-    const person = { email: 'somebody@example.com', password: 'a password of theirs' };
+  /** Somebody with a workspace of their own, who may ask its owners for a second factor that they do not have yet. */
+  async ownerWithoutFactor(name: string) {
+    const person = { email: `${name}@example.com`, password: 'a password of theirs' };
     const { cookie } = await this.rest('POST', '/auth/register', { ...person, accountName: 'Theirs' }, {});
-    await this.rest('PATCH', '/auth/mfa/policy', { roles: ['owner'] }, { cookie });
-    return person;
+    return { person, demandFactor: () => this.rest('PATCH', '/auth/mfa/policy', { roles: ['owner'] }, { cookie }) };
   }
 
   /** Gives the demo's person a second factor; its secret. */

@@ -28,6 +28,20 @@ describe('the command of the package', () => {
     expect((await ended)[0]).toBe(0);
   });
 
+  it('hands on what would end it, and nothing else', async () => {
+    const { PATH = '' } = process.env;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      const env = { PATH, PORT: '0', LOG_LEVEL: 'silent', SEED_DEMO: '0', DATA_DIR: ':memory:' };
+      const child = spawn(process.execPath, [resolve(bin['crm-server']!)], { cwd: folder, env });
+      const ended = once(child, 'exit');
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually(() => output.includes('CRM server ready'), 60_000);
+      child.kill(signal);
+      expect([signal, (await ended)[0]]).toEqual([signal, 0]);
+    }
+  });
+
   it('comes with everything that it reads', () => {
     expect(files).toEqual(expect.arrayContaining(['bin', 'dist/src', 'dist/prisma', 'prisma', 'public', 'docs/guide']));
     for (const path of files) expect([path, existsSync(path)]).toEqual([path, true]);

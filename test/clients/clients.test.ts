@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Client, cacheExchange, fetchExchange, subscriptionExchange } from '@urql/core';
 import { GraphQLClient } from 'graphql-request';
 import { createClient } from 'graphql-ws';
-import relay from 'relay-runtime';
 import WebSocket from 'ws';
 import { type Account, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually } from '../support/live.js';
@@ -127,55 +126,6 @@ describe('Apollo Client as it comes', () => {
     );
     expect(texts).toEqual(['GET hash', 'POST text', 'GET hash']);
     client.stop();
-  });
-});
-
-describe('Relay', () => {
-  const { Environment, fetchQuery, Network, Observable, RecordSource, Store } = relay as Loose;
-
-  it('reads a connection and its nodes into its store, and refetches one by its id', async () => {
-    const text =
-      'query RelayList { contacts(first: 2) { edges { cursor node { __typename id firstName } } pageInfo { endCursor hasNextPage } } }';
-    const network = Network.create(({ text: query }: Loose, variables: Loose) =>
-      Observable.from(
-        fetch(url, {
-          method: 'POST',
-          headers: { ...headers(), 'content-type': 'application/json' },
-          body: JSON.stringify({ query, variables }),
-        }).then((reply) => reply.json()),
-      ),
-    );
-    const environment = new Environment({ network, store: new Store(new RecordSource()) });
-    const scalar = (name: string) => ({ alias: null, args: null, kind: 'ScalarField', name, storageKey: null });
-    const linked = (name: string, plural: boolean, concreteType: string, selections: object[], args: object[] | null = null) => ({
-      ...{ alias: null, args, concreteType, kind: 'LinkedField', name, plural, selections, storageKey: args ? `${name}(first:2)` : null },
-    });
-    const node = linked('node', false, 'Contact', [scalar('__typename'), scalar('id'), scalar('firstName')]);
-    const selections = [
-      linked(
-        'contacts',
-        false,
-        'ContactConnection',
-        [
-          linked('edges', true, 'ContactEdge', [scalar('cursor'), node]),
-          linked('pageInfo', false, 'PageInfo', [scalar('endCursor'), scalar('hasNextPage')]),
-        ],
-        [{ kind: 'Literal', name: 'first', value: 2 }],
-      ),
-    ];
-    const shared = { argumentDefinitions: [], name: 'RelayList', selections };
-    const request = {
-      fragment: { ...shared, kind: 'Fragment', metadata: null, type: 'Query', abstractKey: null },
-      kind: 'Request',
-      operation: { ...shared, kind: 'Operation' },
-      params: { cacheID: 'list', id: null, metadata: {}, name: 'RelayList', operationKind: 'query', text },
-    };
-    const data: Loose = await fetchQuery(environment, request, {}).toPromise();
-    expect(data.contacts.edges).toHaveLength(2);
-    const { id, firstName } = data.contacts.edges[0].node;
-    expect(environment.getStore().getSource().get(id)).toMatchObject({ __typename: 'Contact', firstName });
-    const refetched = await key.gql('query ($id: ID!) { node(id: $id) { __typename ... on Contact { firstName } } }', { id });
-    expect(refetched.data.node).toEqual({ __typename: 'Contact', firstName });
   });
 });
 

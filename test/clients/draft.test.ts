@@ -52,6 +52,12 @@ describe('GraphQL over HTTP', () => {
     expect('data' in reply.body).toBe(status === 200);
   });
 
+  it('answers a mutation that is refused with 200 and data: null: the status is that of answers without data', async () => {
+    const reply = await post({ query: 'mutation { createContact(input: { email: "no address" }) { id } }' });
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'application/graphql-response+json; charset=utf-8']);
+    expect(reply.body).toMatchObject({ data: null, errors: [{ extensions: { code: 'invalid_request', status: 400 } }] });
+  });
+
   it('is plain JSON where the client prefers that', async () => {
     for (const accept of ['application/json', '*/*', 'application/json, application/graphql-response+json;q=0.5']) {
       expect((await post({ query: '{ __typename }' }, { accept })).headers['content-type']).toBe('application/json; charset=utf-8');

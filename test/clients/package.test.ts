@@ -104,7 +104,7 @@ function line() {
   const results: Loose[] = [];
   const watch = (query: string) =>
     client.subscribe({ query }, { next: ({ data }) => results.push(data), error: (error) => results.push({ error }), complete: () => {} });
-  return { results, watch, cut: () => sockets.at(-1)!.terminate(), sockets };
+  return { client, results, watch, cut: () => sockets.at(-1)!.terminate(), sockets };
 }
 
 describe('the resume link', () => {
@@ -177,6 +177,40 @@ describe('a subscription through the link', () => {
   });
 });
 
+describe('a subscription whose place nobody would know after a cut', () => {
+  it('is refused: that of a document without id, under another name, or that does not ask to be told that it is ready', async () => {
+    const never = line();
+    never.watch('subscription ($after: ID) { contactEvents(after: $after, ready: false) { id } }');
+    expect(String(never.results[0]?.error)).toContain('needs ready: true');
+    for (const fields of ['kind contact { lastName }', 'position: id kind']) {
+      const placeless = line();
+      placeless.watch(`subscription ($after: ID) { contactEvents(after: $after, ready: true) { ${fields} } }`);
+      await eventually(() => placeless.results.length === 1);
+      expect(String(placeless.results[0]!.error)).toContain('contactEvents must select id');
+    }
+  });
+});
+
+describe('what is no subscription', () => {
+  it('passes the resume link as it is, whatever its variables and fields are called', async () => {
+    const { client, results } = line();
+    for (const n of [1, 2, 3]) await acme.contact({ firstName: 'Through', lastName: `${n}` });
+    const page = `query Subscription($after: String) { # subscription { live }
+      contacts(filter: { search: "Through" }, sort: lastName, order: asc, first: 2, after: $after) { nodes { lastName } pageInfo { endCursor } } }`;
+    const both = `subscription Events($after: ID) { events(after: $after, ready: true) { id } } ${page}`;
+    const ask = (query: string, variables: object, operationName?: string) =>
+      new Promise<Loose>((resolve, reject) => {
+        const next = ({ data }: Loose) => resolve(data.contacts);
+        client.subscribe({ query, variables: { ...variables }, operationName }, { next, error: reject, complete: () => {} });
+      });
+    const first = await ask(page, {});
+    expect(first.nodes).toHaveLength(2);
+    for (const name of [undefined, 'Subscription'])
+      expect((await ask(name ? both : page, { after: first.pageInfo.endCursor }, name)).nodes).toEqual([{ lastName: '3' }]);
+    expect(results).toEqual([]);
+  });
+});
+
 describe('what caches are told', () => {
   it('is what the schema says', () => {
     const { schema } = contract();
@@ -186,16 +220,33 @@ describe('what caches are told', () => {
     expect(Object.keys(urqlKeys).filter((name) => !types[name])).toEqual([]);
     expect(Object.keys(urqlKeys)).not.toContain('Contact');
     expect(Object.keys(scalars).filter((name) => !types[name])).toEqual([]);
-    // What has an id that is another record's, or only unique within one, is kept where it stands.
-    const { typePolicies } = apolloCache as { typePolicies: Record<string, { keyFields?: false }> };
-    const embedded = Object.keys(typePolicies).filter((name) => typePolicies[name]!.keyFields === false);
-    expect(embedded).toEqual(expect.arrayContaining(['Actor', 'EventCause', 'EventBatch', 'DealProduct']));
+    // What is a part of a record has no id, and is kept where it stands.
+    expect(Object.keys(urqlKeys)).toEqual(expect.arrayContaining(['Actor', 'EventCause', 'EventBatch', 'DealProduct']));
     const isRecord = (name: string) => (types[name] as GraphQLObjectType).getInterfaces().length > 0;
-    expect(embedded.filter((name) => isRecord(name) || !urqlKeys[name])).toEqual([]);
+    expect(Object.keys(urqlKeys).filter(isRecord)).toEqual([]);
+    // A conversation has none of its own either: it is known by its contact, where that is selected.
+    expect([urqlKeys.Conversation!({ contactId: '1' }), urqlKeys.Conversation!({})]).toEqual(['Conversation:1', null]);
   });
 });
 
 describe("Apollo's cache", () => {
+  it('keeps a conversation under its contact, apart from that contact', async () => {
+    const { id } = await acme.contact({ firstName: 'Writes' });
+    await acme.owner.post('/messages', { contactId: id, channel: 'sms', direction: 'inbound', body: 'Hi' });
+    const cache = new InMemoryCache(apolloCache);
+    const client = new ApolloClient({
+      link: new HttpLink({ uri: `${url}/graphql`, headers: { authorization: `Bearer ${secret}` } }),
+      cache,
+    });
+    const query = gql(
+      `{ contact(id: "${id}") { id firstName conversation { contactId unreadCount } } conversations(first: 1) { nodes { unreadCount } } }`,
+    );
+    expect((await client.query<Loose>({ query })).data!.contact).toMatchObject({ id, conversation: { contactId: id, unreadCount: 1 } });
+    const kept = cache.extract() as Record<string, Loose>;
+    expect(Object.keys(kept).sort()).toEqual([`Contact:${id}`, `Conversation:${id}`, 'ROOT_QUERY']);
+    expect(kept[`Conversation:${id}`]).toMatchObject({ contactId: id, unreadCount: 1 });
+  });
+
   it('keeps the pages of a list that follow each other together, and each other list by itself', async () => {
     for (const lastName of ['1', '2', '3', '4', '5']) await acme.contact({ firstName: 'Cached', lastName });
     let asked = 0;

@@ -60,7 +60,7 @@ describe('the Postman collection', () => {
   });
 
   it('has every route that is served once, in the folder of its tag, with credentials where they are asked for', () => {
-    const served = published.rows.filter(({ row }) => row.status !== 410);
+    const served = published.endpoints.filter(({ endpoint }) => endpoint.status !== 410);
     const expected = served.map(({ module, address, needs }) => [module, address, needs.public || needs.session]);
     const has = requests.map(({ folder, request }) => [folder, addressOf(request), request.auth?.type === 'noauth']);
     expect(has.sort()).toEqual(expected.sort());

@@ -71,7 +71,10 @@ describe('PATCH /automations/{id}', () => {
   it('stops and starts what is published, and 422 what is not', async () => {
     const one = await make();
     expectRefusal(await acme.owner.patch(`/automations/${one.id}`, { active: true }), 422, 'active');
+    expectRefusal(await acme.owner.patch(`/automations/${v4()}`, { actions: Array.from({ length: 1001 }, () => ({})) }), 404);
     dataOf(await publish(one.id));
+    expectRefusal(await acme.owner.patch(`/automations/${one.id}`, { active: null }), 400, 'active');
+    expect(dataOf(await acme.owner.get(`/automations/${one.id}`)).active).toBe(true);
     expect(dataOf(await acme.owner.patch(`/automations/${one.id}`, { active: false }))).toMatchObject({
       active: false,
       status: 'published',

@@ -115,9 +115,25 @@ describe('Free slots', () => {
   });
 });
 
-describe('The feed of a calendar', () => {
-  const read = async (url: string) => api.anybody().raw({ path: new URL(url).pathname });
+const read = async (url: string) => api.anybody().raw({ path: new URL(url).pathname });
 
+describe('The feed of a calendar over time', () => {
+  it('shows what goes on, however long ago it began', async () => {
+    const { id } = await acme.calendar();
+    const days = (n: number) => new Date(api.clock.now().getTime() + n * 24 * 3_600_000).toISOString();
+    const book = async (from: number, to: number) => {
+      const body = { title: 'Leave', startTime: days(from), endTime: days(to) };
+      return dataOf(await acme.owner.post(`/calendars/${id}/appointments`, body)).id as string;
+    };
+    const [over, longest, ends] = [await book(-400, -35), await book(-35, 330), await book(331, 332)];
+    const { url } = dataOf(await acme.owner.get(`/calendars/${id}/feed`));
+    const uids = (await read(url)).text.match(/UID:\S+/g);
+    expect(uids).toEqual([longest, ends].map((uid) => `UID:${uid}`));
+    expect(uids).not.toContain(`UID:${over}`);
+  });
+});
+
+describe('The feed of a calendar', () => {
   it('is iCalendar, for whoever has its address', async () => {
     const calendar = await acme.calendar({ name: 'Sales, north', description: 'Line 1\nLine 2' });
     const soon = (hours: number) => new Date(api.clock.now().getTime() + hours * 3_600_000).toISOString();

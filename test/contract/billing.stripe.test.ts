@@ -134,6 +134,75 @@ describe('a subscription at Stripe', () => {
   });
 });
 
+const makes = async (account: Account) => (await account.owner.post('/contacts', { firstName: 'Ada' })).status;
+const updated = (subscription: StripeSubscription) => tell('customer.subscription.updated', subscription);
+
+describe('a subscription that is not paid', () => {
+  it('changes nothing where its first payment never came: the trial goes on', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'enterprise' }, account));
+    const subscription = stripe.subscribe(customer(account), 'enterprise_monthly', 'incomplete');
+    const trial = { plan: 'trial', billingStatus: 'trialing', hasSubscription: false };
+    for (const now of ['incomplete', 'incomplete_expired']) {
+      subscription.status = now;
+      await updated(subscription);
+      expect(await status(account)).toMatchObject(trial);
+      expect([await makes(account), dataOf(await checkout({ planId: 'premium' }, account)).url]).toEqual([
+        201,
+        expect.stringMatching(page),
+      ]);
+    }
+    const other = stripe.subscribe(customer(account), 'premium_monthly', 'incomplete');
+    await updated(other);
+    other.status = 'active';
+    await updated(other);
+    expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active', hasSubscription: true });
+  });
+
+  it.each(['unpaid', 'paused'])('lets nothing be made once nobody tries to have it paid any more, and is kept: %s', async (now) => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'standard' }, account));
+    const subscription = stripe.subscribe(customer(account), 'standard_monthly');
+    await updated(subscription);
+    subscription.status = now;
+    await updated(subscription);
+    expect(await status(account)).toMatchObject({
+      ...{ plan: 'standard', billingStatus: 'past_due', hasSubscription: true },
+      health: { level: 'critical', title: 'Subscription unpaid', action: 'update_payment_method' },
+    });
+    expectRefusal(await account.owner.post('/contacts', { firstName: 'Ada' }), 402);
+    expect((await account.owner.get('/contacts')).status).toBe(200);
+    expect(dataOf(await checkout({ planId: 'premium' }, account)).action).toBe('subscription_updated');
+    subscription.status = 'active';
+    await updated(subscription);
+    expect([await makes(account), (await status(account)).billingStatus]).toEqual([201, 'active']);
+  });
+});
+
+describe('of two subscriptions that are paid the older one', () => {
+  it('never takes the place of the newer one, whatever is told of it', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'standard' }, account));
+    const older = stripe.subscribe(customer(account), 'standard_monthly');
+    api.clock.advance(minute);
+    const newer = stripe.subscribe(customer(account), 'premium_monthly');
+    newer.created = older.created + 60;
+    for (const subscription of [older, newer]) await updated(subscription);
+    for (const now of ['active', 'past_due', 'unpaid']) {
+      older.status = now;
+      await updated(older);
+      expect(await status(account)).toMatchObject({ plan: 'premium', billingStatus: 'active' });
+    }
+    newer.status = 'canceled';
+    await tell('customer.subscription.deleted', newer);
+    expect(await status(account)).toMatchObject({ billingStatus: 'cancelled', hasSubscription: false });
+    older.status = 'active';
+    await updated(older);
+    expect(await status(account)).toMatchObject({ plan: 'standard', billingStatus: 'active', hasSubscription: true });
+    api.clock.reset();
+  });
+});
+
 describe('what comes to /webhooks/stripe', () => {
   it('changes nothing unless Stripe signed just that, just now', async () => {
     const { payload, signature } = stripe.message('customer.subscription.updated', stripe.subscribe(customer(), 'premium_monthly'));

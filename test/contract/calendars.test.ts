@@ -3,6 +3,7 @@ import { v4 } from 'uuid';
 import {
   type Account,
   dataOf,
+  day,
   expectNothingWritten,
   expectRefusal,
   type Loose,
@@ -72,6 +73,21 @@ describe('POST /calendars', () => {
       for (const [field, fields, status = 400] of bad) expectRefusal(await create({ name: 'a', ...fields }), status, field);
       expectRefusal(await create({}), 400, 'name');
     });
+  });
+});
+
+describe('hours that end before they begin', () => {
+  const workingHours = [{ day: 'monday', opens: '22:00', closes: '06:00' }];
+
+  it('are told after the trial, and after a calendar that is not there: 402, 404, 422', async () => {
+    const late = await api.seed.account({ plan: 'trial' });
+    const { id } = await late.calendar();
+    expectRefusal(await late.owner.patch(`/calendars/${v4()}`, { workingHours }), 404);
+    expectRefusal(await late.owner.patch(`/calendars/${id}`, { workingHours }), 422, 'workingHours.0.closes');
+    expectRefusal(await late.owner.post('/calendars', { name: 'Night', workingHours }), 422, 'workingHours.0.closes');
+    api.clock.advance(15 * day);
+    expectRefusal(await (await late.login()).post('/calendars', { name: 'Night', workingHours }), 402);
+    api.clock.reset();
   });
 });
 

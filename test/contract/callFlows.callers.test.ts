@@ -60,6 +60,29 @@ describe('GET /call-flows/roster', () => {
     expect(dataOf(await own.owner.get('/call-flows/roster?presence=on')).data).toMatchObject([{ did: '+14155550123', presence: 'on' }]);
     expectRefusal(await own.owner.put('/call-flows/presence', { presence: 'busy' }), 400, 'presence');
   });
+
+  it('shows as a phone what can be called, in one form, and nothing else', async () => {
+    const own = await api.seed.account();
+    const member = await own.member();
+    const seen = async () => {
+      const { data } = dataOf(await own.owner.get('/call-flows/roster'));
+      const { data: asked } = await own.owner.gql('{ callFlowRoster { nodes { userId did } } }');
+      const set = dataOf(await member.put('/call-flows/presence', { presence: 'on' }));
+      const dids = [data, (asked as Loose).callFlowRoster.nodes].map(
+        (all) => all.find(({ userId }: Loose) => userId === member.userId).did,
+      );
+      return [...dids, set.did];
+    };
+    for (const [phone, did] of [
+      ['(415) 555-0177', '+14155550177'],
+      ['see my card', null],
+      ['+1 415 555 0177 ext. 5', null],
+    ] as const) {
+      // As an invitation keeps it.
+      await api.app.database.prisma.membership.updateMany({ where: { accountId: own.id, userId: member.userId }, data: { phone } });
+      expect(await seen()).toEqual([did, did, did]);
+    }
+  });
 });
 
 describe('opening hours and turns', () => {
@@ -80,9 +103,20 @@ describe('opening hours and turns', () => {
     const members = ['a', 'b', 'c'].map((userId, n) => ({ userId, weight: [0, 100, 0][n]! }));
     const clock = { bytes: (length: number) => Buffer.alloc(length, 0x80) };
     const order = (mode: 'round_robin' | 'weighted', turn: number) =>
-      ringOrder({ id: 'x', kind: 'group', mode, members, ringSeconds: 20, next: 'y' }, turn, clock).join('');
+      ringOrder({ id: 'x', kind: 'group', mode, members, ringSeconds: 20, next: 'y' }, turn, { clock, isRung: () => true }).join('');
     expect([0, 1, 2, 3].map((turn) => order('round_robin', turn))).toEqual(['abc', 'bca', 'cab', 'abc']);
     expect(order('weighted', 0)[0]).toBe('b');
+  });
+
+  it('are drawn among those who are rung, at most fifty of them; the others come behind', () => {
+    const members = Array.from({ length: 200 }, (_, n) => ({ userId: `u${n}`, weight: 0.5 }));
+    const clock = { bytes: (length: number) => Buffer.alloc(length, 0x40) };
+    const order = (isRung: (userId: string) => boolean) =>
+      ringOrder({ id: 'x', kind: 'group', mode: 'weighted', members, ringSeconds: 20, next: 'y' }, 0, { clock, isRung });
+    const lastTwo = (userId: string) => ['u198', 'u199'].includes(userId);
+    expect(order(lastTwo).slice(0, 2)).toEqual(expect.arrayContaining(['u198', 'u199']));
+    expect(order(lastTwo)).toHaveLength(200);
+    expect(order(() => true)).toHaveLength(50);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aFlow, bye, createFlow, entry, graph, through } from '../support/callFlows.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -44,6 +44,20 @@ describe('POST /call-flows', () => {
         expectRefusal(await patch(flow.id, { draftGraph, expectedDraftRevision: 1 }), 422);
       }
     });
+  });
+
+  it('tells of the trial and of the number before the graph: 402, 409, 422', async () => {
+    const late = await api.seed.account({ plan: 'trial' });
+    const phoneNumber = '+14155550197';
+    const { id } = await aFlow(late, { phoneNumber });
+    const [draft, other] = [dataOf(await createFlow(late)), { phoneNumber, draftGraph: null }];
+    expectRefusal(await createFlow(late, other), 409, 'phoneNumber');
+    expectRefusal(await late.owner.patch(`/call-flows/${draft.id}`, { ...other, expectedDraftRevision: 1 }), 409, 'phoneNumber');
+    expectRefusal(await late.owner.patch(`/call-flows/${draft.id}`, other), 428);
+    expectRefusal(await late.owner.patch(`/call-flows/${id}`, { draftGraph: null, expectedDraftRevision: 1 }), 422, 'draftGraph');
+    api.clock.advance(15 * day);
+    expectRefusal(await (await late.login()).post('/call-flows', { name: 'Late', ...other }), 402);
+    api.clock.reset();
   });
 
   it('keeps faults in a draft', async () => {

@@ -7,6 +7,7 @@ import {
   expectNothingWritten,
   expectRefusal,
   type Loose,
+  onPostgres,
   server,
   type TestServer,
   toldIn,
@@ -168,6 +169,15 @@ describe('PATCH /companies/{id}', () => {
         expectRefusal(await acme.owner.patch(`/companies/${top.id}`, { parentCompanyId: id }), 422, 'parentCompanyId');
       }
     });
+  });
+
+  onPostgres(it)('does so when two are put above each other at once', async () => {
+    for (let n = 0; n < 10; n++) {
+      const [a, b] = [await acme.company(), await acme.company()];
+      const under = (id: string, parentCompanyId: string) => acme.owner.patch(`/companies/${id}`, { parentCompanyId });
+      const replies = await Promise.all([under(a.id, b.id), under(b.id, a.id)]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 422]);
+    }
   });
 });
 

@@ -112,6 +112,34 @@ describe('a parameter of GET /contacts', () => {
   });
 });
 
+describe('a custom field that GET /contacts asks for', () => {
+  it('is compared as text whatever its digits are, and as the number that they write as well', async () => {
+    const other = await api.seed.account();
+    const values = ['01234', '00', '-01', '0', 0, 0.5, '00.5', 1234567890123456];
+    for (const zip of values) await other.contact({ firstName: JSON.stringify(zip), customFields: { zip } });
+    const by = async (zip: string, path = '/contacts') => {
+      const { status, body } = await other.owner.get(`${path}?sort=createdAt&order=asc&cf[zip]=${zip}`);
+      return [status, body.data?.data.map((contact: Loose) => JSON.parse(contact.firstName))];
+    };
+    for (const [asked, ...found] of [
+      ['01234', '01234'],
+      ['00', '00'],
+      ['-01', '-01'],
+      ['0', '0', 0],
+      ['-0', 0],
+      ['0.5', 0.5],
+      ['00.5', '00.5'],
+      ['007'],
+    ]) {
+      // biome-ignore format: one line
+      expect([asked, await by(String(asked))]).toEqual([asked, [200, found]]);
+    }
+    expect((await other.owner.get('/contacts/export?cf[zip]=01234')).text.trim().split('\r\n')).toHaveLength(2);
+    const { data } = await other.owner.gql('{ contacts(filter: { cf: { zip: "01234" } }) { totalCount } }');
+    expect(data).toEqual({ contacts: { totalCount: 1 } });
+  });
+});
+
 describe('several parameters of GET /contacts', () => {
   it('find from one moment to another, both included', async () => {
     const [grace, alan] = dataOf(await acme.owner.get('/contacts?sort=createdAt&order=asc')).data.slice(1);

@@ -40,7 +40,11 @@ describe('POST /contacts/{id}/tags', () => {
     const post = (body: object) => acme.owner.post(`/contacts/${id}/tags`, body);
     await expectNothingWritten(api, async () => {
       for (const body of [{}, { tagIds: [] }, { tagIds: null }]) expectRefusal(await post(body), 400);
-      expectRefusal(await post({ tagIds: [tag.id, crypto.randomUUID()] }), 400);
+      expectRefusal(await post({ tagIds: [tag.id, crypto.randomUUID()] }), 400, 'tagIds.1');
+      expectRefusal(await post({ tagId: crypto.randomUUID() }), 400, 'tagId');
+      expectRefusal(await post({ tagIds: [tag.id], tagId: crypto.randomUUID() }), 400, 'tagId');
+      const { body } = await post({ tagIds: [crypto.randomUUID(), tag.id, crypto.randomUUID()], tagId: tag.id });
+      expect(body.details.map(({ field }: Loose) => field)).toEqual(['tagIds.0', 'tagIds.2']);
       expectRefusal(await post({ tagIds: ['a new one'] }), 400, 'tagIds.0');
       expectRefusal(await acme.owner.post(`/contacts/${crypto.randomUUID()}/tags`, { tagId: tag.id }), 404);
     });
@@ -78,6 +82,32 @@ it('POST /contacts/merge keeps a score for all that now is the contact’s, and 
   const again = dataOf(await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: other.id }));
   expect(again).toMatchObject({ leadScore, lastActivityAt });
   api.clock.reset();
+});
+
+describe('merged contacts', () => {
+  const merged = (one: Loose, other: Loose) => acme.owner.post('/contacts/merge', { primaryId: one.id, secondaryId: other.id });
+  const landlineOf = async ({ id }: Loose) => (await api.app.database.prisma.contact.findFirstOrThrow({ where: { accountId: acme.id, id } })).landline; // biome-ignore format: one line
+
+  it('keep what a vendor found out about the number that is kept', async () => {
+    const [number, mobile] = ['+14155550190', '+14155550191'];
+    const landline = async (fields: object) => {
+      const contact = await acme.contact({ firstName: 'a', ...fields });
+      await api.app.database.prisma.contact.updateMany({ where: { accountId: acme.id, id: contact.id }, data: { landline: number } });
+      return contact;
+    };
+    const [filled, own] = [await acme.contact({ firstName: 'a' }), await acme.contact({ firstName: 'a', phone: mobile })];
+    dataOf(await merged(filled, await landline({ phone: number })));
+    expect(await landlineOf(filled)).toBe(number);
+    dataOf(await merged(own, await landline({ phone: number })));
+    expect(await landlineOf(own)).toBeNull();
+  });
+
+  it('hold no more custom fields than a contact may, else nothing is merged', async () => {
+    const large = (key: string) => acme.contact({ firstName: 'a', customFields: { [key]: 'x'.repeat(40 * 1024) } });
+    const [one, other, same] = [await large('one'), await large('other'), await large('one')];
+    await expectNothingWritten(api, async () => expectRefusal(await merged(one, other), 413, 'customFields'));
+    dataOf(await merged(one, same));
+  });
 });
 
 describe('POST /contacts/merge', () => {

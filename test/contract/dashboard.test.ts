@@ -114,6 +114,27 @@ describe('the lists of GET /dashboard', () => {
   });
 });
 
+describe('staleDeals', () => {
+  it('shows deals with an appointment, be it missed or to come, as the list does', async () => {
+    const acme = await api.seed.account();
+    const pipeline = await acme.pipeline();
+    await acme.deal({ pipeline, appointmentAt: later(day).toISOString(), expectedCloseDate: '2031-01-31', value: 10.5, probability: 0.5 });
+    api.clock.advance(minute);
+    await acme.deal({ pipeline, appointmentAt: later(60 * day).toISOString() });
+    api.clock.advance(14 * day + minute);
+    const owner = await acme.login();
+    const { staleDeals } = await seen(owner);
+    expect(staleDeals.map(({ appointmentMissed }: Loose) => appointmentMissed)).toEqual([true, false]);
+    expect(staleDeals).toEqual(dataOf(await owner.get('/deals?stale=true&sort=updatedAt&order=asc&per_page=10')).data);
+    const { data, errors } = await owner.gql('{ dashboard { staleDeals { appointmentMissed value valueExact expectedCloseDate } } }');
+    expect([data?.dashboard.staleDeals[0], errors]).toEqual([
+      { appointmentMissed: true, value: 10.5, valueExact: '10.5', expectedCloseDate: '2031-01-31' },
+      undefined,
+    ]);
+    api.clock.reset();
+  });
+});
+
 describe('needsFollowUp', () => {
   it('shows whom the view of the same name shows, those first that have waited longest', async () => {
     const acme = await api.seed.account();

@@ -42,3 +42,15 @@ it('A link that a record has already may be sent again', async () => {
   const again = dataOf(await acme.owner.patch(`/tasks/${task.id}`, { title: 'b', contactId: contact.id }));
   expect(again).toMatchObject({ title: 'b', contactId: contact.id });
 });
+
+it('So may the links of an invoice', async () => {
+  const [contact, company, deal] = [await acme.contact(), await acme.company(), await acme.deal()];
+  const links = { contactId: contact.id, companyId: company.id, dealId: deal.id };
+  const { id, items } = await acme.invoice(links);
+  for (const path of [`/contacts/${contact.id}`, `/companies/${company.id}`, `/deals/${deal.id}`]) dataOf(await acme.owner.del(path));
+  expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { ...links, items, notes: 'x' }))).toMatchObject({ ...links, notes: 'x' });
+  const { contactId: other } = await gone();
+  await expectNothingWritten(api, async () =>
+    expectRefusal(await acme.owner.patch(`/invoices/${id}`, { contactId: other }), 400, 'contactId'),
+  );
+});

@@ -133,6 +133,73 @@ describe('a deal', () => {
   });
 });
 
+describe('a deal whose stage changes or goes', () => {
+  it('takes the next stage’s probability along where its own was edited or deleted meanwhile', async () => {
+    const stages = [0.1, 0.6, 0.9].map((probability, n) => ({ name: `s${n}`, probability }));
+    const { id: pipelineId, stages: own } = await acme.pipeline({ stages });
+    const [a, b, c] = own.map((stage: Loose) => stage.id);
+    const edited = await made({ pipelineId, stageId: a });
+    dataOf(await acme.owner.patch(`/pipelines/${pipelineId}/stages/${a}`, { probability: 0.2 }));
+    expect((await patched(edited.id, { stageId: c })).probability).toBe(0.9);
+    const [plain, said, cleared] = [await made({ pipelineId, stageId: b }), await made({ pipelineId, stageId: b, probability: 0.5 }), await made({ pipelineId, stageId: b })]; // biome-ignore format: one line
+    await patched(cleared.id, { probability: null });
+    dataOf(await acme.owner.del(`/pipelines/${pipelineId}/stages/${b}`));
+    const now = async () => Promise.all([plain, said, cleared].map(async ({ id }) => dataOf(await acme.owner.get(`/deals/${id}`))));
+    expect((await now()).map(({ stageId, probability }) => [stageId, probability])).toEqual([[a, 0.2], [a, 0.5], [a, null]]); // biome-ignore format: one line
+    for (const { id } of [plain, said, cleared]) await patched(id, { stageId: c });
+    expect((await now()).map(({ probability }) => probability)).toEqual([0.9, 0.5, null]);
+  });
+
+  it('keeps a probability that was given with a move, also where it is the one that it had', async () => {
+    const stages = [0.3, 0.6, 0.9].map((probability, n) => ({ name: `s${n}`, probability }));
+    const { id: pipelineId, stages: own } = await acme.pipeline({ stages });
+    const [a, b, c] = own.map((stage: Loose) => stage.id);
+    const { id } = await made({ pipelineId, stageId: a });
+    expect((await patched(id, { stageId: b, probability: 0.3 })).probability).toBe(0.3);
+    expect((await patched(id, { stageId: c })).probability).toBe(0.3);
+    // Said again without a move it is still the stage's.
+    const still = await made({ pipelineId, stageId: a });
+    await patched(still.id, { probability: 0.3 });
+    expect((await patched(still.id, { stageId: c })).probability).toBe(0.9);
+  });
+
+  it('stands behind what is there when it comes into another column by the deletion of its own, or by a restore', async () => {
+    const { id: pipelineId, stages: own } = await acme.pipeline({ stages: [{ name: 'a' }, { name: 'b' }] });
+    const [a, b] = own.map((stage: Loose) => stage.id);
+    const [first, second, third] = [await made({ pipelineId, stageId: b }), await made({ pipelineId, stageId: b }), await made({ pipelineId, stageId: b })]; // biome-ignore format: one line
+    dataOf(await acme.owner.del(`/deals/${third.id}`));
+    await patched(second.id, { afterDealId: null });
+    api.clock.advance(1000);
+    const there = await made({ pipelineId, stageId: a });
+    api.clock.advance(1000);
+    dataOf(await acme.owner.del(`/pipelines/${pipelineId}/stages/${b}`));
+    api.clock.advance(1000);
+    dataOf(await acme.owner.post(`/deals/${third.id}/restore`));
+    const board = dataOf(await acme.owner.get(`/deals?stage_id=${a}`)).data.map((deal: Loose) => deal.id);
+    expect(board).toEqual([there.id, second.id, first.id, third.id]);
+    api.clock.reset();
+  });
+});
+
+describe('a deal that the version before wrote', () => {
+  it('follows its stage where it has the probability of that', async () => {
+    const stages = [0.3, 0.6].map((probability, n) => ({ name: `s${n}`, probability }));
+    const { id: pipelineId, stages: own } = await acme.pipeline({ stages });
+    const [a, b] = own.map((stage: Loose) => stage.id);
+    const ids: string[] = [];
+    for (const given of [{ stageId: a }, { stageId: a, probability: 0.5 }, { stageId: a }])
+      ids.push((await made({ pipelineId, ...given })).id);
+    const older = 'update deals set probability_from_stage = default where id = any($1::uuid[])';
+    await api.app.database.execute(older, [ids]);
+    const [plain, said, moved] = ids as [string, string, string];
+    expect((await patched(plain, { stageId: b })).probability).toBe(0.6);
+    expect((await patched(said, { stageId: b })).probability).toBe(0.5);
+    await api.app.database.execute(older, [ids]);
+    dataOf(await acme.owner.del(`/pipelines/${pipelineId}/stages/${a}`));
+    expect((await read(moved)).probability).toBe(0.6);
+  });
+});
+
 describe('DELETE /deals/{id}', () => {
   it('hides the deal, and restore brings it back as it was', async () => {
     const deal = await made({ value: 5, products: [{ name: 'a', unitPrice: 5 }] });

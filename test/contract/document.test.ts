@@ -8,7 +8,7 @@ import { type Account, expectRefusal, type Loose, server, type TestServer } from
 import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
 
 const committed = (name: string) => readFileSync(join(process.cwd(), 'schema', name), 'utf8');
-const addresses = published.rows.map(({ address }) => address).sort();
+const addresses = published.endpoints.map(({ address }) => address).sort();
 
 let running: TestServer;
 let account: Account;
@@ -31,7 +31,7 @@ describe('the OpenAPI document', () => {
     expect(`${JSON.stringify(reply.body, null, 2)}\n`).toBe(committed('openapi.json'));
   });
 
-  it('names exactly the rows that are served', () => {
+  it('names exactly the endpoints that are served', () => {
     const named = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -39,13 +39,13 @@ describe('the OpenAPI document', () => {
   });
 
   it('gives every operation an id of its own, a summary and its errors', () => {
-    expect(new Set(operationIds(published.rows).values()).size).toBe(published.rows.length);
-    for (const { address, needs, row } of published.rows) {
+    expect(new Set(operationIds(published.endpoints).values()).size).toBe(published.endpoints.length);
+    for (const { address, needs, endpoint } of published.endpoints) {
       const { summary, responses, security } = operationAt(address);
       expect(summary.length).toBeGreaterThan(5);
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['429', '500', '503', ...(needs.public ? [] : ['401', '403'])]));
       expect(security).toHaveLength(needs.public ? 0 : needs.session ? 1 : 2);
-      if (row.path.includes('{')) expect(Object.keys(responses)).toContain('404');
+      if (endpoint.path.includes('{')) expect(Object.keys(responses)).toContain('404');
     }
   });
 
@@ -135,7 +135,7 @@ it('The GraphQL schema that is served is the committed one, to the last type', a
 });
 
 it('Every spelling of a query parameter that is taken is a parameter of the document, and no other', () => {
-  for (const { row, address, sources, field } of published.rows.filter(({ sources }) => sources.size > 0)) {
+  for (const { endpoint, address, sources, field } of published.endpoints.filter(({ sources }) => sources.size > 0)) {
     const parameters = operationAt(address).parameters as { $ref?: string; name?: string; in?: string }[];
     const named = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name!);
     // What lists share is a component, and so is how they are counted.
@@ -143,7 +143,7 @@ it('Every spelling of a query parameter that is taken is a parameter of the docu
     expect([address, [...named, ...shared].sort()]).toEqual([address, [...sources.keys()].sort()]);
     expect(new Set(named).size).toBe(named.length);
     // The catalogue of events has an end that the server knows.
-    if (row.list && field!.args.some(({ name }) => name === 'perPage'))
+    if (endpoint.list && field!.args.some(({ name }) => name === 'perPage'))
       expect([address, parameters.map(({ $ref }) => $ref)]).toEqual([
         address,
         expect.arrayContaining(['#/components/parameters/per_page']),
@@ -158,7 +158,7 @@ describe('GET /schema/public and GET /schema/api-catalog', () => {
   const addressesOf = (entries: Entry[]) => entries.map(({ method, path }) => `${method} ${path}`).sort();
   const entryOf = (entries: Entry[], address: string) => entries.find(({ method, path }) => `${method} ${path}` === address);
 
-  it('list exactly the rows that are served, themselves among them', async () => {
+  it('list exactly the endpoints that are served, themselves among them', async () => {
     const open = await running.anybody().get('/schema/public');
     expectPublished('GET /schema/public', open);
     expect(addressesOf(open.body.data)).toEqual(addresses);
@@ -169,7 +169,7 @@ describe('GET /schema/public and GET /schema/api-catalog', () => {
     expectRefusal(await running.anybody().get('/schema/api-catalog'), 401);
   });
 
-  it('tell what a row asks of its caller, and the statuses of the document', async () => {
+  it('tell what an endpoint asks of its caller, and the statuses of the document', async () => {
     const { body } = await (await account.key({ permission: 'read' })).get('/schema/api-catalog');
     expect(entryOf(body.data, 'POST /contacts')).toMatchObject({
       ...{ module: 'contacts', scope: ['contacts'], tier: 'read-write', role: 'member', sessionOnly: false, public: false },

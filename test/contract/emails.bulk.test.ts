@@ -73,6 +73,33 @@ describe('POST /email/send-bulk', () => {
   });
 });
 
+describe('large mails to many', () => {
+  it('refuses what becomes larger than 500 KB by the values of its merge fields', async () => {
+    const { id } = await reader({ firstName: 'Ann', customFields: { note: `<${'x'.repeat(60_000)}` } });
+    const many = '{{contact.customFields.note}}'.repeat(10);
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await send({ contactIds: [id], body: many }), 400, 'body');
+      expectRefusal(await send({ contactIds: [id], bodyHtml: many }), 400, 'bodyHtml');
+    });
+    const { sent } = dataOf(await send({ contactIds: [id], subject: many, body: many.slice(0, many.length / 2) }));
+    expect(sent).toBe(1);
+    const { subject, body } = await messageOf(id);
+    expect([subject.length, Buffer.byteLength(body)]).toEqual([500, 5 * 60_001]);
+  });
+
+  it('keeps many large mails in several statements, all or none of them', async () => {
+    const contacts = await Promise.all(Array.from({ length: 6 }, () => reader({ customFields: { note: 'x'.repeat(50_000) } })));
+    const contactIds = contacts.map(({ id }) => id);
+    const refused = await reader({ customFields: { note: 'x'.repeat(60_000) } });
+    const body = '{{contact.customFields.note}}'.repeat(10);
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await send({ contactIds: [...contactIds, refused.id], body, bodyHtml: body }), 400, 'body');
+    });
+    expect(dataOf(await send({ contactIds, body, bodyHtml: body })).sent).toBe(6);
+    for (const id of contactIds) expect((await messageOf(id)).body.length).toBe(500_000);
+  });
+});
+
 describe('a mail to many', () => {
   it('tells when it was opened and which link was followed, once', async () => {
     const { contact, mail } = await mailed();
@@ -96,6 +123,18 @@ describe('a mail to many', () => {
     expect((await fetched(link, 'POST')).status).toBe(200);
     expect(await optedOut()).toBe(true);
     expect(dataOf(await send({ contactIds: [contact.id] })).results).toMatchObject([{ status: 'skipped', reason: 'recipient_opted_out' }]);
+  });
+
+  it('unsubscribes whoever has its address, under any other contact as well', async () => {
+    const { contact, mail } = await mailed();
+    const shared = contact.email.toUpperCase();
+    const [other, deleted] = [await acme.contact({ email: shared }), await acme.contact({ email: shared })];
+    const stranger = await reader();
+    dataOf(await acme.owner.del(`/contacts/${deleted.id}`));
+    expect((await fetched(/<(.*)>/.exec(mail.headers['List-Unsubscribe'])![1]!, 'POST')).status).toBe(200);
+    dataOf(await acme.owner.post(`/contacts/${deleted.id}/restore`));
+    const optedOut = async ({ id }: Loose) => dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutEmail;
+    expect(await Promise.all([contact, other, deleted, stranger].map(optedOut))).toEqual([true, true, true, false]);
   });
 
   it('leads nowhere but where it was written to', async () => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readMail } from '../../src/modules/messages/message.email.reader.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -90,6 +91,44 @@ describe('an answer to a mail', () => {
   });
 });
 
+describe('an answer that has no text of its own', () => {
+  /** A mail in parts, each with its type. */
+  const inParts = (to: string, ...parts: [string, string][]) =>
+    lines(
+      ...['From: ann@example.com', `To: <${to}>`, 'Subject: A picture', `Message-ID: <parts-${++ids}@example.com>`],
+      ...['Content-Type: multipart/mixed; boundary=b', ''],
+      ...parts.flatMap(([type, content]) => ['--b', `Content-Type: ${type}`, '', content]),
+      ...['--b--', ''],
+    );
+  const keptOf = async (make: (to: string) => string) => {
+    const { contact, mail } = await sent();
+    expect(answered(await brought(make(mail.replyTo)))).toEqual({ taken: true });
+    return (await thread(contact.id))[1]!;
+  };
+
+  it('says what its HTML says', async () => {
+    const html = `<html><head><style>p { color: red }</style></head><body><p>Caf&eacute; &amp;&nbsp;more</p>
+      <!-- unseen --><ul><li>One</li><li>Two &lt; three</li></ul><script>hidden()</script></body></html>`;
+    const kept = await keptOf((to) => answer({ to }, html).replace('text/plain', 'text/html'));
+    expect(kept).toMatchObject({ body: 'Café & more\n\nOne\n\nTwo < three', bodyHtml: expect.stringContaining('<p>Caf&eacute;') });
+    const mixed = await keptOf((to) => inParts(to, ['text/plain', 'Above'], ['text/html', '<p>Below</p>']));
+    expect(mixed.body).toMatch(/^Above\s+Below$/);
+  });
+
+  it('is called by its subject, or says that there is none', async () => {
+    const picture: [string, string] = ['image/png', 'x'];
+    expect((await keptOf((to) => inParts(to, picture))).body).toBe('A picture');
+    expect((await keptOf((to) => inParts(to, picture).replace('Subject: A picture', 'Subject: '))).body).toBe('No text');
+    expect((await keptOf((to) => inParts(to, ['text/html', '<img src="x">']))).body).toBe('A picture');
+  });
+
+  it.each(['<a href=', '<', '<!--', '<style>', '&', '\n '])('is read at once where its HTML is %j and no end', async (part) => {
+    const begun = Date.now();
+    await keptOf((to) => inParts(to, ['text/plain', 'Above'], ['text/html', part.repeat(100_000 / part.length)]));
+    expect(Date.now() - begun).toBeLessThan(5000);
+  });
+});
+
 const answered = ({ status, body }: Loose) => {
   expect(status).toBe(200);
   return body.data;
@@ -134,6 +173,7 @@ describe('a mail that comes back', () => {
 
   it.each([[false], [true]])('with a complaint opts its reader out (deleted meanwhile: %s)', async (isDeleted) => {
     const { contact, mail } = await sent();
+    const other = await acme.contact({ email: contact.email });
     if (isDeleted) dataOf(await acme.owner.del(`/contacts/${contact.id}`));
     const raw = lines(
       ...['From: fbl@example.com', 'To: fbl@acme.example', 'Subject: complaint'],
@@ -143,7 +183,46 @@ describe('a mail that comes back', () => {
     );
     expect(answered(await brought(raw))).toEqual({ taken: true });
     if (isDeleted) dataOf(await acme.owner.post(`/contacts/${contact.id}/restore`));
-    expect(dataOf(await acme.owner.get(`/contacts/${contact.id}`)).optedOutEmail).toBe(true);
+    for (const { id } of [contact, other]) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutEmail).toBe(true);
+  });
+});
+
+/** A mail to us of a text and an HTML part. */
+const mixed = (to: string, html: string) =>
+  lines(
+    ...['From: Eve <eve@example.com>', `To: <${to}>`, 'Content-Type: multipart/mixed; boundary=b', ''],
+    ...['--b', 'Content-Type: text/plain', '', 'Yes', '--b', 'Content-Type: text/html', '', html, '--b--', ''],
+  );
+
+describe('a mail that would take long to be read', () => {
+  it('holds up nobody, and is taken', async () => {
+    const { contact, mail } = await sent();
+    const began = Date.now();
+    const html = `<a ${'href=x'.repeat(600)}`;
+    const [reply] = await Promise.all([brought(mixed(mail.replyTo, html)), acme.owner.get('/contacts')]);
+    expect(answered(reply)).toEqual({ taken: true });
+    expect(Date.now() - began).toBeLessThan(2000);
+    const [, answer] = await thread(contact.id);
+    expect(answer).toMatchObject({ body: expect.stringMatching(/^Yes\s*$/), bodyHtml: expect.stringContaining(html) });
+  });
+
+  it.each([
+    ['of half a million lines', '\n'.repeat(500_000)],
+    ['of six thousand parts', '--b\r\n\r\nx\r\n'.repeat(6000)],
+  ])('is refused: one %s', async (_what, html) => {
+    const { contact, mail } = await sent();
+    expectRefusal(await brought(mixed(mail.replyTo, html)), 400);
+    expect(await thread(contact.id)).toHaveLength(1);
+  });
+
+  it('is not read at all where it is for nobody', async () => {
+    expect(answered(await brought(mixed('somebody@in.example.com', '\n'.repeat(500_000))))).toEqual({ taken: false });
+  });
+
+  it('is given up after its time, and the next one is read', async () => {
+    const body = Buffer.from(mixed('somebody@in.example.com', 'x'.repeat(5_000_000)));
+    expect(await readMail('eve', { body, isReport: false }, 1)).toBeUndefined();
+    expect(await readMail('eve', { body, isReport: false })).toMatchObject({ text: expect.stringMatching(/^Yes\s+x+/) });
   });
 });
 

@@ -6,11 +6,11 @@ import { samples } from './samples.js';
 
 itServesPart(2);
 
-it('every row has a sample, and every sample a row', () => {
-  expect(Object.keys(samples).sort()).toEqual(published.rows.map((mounted) => mounted.address).sort());
+it('every endpoint has a sample, and every sample an endpoint', () => {
+  expect(Object.keys(samples).sort()).toEqual(published.endpoints.map((bound) => bound.address).sort());
 });
 
-it('every path that no row serves answers 404 with the headers of every response', async () => {
+it('every path that no endpoint serves answers 404 with the headers of every response', async () => {
   const api = await server();
   const anyKey = await (await api.seed.account({ name: 'Nowhere' })).key();
   for (const path of ['/nothing', '/contacts/import/nothing/else', '/schema']) {

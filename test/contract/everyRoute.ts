@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { v4 } from 'uuid';
 import { Scope } from '../../src/kernel/model/scopes.js';
 import { successStatuses } from '../../src/rest/openapi.responses.js';
-import type { MountedRow } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/table.js';
 import {
   type Account,
   basePath,
@@ -59,34 +59,34 @@ function keyFor(scope: string): Promise<KeyClient> {
 }
 
 const sameId = { 'x-request-id': 'the-same' };
-const unknown = (row: MountedRow['row']): Sample => ({
-  params: Object.fromEntries([...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()])),
+const unknown = (endpoint: BoundEndpoint['endpoint']): Sample => ({
+  params: Object.fromEntries([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()])),
 });
 
-function call({ row }: MountedRow, client: Client, sample: Sample, headers?: Record<string, string>): Promise<Reply> {
-  const body = row.method === 'GET' ? undefined : sample.body;
-  return client.send(row.method, pathOf(row.path, sample), body, headers);
+function call({ endpoint }: BoundEndpoint, client: Client, sample: Sample, headers?: Record<string, string>): Promise<Reply> {
+  const body = endpoint.method === 'GET' ? undefined : sample.body;
+  return client.send(endpoint.method, pathOf(endpoint.path, sample), body, headers);
 }
 
-function sendText({ row }: MountedRow, client: Client, sample: Sample, payload: string, type = 'application/json'): Promise<Reply> {
+function sendText({ endpoint }: BoundEndpoint, client: Client, sample: Sample, payload: string, type = 'application/json'): Promise<Reply> {
   const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(payload)) };
-  return client.raw({ method: row.method, path: basePath + pathOf(row.path, sample), headers, payload });
+  return client.raw({ method: endpoint.method, path: basePath + pathOf(endpoint.path, sample), headers, payload });
 }
 
 /** Who calls where all should go well. */
-const caller = ({ needs }: MountedRow, sample: Sample) =>
+const caller = ({ needs }: BoundEndpoint, sample: Sample) =>
   sample.as ?? (needs.public ? running.anybody() : needs.session ? home.owner : anyKey);
 
-function expectError(mounted: MountedRow, reply: Reply, status: number) {
+function expectError(bound: BoundEndpoint, reply: Reply, status: number) {
   expectRefusal(reply, status);
-  expectPublished(mounted.address, reply);
+  expectPublished(bound.address, reply);
 }
 
-/** Every caller that a row refuses with 403, by what it lacks. */
-async function deniedTo({ row, needs }: MountedRow): Promise<[string, Client][]> {
+/** Every caller that an endpoint refuses with 403, by what it lacks. */
+async function deniedTo({ endpoint, needs }: BoundEndpoint): Promise<[string, Client][]> {
   if (needs.public) return [];
   const denied: [string, Client][] = [];
-  if (row.method !== 'GET') denied.push(['a read-only key', readKey]);
+  if (endpoint.method !== 'GET') denied.push(['a read-only key', readKey]);
   const foreign = Object.values(Scope).find((scope) => !needs.scopes.includes(scope))!;
   if (needs.scopes.length > 0) denied.push([`a key for ${foreign} only`, await keyFor(foreign)]);
   if (needs.session) denied.push(['a key', anyKey]);
@@ -96,57 +96,57 @@ async function deniedTo({ row, needs }: MountedRow): Promise<[string, Client][]>
   return denied;
 }
 
-function itRefusesStrangers(mounted: MountedRow) {
-  const { row, needs } = mounted;
+function itRefusesStrangers(bound: BoundEndpoint) {
+  const { endpoint, needs } = bound;
   it('asks for credentials before it looks at anything else', async () => {
     await expectNothingWritten(running, async () => {
-      expectError(mounted, await call(mounted, running.anybody(), unknown(row)), 401);
-      expectError(mounted, await call(mounted, running.anybody().with({ authorization: 'Bearer svc_nonsense' }), unknown(row)), 401);
-      if (row.method !== 'GET') expectError(mounted, await sendText(mounted, running.anybody(), unknown(row), '{"a":'), 401);
+      expectError(bound, await call(bound, running.anybody(), unknown(endpoint)), 401);
+      expectError(bound, await call(bound, running.anybody().with({ authorization: 'Bearer svc_nonsense' }), unknown(endpoint)), 401);
+      if (endpoint.method !== 'GET') expectError(bound, await sendText(bound, running.anybody(), unknown(endpoint), '{"a":'), 401);
     });
   });
 
   it('refuses callers that lack a right, and leaves no trace', async () => {
-    const sample = await sampleOf(mounted.address, home);
-    const denied = await deniedTo(mounted);
+    const sample = await sampleOf(bound.address, home);
+    const denied = await deniedTo(bound);
     await expectNothingWritten(running, async () => {
       for (const [who, client] of denied) {
-        const reply = await call(mounted, client, { ...sample, as: undefined });
+        const reply = await call(bound, client, { ...sample, as: undefined });
         expect({ who, status: reply.status }).toEqual({ who, status: 403 });
-        expectError(mounted, reply, 403);
+        expectError(bound, reply, 403);
       }
     });
   });
   if (needs.scopes.length === 1 && !needs.session && needs.role === 'member') {
     it('serves a key that has just its scope', async () => {
-      const reply = await call(mounted, await keyFor(needs.scopes[0]!), await sampleOf(mounted.address, home));
-      expect(successStatuses(mounted).concat(410)).toContain(reply.status);
+      const reply = await call(bound, await keyFor(needs.scopes[0]!), await sampleOf(bound.address, home));
+      expect(successStatuses(bound).concat(410)).toContain(reply.status);
     });
   }
 }
 
-function itHidesForeignRecords(mounted: MountedRow) {
-  const { row, needs } = mounted;
+function itHidesForeignRecords(bound: BoundEndpoint) {
+  const { endpoint, needs } = bound;
   // What is public is everybody's by its id.
-  if (!needs.public) itHidesThemAsUnknown(mounted);
+  if (!needs.public) itHidesThemAsUnknown(bound);
   it('answers 404 for an unknown record whatever the body says of itself', async () => {
-    const own = await sampleOf(mounted.address, home);
-    const reply = await call(mounted, caller(mounted, own), { ...own, params: unknown(row).params });
-    expectError(mounted, reply, 404);
+    const own = await sampleOf(bound.address, home);
+    const reply = await call(bound, caller(bound, own), { ...own, params: unknown(endpoint).params });
+    expectError(bound, reply, 404);
   });
 }
 
-function itHidesThemAsUnknown(mounted: MountedRow) {
+function itHidesThemAsUnknown(bound: BoundEndpoint) {
   it('answers a record of another account like one that does not exist', async () => {
-    const own = await sampleOf(mounted.address, home);
-    const foreign = await sampleOf(mounted.address, abroad);
-    const client = caller(mounted, own);
+    const own = await sampleOf(bound.address, home);
+    const foreign = await sampleOf(bound.address, abroad);
+    const client = caller(bound, own);
     await expectNothingWritten(running, async () => {
       for (const name of Object.keys(own.params!)) {
-        const reply = (value: string) => call(mounted, client, { ...own, params: { ...own.params, [name]: value } }, sameId);
+        const reply = (value: string) => call(bound, client, { ...own, params: { ...own.params, [name]: value } }, sameId);
         const theirs = await reply(foreign.params![name]!);
         const nobodys = await reply(v4());
-        expectError(mounted, theirs, 404);
+        expectError(bound, theirs, 404);
         expect(theirs.text).toBe(nobodys.text);
         expect(await reply('no-such-id')).toMatchObject({ status: 404, text: nobodys.text });
       }
@@ -157,31 +157,31 @@ function itHidesThemAsUnknown(mounted: MountedRow) {
 /** How many records a list answered. */
 const listed = (reply: Reply): number => (Array.isArray(reply.body.data) ? reply.body.data : reply.body.data.data).length;
 
-function itSucceeds(mounted: MountedRow) {
-  const { row } = mounted;
-  it(`answers ${row.status} in the shape that is published`, async () => {
-    const sample = await sampleOf(mounted.address, home);
-    const reply = await call(mounted, caller(mounted, sample), sample, { 'x-request-id': 'mine-1' });
-    if (![row.status, ...successStatuses(mounted)].includes(reply.status)) throw new Error(`${reply.status} ${reply.text}`);
-    expectPublished(mounted.address, reply);
+function itSucceeds(bound: BoundEndpoint) {
+  const { endpoint } = bound;
+  it(`answers ${endpoint.status} in the shape that is published`, async () => {
+    const sample = await sampleOf(bound.address, home);
+    const reply = await call(bound, caller(bound, sample), sample, { 'x-request-id': 'mine-1' });
+    if (![endpoint.status, ...successStatuses(bound)].includes(reply.status)) throw new Error(`${reply.status} ${reply.text}`);
+    expectPublished(bound.address, reply);
     expect(reply.headers['x-request-id']).toBe('mine-1');
-    if (row.list) expect(listed(reply)).toBeGreaterThan(0);
+    if (endpoint.list) expect(listed(reply)).toBeGreaterThan(0);
   });
 }
 
-function itReadsJsonOnly(mounted: MountedRow) {
-  const { row } = mounted;
-  // A forgiving row answers whatever is sent as ever, a retired one that it is retired: neither reads a body.
-  const status = row.forgiving || row.status === 410 ? row.status : 400;
+function itReadsJsonOnly(bound: BoundEndpoint) {
+  const { endpoint } = bound;
+  // A forgiving endpoint answers whatever is sent as ever, a retired one that it is retired: neither reads a body.
+  const status = endpoint.forgiving || endpoint.status === 410 ? endpoint.status : 400;
   it(`answers ${status} for a body that is no JSON object`, async () => {
-    const sample = await sampleOf(mounted.address, home);
-    const client = caller(mounted, sample);
-    const send = (payload: string, type: string) => sendText(mounted, client, sample, payload, type);
+    const sample = await sampleOf(bound.address, home);
+    const client = caller(bound, sample);
+    const send = (payload: string, type: string) => sendText(bound, client, sample, payload, type);
     await expectNothingWritten(running, async () => {
-      const expected = (reply: Reply) => (status < 400 ? expect(reply.status).toBe(status) : expectError(mounted, reply, status));
+      const expected = (reply: Reply) => (status < 400 ? expect(reply.status).toBe(status) : expectError(bound, reply, status));
       expected(await send('{"a":', 'application/json'));
       expected(await send('a=1', 'application/x-www-form-urlencoded'));
-      if (row.operation) expected(await send('"text"', 'application/json'));
+      if (endpoint.operation) expected(await send('"text"', 'application/json'));
     });
   });
 }
@@ -206,15 +206,15 @@ const parts = [
   ['forms', 'pipelines', 'deals', 'calendars', 'invoices', 'billing', 'templates', 'numbers', 'bulk', 'dashboard', 'schema'],
 ];
 
-/** Proves what holds for every row, for one part of the rows. The parts are files, so that they run beside each other. */
+/** Proves what holds for every endpoint, for one part of the endpoints. The parts are files, so that they run beside each other. */
 export function itServesPart(part: number): void {
   const named = parts.flat();
-  const isMine = ({ module }: MountedRow) => (part < parts.length ? parts[part]!.includes(module) : !named.includes(module));
-  const rows = published.rows.filter(isMine);
-  describe.each(rows.map((mounted) => [mounted.address, mounted] as const))('%s', (_address, mounted) => {
-    if (!mounted.needs.public) itRefusesStrangers(mounted);
-    if (mounted.row.path.includes('{')) itHidesForeignRecords(mounted);
-    if (mounted.row.method !== 'GET') itReadsJsonOnly(mounted);
-    itSucceeds(mounted);
+  const isMine = ({ module }: BoundEndpoint) => (part < parts.length ? parts[part]!.includes(module) : !named.includes(module));
+  const endpoints = published.endpoints.filter(isMine);
+  describe.each(endpoints.map((bound) => [bound.address, bound] as const))('%s', (_address, bound) => {
+    if (!bound.needs.public) itRefusesStrangers(bound);
+    if (bound.endpoint.path.includes('{')) itHidesForeignRecords(bound);
+    if (bound.endpoint.method !== 'GET') itReadsJsonOnly(bound);
+    itSucceeds(bound);
   });
 }

@@ -37,7 +37,7 @@ function expectOpen({ headers }: Reply) {
   expect(headers['access-control-expose-headers']).toContain('Retry-After');
 }
 
-describe('a row that is open to any origin', () => {
+describe('an endpoint that is open to any origin', () => {
   it('answers what a browser asks before, for its own method and without credentials', async () => {
     for (const origin of ['https://anybody.example', 'https://app.example.com', 'null']) {
       const reply = await preflight(path, origin);
@@ -86,9 +86,9 @@ describe('a row that is open to any origin', () => {
   });
 });
 
-describe('the one open row', () => {
+describe('the one open endpoint', () => {
   it('is the submission of a form and nothing else; the document says so', async () => {
-    const open = published.rows.filter(({ row }) => row.open);
+    const open = published.endpoints.filter(({ endpoint }) => endpoint.open);
     expect(open.map(({ address, needs }) => [address, needs.public])).toEqual([['POST /forms/{id}/submit', true]]);
     const { paths } = published.openapi as {
       paths: Record<string, Record<string, { description: string; responses: Record<string, object> }>>;

@@ -1,15 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type Account,
-  type Client,
-  dataOf,
-  expectNothingWritten,
-  expectRefusal,
-  type Loose,
-  server,
-  type TestServer,
-} from '../support/index.js';
-import { eventually } from '../support/live.js';
+import { importsBy } from '../support/imports.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -19,17 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const create = (body: object, who: Client = acme.owner) => who.post('/imports', body);
-const made = async (body: object, who?: Client): Promise<Loose> => dataOf(await create(body, who));
-
-/** Processes an import and answers it when it is done. */
-async function processed({ id }: Loose, who: Client = acme.owner): Promise<Loose> {
-  const reply = await who.post(`/imports/${id}/process`);
-  expect([reply.status, reply.body.data.status]).toEqual([202, 'processing']);
-  await eventually(async () => dataOf(await who.get(`/imports/${id}`)).status === 'completed');
-  return dataOf(await who.get(`/imports/${id}`));
-}
-const imported = async (body: object, who?: Client) => processed(await made(body, who), who);
+const { create, made, imported } = importsBy(() => acme.owner);
 
 describe('what an import may have', () => {
   const line = (cells: number, cell = '1') => Array(cells).fill(cell).join();

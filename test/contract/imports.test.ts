@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { importsBy } from '../support/imports.js';
 import {
   type Account,
-  type Client,
   dataOf,
   expectNothingWritten,
   expectRefusal,
@@ -20,20 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const create = (body: object, who: Client = acme.owner) => who.post('/imports', body);
-const made = async (body: object, who?: Client): Promise<Loose> => dataOf(await create(body, who));
-
-/** Processes an import and answers it when it is done. */
-async function processed({ id }: Loose, who: Client = acme.owner): Promise<Loose> {
-  const reply = await who.post(`/imports/${id}/process`);
-  expect([reply.status, reply.body.data.status]).toEqual([202, 'processing']);
-  await eventually(async () => dataOf(await who.get(`/imports/${id}`)).status === 'completed');
-  return dataOf(await who.get(`/imports/${id}`));
-}
-const imported = async (body: object, who?: Client) => processed(await made(body, who), who);
-const errorsOf = async ({ id }: Loose, who: Client = acme.owner): Promise<Loose[]> => dataOf(await who.get(`/imports/${id}/errors`)).data;
-const contactsOf = async ({ id }: Loose, who: Client = acme.owner): Promise<Loose[]> =>
-  dataOf(await who.get(`/contacts?import_id=${id}&per_page=200&sort=firstName&order=asc`)).data;
+const { create, made, imported, errorsOf, contactsOf } = importsBy(() => acme.owner);
 
 /** Over GraphQL the errors of one import, of all that there are, are counted by field. */
 async function errorsByField({ id }: Loose): Promise<void> {

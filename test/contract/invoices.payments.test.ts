@@ -46,6 +46,33 @@ describe('POST /invoices/{id}/send', () => {
   });
 });
 
+describe('a draft that money was received for', () => {
+  it('keeps its currency', async () => {
+    const { id } = await acme.invoice({ currency: 'USD' });
+    dataOf(await pay(id, { amount: 50 }));
+    await expectNothingWritten(api, async () => expectRefusal(await acme.owner.patch(`/invoices/${id}`, { currency: 'JPY' }), 409));
+    expect(dataOf(await acme.owner.patch(`/invoices/${id}`, { currency: 'USD', notes: 'Thanks' }))).toMatchObject({ currency: 'USD' });
+  });
+
+  it('names what makes it come to less than that: the items, or the tax', async () => {
+    const { id } = await acme.invoice({ taxRate: 0.5 });
+    dataOf(await pay(id, { amount: 150 }));
+    const items = [{ description: 'Less', quantity: 1, unitPrice: 10 }];
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await acme.owner.patch(`/invoices/${id}`, { taxRate: 0 }), 400, 'taxRate');
+      expectRefusal(await acme.owner.patch(`/invoices/${id}`, { items }), 400, 'items');
+      expectRefusal(await acme.owner.patch(`/invoices/${id}`, { items, taxRate: 0 }), 400, 'items');
+    });
+  });
+});
+
+describe('a payment that its offset or time zone leads out of the years', () => {
+  it.each(['9999-12-31T23:59:59-12:00', '0001-01-01T00:00:00+14:00'])('is refused for paidAt: %s', async (paidAt) => {
+    const { id } = await acme.invoice();
+    await expectNothingWritten(api, async () => expectRefusal(await pay(id, { amount: 1, paidAt }), 400, 'paidAt'));
+  });
+});
+
 describe('POST /invoices/{id}/void', () => {
   it('voids a draft and what was sent, for good', async () => {
     for (const sent of [false, true]) {

@@ -88,6 +88,9 @@ describe('named endpoints', () => {
     expectLimited(await client.post('/contacts', { firstName: 'Ada' }), 60);
     expect((await client.gql(`mutation { ${create} }`)).errors?.[0].extensions.code).toBe('rate_limited');
     expect((await client.get('/contacts')).status).toBe(200);
+    // The contract names the two that make one.
+    const email = 'again@example.com';
+    expect((await statuses(2, () => client.post('/contact', { email }))).counts).toEqual([201, 200]);
   });
 });
 

@@ -33,6 +33,18 @@ const namesOf = async (id: string) =>
     ({ name }) => name,
   );
 
+describe('a message that came in by another way', () => {
+  it('is kept once under its id at the provider: another is 400', async () => {
+    const contactId = await person();
+    const fields = { provider: 'fax', providerId: 'fax-1' };
+    await said(contactId, fields);
+    const again = await keep({ contactId, channel: 'sms', direction: 'inbound', body: 'Again', ...fields });
+    expectRefusal(again, 400, 'providerId');
+    expect(again.body.error.details ?? again.body.details).toMatchObject([{ field: 'providerId', code: 'taken' }]);
+    await said(contactId, { ...fields, providerId: 'fax-2' });
+  });
+});
+
 describe('POST /messages', () => {
   it('keeps what a contact wrote as received, and tells it once', async () => {
     const contactId = await person();

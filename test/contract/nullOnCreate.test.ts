@@ -9,7 +9,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { contract } from '../../src/app.js';
-import type { Row } from '../../src/kernel/module/routes.js';
+import type { Endpoint } from '../../src/kernel/module/routes.js';
 import { type Account, type Loose, server, type TestServer } from '../support/index.js';
 import { pathOf, sampleOf } from './samples.js';
 
@@ -41,25 +41,25 @@ function inside(type: GraphQLInputType, value: unknown): unknown {
 }
 
 /** A body under the operation's names. */
-const inOwnNames = ({ body: names = {} }: Row, body: Body = {}): Body =>
+const inOwnNames = ({ body: names = {} }: Endpoint, body: Body = {}): Body =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [names[name] ?? name, value]));
 
 const varying =
   /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z|svc_\w+|whsec_[\w+/=]+|\d{13}|(?:owner|member|admin)\d+|SM[0-9a-f]{32}|\+141555501\d\d/g;
 const alike = (reply: Loose) => reply.text.replace(varying, '…');
 
-const makes = contract().rows.flatMap((mounted) => {
-  const input = mounted.field?.args.find((arg) => arg.name === 'input');
-  const isMaking = mounted.row.method === 'POST' && (mounted.row.status === 201 || mounted.row.statusWhen);
-  return input && isMaking ? [[mounted.address, mounted.row, getNamedType(input.type) as GraphQLInputObjectType] as const] : [];
+const makes = contract().endpoints.flatMap((bound) => {
+  const input = bound.field?.args.find((arg) => arg.name === 'input');
+  const isMaking = bound.endpoint.method === 'POST' && (bound.endpoint.status === 201 || bound.endpoint.statusWhen);
+  return input && isMaking ? [[bound.address, bound.endpoint, getNamedType(input.type) as GraphQLInputObjectType] as const] : [];
 });
 
-describe.each(makes)('%s', (address, row, input) => {
+describe.each(makes)('%s', (address, endpoint, input) => {
   it('takes null as if nothing were said', async () => {
     const [left, right] = [await sampleOf(address, silent), await sampleOf(address, outspoken)];
-    const send = (account: Account, sample: Loose, body: Body) => (sample.as ?? account.owner).post(pathOf(row.path, sample), body);
+    const send = (account: Account, sample: Loose, body: Body) => (sample.as ?? account.owner).post(pathOf(endpoint.path, sample), body);
     const said = await send(silent, left, left.body ?? {});
-    const nulled = await send(outspoken, right, withNulls(input, inOwnNames(row, right.body)));
+    const nulled = await send(outspoken, right, withNulls(input, inOwnNames(endpoint, right.body)));
     if (nulled.status !== said.status) throw new Error(nulled.text);
     expect(alike(nulled)).toEqual(alike(said));
   });

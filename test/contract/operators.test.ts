@@ -25,6 +25,15 @@ describe('GET /metrics', () => {
     }
   });
 
+  it('tells of requests by route, method and status', async () => {
+    await api.anybody().get('/contacts/00000000-0000-0000-0000-000000000000');
+    expect((await ask(api)).text).toMatch(
+      /http_request_duration_seconds_count\{route="GET \/contacts\/\{id\}",method="GET",status="401"\} 1/,
+    );
+    await api.anybody().raw({ path: '/e/open/nonsense' });
+    expect((await ask(api)).text).toContain('http_request_duration_seconds_count{route="GET /e/open/{token}",method="GET",');
+  });
+
   it.each([
     ['a client of a proxy on this machine', { 'x-forwarded-for': '203.0.113.7' }],
     ['a client who says to be this machine', { 'x-forwarded-for': '127.0.0.1' }],
@@ -80,6 +89,18 @@ describe('simulated vendors', () => {
     const live = await server({ config: { requireLiveVendors: true, ...messages, stripe } });
     expect((await live.anybody().raw({ path: '/readyz' })).body).toEqual({ status: 'ok' });
     await live.close();
+  });
+});
+
+describe('a worker', () => {
+  it('warns where nobody has said where links lead: it serves none of them', async () => {
+    for (const isPublicUrlGiven of [false, true]) {
+      const worker = await server({ config: { role: 'worker', isPublicUrlGiven } });
+      expect(worker.logs.some((line) => line.includes('PUBLIC_URL is not set'))).toBe(!isPublicUrlGiven);
+      await worker.close();
+    }
+    const given = (env: Record<string, string>) => readConfig({ ROLE: 'worker', ...env }).isPublicUrlGiven;
+    expect([given({}), given({ PUBLIC_URL: 'https://crm.example.com' })]).toEqual([false, true]);
   });
 });
 

@@ -13,7 +13,7 @@ import { v4 } from 'uuid';
 import { pathArguments } from '../../src/kernel/module/routes.js';
 import { ofRest } from '../../src/rest/body.js';
 import { adaptInput, adaptQuery, withFixed } from '../../src/rest/query.js';
-import type { MountedRow } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/table.js';
 import { type Account, type Client, type GraphQLReply, type Loose, type Reply, server, type TestServer } from '../support/index.js';
 import { published } from './published.js';
 import { pathOf, type Sample, sampleOf } from './samples.js';
@@ -39,39 +39,39 @@ beforeAll(async () => {
 });
 afterAll(() => running.close());
 
-const caller = ({ needs }: MountedRow, account: Account, sample: Sample) =>
+const caller = ({ needs }: BoundEndpoint, account: Account, sample: Sample) =>
   sample.as ?? (needs.public ? running.anybody() : needs.session ? account.owner : keys.get(account)!);
 
-const overRest = ({ row }: MountedRow, client: Client, sample: Sample) =>
-  client.send(row.method, pathOf(row.path, sample), row.method === 'GET' ? undefined : sample.body);
+const overRest = ({ endpoint }: BoundEndpoint, client: Client, sample: Sample) =>
+  client.send(endpoint.method, pathOf(endpoint.path, sample), endpoint.method === 'GET' ? undefined : sample.body);
 
-/** The row's own document with the same arguments. */
-function overGraphQL({ row, document, sources, field }: MountedRow, client: Client, { params, query, body }: Sample) {
-  const listed = row.list ? withFixed(row, adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables) : {};
-  const asked = row.inputByQuery ? adaptInput(sources, Object.fromEntries(new URLSearchParams(query))).input : {};
-  const input = field?.args.some((a) => a.name === 'input') ? { input: { ...asked, ...inOwnNames(row.body, body ?? {}) } } : {};
-  return client.gql(print(document!), { ...listed, ...pathArguments(row, params ?? {}), ...input });
+/** The endpoint's own document with the same arguments. */
+function overGraphQL({ endpoint, document, sources, field }: BoundEndpoint, client: Client, { params, query, body }: Sample) {
+  const listed = endpoint.list ? withFixed(endpoint, adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables) : {};
+  const asked = endpoint.inputByQuery ? adaptInput(sources, Object.fromEntries(new URLSearchParams(query))).input : {};
+  const input = field?.args.some((a) => a.name === 'input') ? { input: { ...asked, ...inOwnNames(endpoint.body, body ?? {}) } } : {};
+  return client.gql(print(document!), { ...listed, ...pathArguments(endpoint, params ?? {}), ...input });
 }
 
 const inOwnNames = (aliases: Record<string, string> = {}, body: object) =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [aliases[name] ?? name, value]));
 
 /** What REST answered, in the shape of the operation's result. */
-function unwrapped({ row }: MountedRow, { body }: Reply): Loose {
+function unwrapped({ endpoint }: BoundEndpoint, { body }: Reply): Loose {
   const { data, ...beside } = body;
-  if (row.as === 'page') return { nodes: data.data, totalCount: data.meta.total };
-  if (row.as === 'flatPage' || row.as === 'camelPage') return { nodes: data, totalCount: body.meta.total };
-  return row.as === 'beside' ? { [row.data!]: data, ...beside } : data;
+  if (endpoint.as === 'page') return { nodes: data.data, totalCount: data.meta.total };
+  if (endpoint.as === 'flatPage' || endpoint.as === 'camelPage') return { nodes: data, totalCount: body.meta.total };
+  return endpoint.as === 'beside' ? { [endpoint.data!]: data, ...beside } : data;
 }
 
-function resultOf({ row, connections }: MountedRow, { data, errors }: GraphQLReply): Loose {
+function resultOf({ endpoint, connections }: BoundEndpoint, { data, errors }: GraphQLReply): Loose {
   if (errors) throw new Error(JSON.stringify(errors));
-  const result = data[row.operation!];
-  if (row.spread) {
-    const { [row.spread]: inner, ...besides } = result;
+  const result = data[endpoint.operation!];
+  if (endpoint.spread) {
+    const { [endpoint.spread]: inner, ...besides } = result;
     return { ...inner, ...besides };
   }
-  if (row.as === 'bare' && result.nodes) return result.nodes;
+  if (endpoint.as === 'bare' && result.nodes) return result.nodes;
   // The page of others that a record carries along is a list in REST.
   for (const name of connections) result[name] = result[name].nodes;
   return result.nodes && result.pageInfo ? { nodes: result.nodes, totalCount: result.totalCount } : result;
@@ -108,9 +108,9 @@ interface Fault {
   message: string;
 }
 
-/** What REST says is wrong, but for the status that its row alone gives invalid input (422 where GraphQL says 400). */
-function restFault({ row }: MountedRow, { status, body }: Reply): Fault {
-  const mild = row.invalid === 422 && body.code === 'validation_failed';
+/** What REST says is wrong, but for the status that its endpoint alone gives invalid input (422 where GraphQL says 400). */
+function restFault({ endpoint }: BoundEndpoint, { status, body }: Reply): Fault {
+  const mild = endpoint.invalid === 422 && body.code === 'validation_failed';
   const field = body.details?.[0]?.field;
   return { code: mild ? 'invalid_request' : body.code, status: mild ? 400 : status, ...(field && { field }), message: body.error };
 }
@@ -121,63 +121,64 @@ function graphqlFault({ errors }: GraphQLReply): Fault {
   return { code, status, ...(field && { field }), message };
 }
 
-const operations = published.rows.filter(({ row }) => row.operation);
+const operations = published.endpoints.filter(({ endpoint }) => endpoint.operation);
 
-describe.each(operations.map((mounted) => [mounted.address, mounted] as const))('%s', (address, mounted) => {
+describe.each(operations.map((bound) => [bound.address, bound] as const))('%s', (address, bound) => {
   it('answers the same record through both doors', async () => {
     const [ours, theirs] = [await sampleOf(address, left), await sampleOf(address, right)];
-    const rest = await overRest(mounted, caller(mounted, left, ours), ours);
+    const rest = await overRest(bound, caller(bound, left, ours), ours);
     if (rest.status >= 300) throw new Error(rest.text);
-    const graphql = await overGraphQL(mounted, caller(mounted, right, theirs), theirs);
-    expect(normal(unwrapped(mounted, rest))).toEqual(normal(resultOf(mounted, graphql)));
+    const graphql = await overGraphQL(bound, caller(bound, right, theirs), theirs);
+    expect(normal(unwrapped(bound, rest))).toEqual(normal(resultOf(bound, graphql)));
   });
 
-  if (!mounted.needs.public) {
+  if (!bound.needs.public) {
     it('refuses a stranger in the same words', async () => {
-      const sample = { params: paramsOf(mounted), body: {} };
-      const graphql = await overGraphQL(mounted, running.anybody(), sample);
+      const sample = { params: paramsOf(bound), body: {} };
+      const graphql = await overGraphQL(bound, running.anybody(), sample);
       expect(graphql.status).toBe(401);
-      expect(restFault(mounted, await overRest(mounted, running.anybody(), sample))).toEqual(graphqlFault(graphql));
+      expect(restFault(bound, await overRest(bound, running.anybody(), sample))).toEqual(graphqlFault(graphql));
     });
   }
 
-  if (mounted.row.path.includes('{')) {
+  if (bound.endpoint.path.includes('{')) {
     it('misses an unknown record in the same words', async () => {
-      const sample = { ...(await sampleOf(address, spare)), params: paramsOf(mounted) };
-      const client = caller(mounted, spare, sample);
-      const fault = restFault(mounted, await overRest(mounted, client, sample));
+      const sample = { ...(await sampleOf(address, spare)), params: paramsOf(bound) };
+      const client = caller(bound, spare, sample);
+      const fault = restFault(bound, await overRest(bound, client, sample));
       expect(fault).toMatchObject({ status: 404 });
-      expect(graphqlFault(await overGraphQL(mounted, client, sample))).toEqual(fault);
+      expect(graphqlFault(await overGraphQL(bound, client, sample))).toEqual(fault);
     });
   }
 
   // What is asked for by GET comes in the query string, which knows texts alone.
-  const wrong = mounted.row.method === 'GET' ? [] : wrongBodies(mounted);
+  const wrong = bound.endpoint.method === 'GET' ? [] : wrongBodies(bound);
   if (wrong.length > 0) {
     it('finds the same fault in the same field', async () => {
       const sample = await sampleOf(address, spare);
-      const client = caller(mounted, spare, sample);
+      const client = caller(bound, spare, sample);
       for (const [name, value] of wrong) {
-        const bad = { ...sample, body: { ...inOwnNames(mounted.row.body, sample.body ?? {}), [name]: value } };
-        const fault = restFault(mounted, await overRest(mounted, client, bad));
+        const bad = { ...sample, body: { ...inOwnNames(bound.endpoint.body, sample.body ?? {}), [name]: value } };
+        const fault = restFault(bound, await overRest(bound, client, bad));
         expect(fault).toMatchObject({ status: 400, code: 'invalid_request' });
         expect(fault.field?.split('.')[0]).toBe(name);
-        expect(graphqlFault(await overGraphQL(mounted, client, bad))).toEqual(fault);
+        expect(graphqlFault(await overGraphQL(bound, client, bad))).toEqual(fault);
       }
     });
   }
 });
 
-const paramsOf = ({ row }: MountedRow) => Object.fromEntries([...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()]));
+const paramsOf = ({ endpoint }: BoundEndpoint) =>
+  Object.fromEntries([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, v4()]));
 
 function takesObjects(type: GraphQLNamedType): boolean {
   return isInputObjectType(type) || type.name.startsWith('JSONObject');
 }
 
 /** For each member of the body a value that cannot be one. */
-function wrongBodies({ row, field }: MountedRow): [string, unknown][] {
+function wrongBodies({ endpoint, field }: BoundEndpoint): [string, unknown][] {
   const arg = field?.args.find((a) => a.name === 'input');
-  if (!arg || row.forgiving) return [];
+  if (!arg || endpoint.forgiving) return [];
   const members = Object.values((getNamedType(arg.type) as GraphQLInputObjectType).getFields()).filter(ofRest);
   return members.flatMap((member): [string, unknown][] => {
     const type = getNullableType(member.type);

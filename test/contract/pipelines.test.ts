@@ -272,7 +272,7 @@ describe('a stage', () => {
     expect(dataOf(await drop(b))).toEqual({ id: b, deleted: true, movedDeals: 2, movedTo: a });
     expect([(await kept(one)).stageId, (await kept(two)).stageId]).toEqual([a, a]);
     expect((await events(one)).map((e) => [e.name, e.changes])).toEqual([
-      ['deal.updated', { stageId: { from: b, to: a } }],
+      ['deal.updated', { stageId: { from: b, to: a }, position: { from: expect.any(Number), to: expect.any(Number) } }],
       ['deal.stage_changed', { stageId: { from: b, to: a } }],
     ]);
     expect(dataOf(await drop(a))).toEqual({ id: a, deleted: true, movedDeals: 2, movedTo: c });

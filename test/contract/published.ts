@@ -4,7 +4,7 @@ import ajvFormats from 'ajv-formats';
 import { contract } from '../../src/app.js';
 import type { Reply } from '../support/index.js';
 
-/** The contract as the code publishes it: its rows, its schema and its OpenAPI document. */
+/** The contract as the code publishes it: its endpoints, its schema and its OpenAPI document. */
 export const published = contract();
 
 export interface Response {
@@ -61,7 +61,7 @@ function responseAt(address: string, status: number): { response: Response; at: 
 
 const rateHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
-/** Fails unless the reply is what the OpenAPI document says of this row and status: headers, media type and body. */
+/** Fails unless the reply is what the OpenAPI document says of this endpoint and status: headers, media type and body. */
 export function expectPublished(address: string, reply: Reply): void {
   const { response, at } = responseAt(address, reply.status);
   const missing = Object.keys(response.headers ?? {}).filter((name) => /^X-R/.test(name) && !(name.toLowerCase() in reply.headers));

@@ -246,3 +246,18 @@ describe('DELETE /emails/templates/{id}', () => {
     expectRefusal(await acme.owner.patch(`/emails/sequences/${one.id}`, { isActive: true }), 422, 'steps.0.templateId');
   });
 });
+
+describe('PATCH /emails/templates/{id}', () => {
+  it('makes no text message of what an active sequence mails: 422', async () => {
+    const templateId = await template();
+    const name = `Mails ${templateId}`;
+    const { id } = await sequence({ name, steps: [{ templateId, delayDays: 1 }] });
+    const change = (fields: Loose) => acme.owner.patch(`/emails/templates/${templateId}`, fields);
+    const refused = await change({ channel: 'sms' });
+    expectRefusal(refused, 422, 'channel');
+    expect(JSON.stringify(refused.body)).toContain(name);
+    expect(dataOf(await change({ channel: 'email', name: 'Renamed' }))).toMatchObject({ channel: 'email', name: 'Renamed' });
+    dataOf(await acme.owner.patch(`/emails/sequences/${id}`, { isActive: false }));
+    expect(dataOf(await change({ channel: 'sms' })).channel).toBe('sms');
+  });
+});

@@ -62,6 +62,9 @@ describe('npm run vendors: text messages', () => {
     };
     expect(await outcome({ kind: 'refuse', status: 400, code: 21211 })).toEqual(['failed', 'refused']);
     expect(await outcome({ kind: 'refuse', status: 429, code: 20429 })).toEqual(['queued', 'throttled']);
+    // A token that is not right yet, or an account that was suspended: the message is not at fault.
+    expect(await outcome({ kind: 'refuse', status: 401, code: 20003 })).toEqual(['queued', 'unavailable']);
+    expect(await outcome({ kind: 'refuse', status: 403, code: 20005 })).toEqual(['queued', 'unavailable']);
     expect(await outcome({ kind: 'fail', status: 503 })).toEqual(['sending', 'unconfirmed']);
   });
 });

@@ -71,6 +71,16 @@ describe('GET /contacts?smartListId=', () => {
     expect(data).toEqual({ contacts: { totalCount: 2 }, smartList: { count: 2, owner: { id: acme.ownerId } } });
   });
 
+  it('that says no direction has the list’s own, and texts from a to z', async () => {
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const all = { field: 'createdAt', op: 'gt', value: since };
+    const newestFirst = dataOf(await acme.owner.get('/contacts?sort=createdAt')).data.map((contact: Loose) => contact.firstName);
+    const byTime = await made({ filters: all, sort: 'createdAt' });
+    expect([byTime.order, await shown(byTime.id)]).toEqual([null, newestFirst]);
+    const byName = await made({ filters: all, sort: 'firstName' });
+    expect(await shown(byName.id)).toEqual([...newestFirst].sort());
+  });
+
   it('is empty for a list that is unknown, of another account, or another’s own', async () => {
     const theirs = await made({}, other.owner);
     const own = await made({ shared: false });

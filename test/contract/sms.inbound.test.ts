@@ -81,6 +81,26 @@ describe('a text message to a number of the workspace', () => {
   });
 });
 
+describe('notices that the vendor did not sign', () => {
+  it('are small, have few parameters, and are limited by their address; those that it signed are not', async () => {
+    const few = await server({ limits: { general: 3 } });
+    const { authToken } = await (few.app.vendors.sms as SimulatedSms).simulator.config();
+    const send = (form: Record<string, string>, signature?: string) => {
+      const signed = signature ?? twilio.getExpectedTwilioSignature(authToken, `${few.app.config.publicUrl}/webhooks/twilio/sms`, form);
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signed };
+      return few.anybody().raw({ method: 'POST', path: '/webhooks/twilio/sms', headers, payload: new URLSearchParams(form).toString() });
+    };
+    const form = { From: nextNumber(), To: '+14155559999', Body: 'Hi', MessageSid: 'SM10' };
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, 'x']));
+    expect((await send({ ...form, Body: 'x'.repeat(65 * 1024) })).status).toBe(413);
+    expectRefusal(await send(many), 403);
+    for (let i = 0; i < 2; i++) expectRefusal(await send(form, 'forged'), 403);
+    expectRefusal(await send(form, 'forged'), 429);
+    for (let i = 0; i < 5; i++) expect((await send(form)).status).toBe(200);
+    await few.close();
+  });
+});
+
 describe('a text message in whose way another write gets', () => {
   it('is kept all the same: its vendor may not bring it again', async () => {
     const { database } = api.app;

@@ -130,6 +130,85 @@ describe('DELETE /tags/{id}', () => {
   });
 });
 
+describe('a tag that very many contacts carry', () => {
+  const many = 450;
+  let account: Account;
+  beforeAll(async () => {
+    account = await api.seed.account();
+  });
+
+  /** Contacts with some tags, as triggers keep them. */
+  async function carrying(tagIds: string[]): Promise<void> {
+    const { prisma } = api.app.database;
+    const [now, accountId] = [api.clock.now(), account.id];
+    const ids = Array.from({ length: many }, () => api.clock.id());
+    await prisma.contact.createMany({ data: ids.map((id) => ({ accountId, id, firstName: 'Ada', createdAt: now, updatedAt: now })) });
+    await prisma.contactTag.createMany({ data: ids.flatMap((contactId) => tagIds.map((tagId) => ({ accountId, contactId, tagId, createdAt: now }))) }); // biome-ignore format: one line
+  }
+  const counts = async () => {
+    const { data } = (await account.owner.get('/tags?sort=name&order=asc')).body;
+    return Object.fromEntries(data.map((tag: Loose) => [tag.name, tag._count.contacts]));
+  };
+
+  it('goes in portions, each of them short', async () => {
+    const [gone, kept] = [await account.tag('gone'), await account.tag('kept')];
+    await carrying([gone.id, kept.id]);
+    expect(dataOf(await account.owner.del(`/tags/${gone.id}`))).toEqual({ id: gone.id, deleted: true });
+    expect(await counts()).toEqual({ kept: many });
+    const left = await api.app.database.prisma.contact.findMany({ where: { accountId: account.id }, select: { tagIds: true } });
+    expect(new Set(left.map(({ tagIds }) => tagIds.join()))).toEqual(new Set([kept.id]));
+  });
+
+  it('is merged in portions too, also where it is carried beside the other one', async () => {
+    const [source, target] = [await account.tag('source'), await account.tag('target')];
+    await carrying([source.id]);
+    await carrying([source.id, target.id]);
+    expect(dataOf(await account.owner.post('/tags/merge', { sourceId: source.id, targetId: target.id })).name).toBe('target');
+    expect(await counts()).toEqual({ kept: many, target: 2 * many });
+  });
+
+  it('is deleted with another one in a document as one transaction, and not at all where that fails', async () => {
+    const [a, b] = [await account.tag('a'), await account.tag('b')];
+    await carrying([a.id, b.id]);
+    const both = (one: string, two: string) => account.owner.gql(`mutation { a: deleteTag(id: "${one}") { deletedId } b: deleteTag(id: "${two}") { deletedId } }`); // biome-ignore format: one line
+    await expectNothingWritten(api, async () => expect((await both(a.id, crypto.randomUUID())).errors).toHaveLength(1));
+    expect(await counts()).toMatchObject({ a: many, b: many });
+    expect((await both(a.id, b.id)).data).toEqual({ a: { deletedId: a.id }, b: { deletedId: b.id } });
+  });
+
+  it('is deleted once under one key', async () => {
+    const { id } = await account.tag('keyed');
+    const keyed = account.owner.with({ 'idempotency-key': 'delete-a-tag' });
+    const query = `mutation { deleteTag(id: "${id}") { deletedId } }`;
+    const [first, again] = [await keyed.gql(query), await keyed.gql(query)];
+    expect([first.data, again.data]).toEqual([{ deleteTag: { deletedId: id } }, { deleteTag: { deletedId: id } }]);
+  });
+});
+
+onPostgres(describe)('a tag that goes while it is put on somebody', () => {
+  it('is made anew for them, or goes with them carrying it no more', async () => {
+    for (let n = 0; n < 15; n++) {
+      const { id } = await acme.tag(`racing ${n}`);
+      const made = () => acme.owner.post('/contacts', { firstName: 'Ada', tags: [`racing ${n}`] });
+      const [gone, ...contacts] = await Promise.all([acme.owner.del(`/tags/${id}`), made(), made(), made(), made()]);
+      expect([gone.status, ...contacts.map(({ status }) => status)]).toEqual([200, 201, 201, 201, 201]);
+    }
+  });
+
+  it('is renamed by one after the other, and the log tells the whole way', async () => {
+    const { id } = await acme.tag('name of before');
+    const names = Array.from({ length: 8 }, (_, n) => `name ${n}`);
+    const replies = await Promise.all(names.map((name) => acme.owner.patch(`/tags/${id}`, { name })));
+    expect(replies.map(({ status }) => status)).toEqual(names.map(() => 200));
+    const where = { accountId: acme.id, entityId: id, name: 'tag.updated' };
+    const log = await api.app.database.prisma.outboxEvent.findMany({ where });
+    const next = new Map(log.map(({ changes }) => [(changes as Loose).name.from, (changes as Loose).name.to]));
+    let name: string = 'name of before';
+    for (const _ of names) name = next.get(name);
+    expect(name).toBe(dataOf(await acme.owner.get(`/tags/${id}`)).name);
+  });
+});
+
 describe('the contacts of a tag', () => {
   it('are counted as they come and go, deleted ones not', async () => {
     const account = await api.seed.account();

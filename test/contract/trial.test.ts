@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Account, dataOf, day, expectNothingWritten, expectRefusal, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Reply, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let late: Account;
@@ -51,12 +51,14 @@ async function restorable(account: Account) {
   return { email };
 }
 
+const lastInvoice = (account: Account) => api.app.database.prisma.invoice.findFirstOrThrow({ where: { accountId: account.id } });
+
 async function deletedDeal(account: Account, id: string): Promise<string> {
   dataOf(await account.owner.del(`/deals/${id}`));
   return id;
 }
 
-it('An expired trial lets nothing be made inside of what is there, and no tag by its name', async () => {
+it('An expired trial lets nothing be made inside of what is there, and no tag by its name; what is wrong is told first', async () => {
   const account = await api.seed.account({ plan: 'trial' });
   const inside = await nested(account);
   await account.tag('known');
@@ -66,7 +68,63 @@ it('An expired trial lets nothing be made inside of what is there, and no tag by
   await expectNothingWritten(api, async () => {
     for (const [method, path, body] of inside) expectRefusal(await owner.send(method, path, body), 402);
   });
+  const { id: invoiceId } = await lastInvoice(account);
+  const items = [{ description: 'a', quantity: 1, unitPrice: 1 }];
+  const nobody = '00000000-0000-7000-8000-000000000000';
+  await expectNothingWritten(api, async () => {
+    expectRefusal(await owner.post('/invoices', { items, contactId: nobody }), 400, 'contactId');
+    expectRefusal(await owner.post(`/invoices/${invoiceId}/payments`, { amount: 100_000 }), 400, 'amount');
+  });
   expect(dataOf(await owner.patch(`/contacts/${id}`, { tags: ['KNOWN'] })).tags).toMatchObject([{ name: 'known' }]);
+  api.clock.reset();
+});
+
+/** What is refused for itself, trial or no trial, of what was there before it ended. */
+async function wrongOnes(account: Account): Promise<[path: string, body: object, status: number, field?: string][]> {
+  const nobody = '00000000-0000-7000-8000-000000000000';
+  const [{ id: contactId }, pipeline] = [await account.contact({ firstName: 'Ada' }), await account.pipeline()];
+  await account.tag('known');
+  dataOf(await account.owner.post('/forms', { name: 'a', slug: 'known' }));
+  for (const entityType of ['company', 'deal']) {
+    const field = { entityType, fieldKey: 'seats', label: 'Seats', fieldType: 'number' };
+    dataOf(await account.owner.post('/custom-fields', field));
+  }
+  const deal = { title: 'Late', pipelineId: pipeline.id, stageId: pipeline.stages[0].id };
+  const customFields = { seats: 'many' };
+  return [
+    ['/companies', { name: 'a', ownerId: nobody }, 400, 'ownerId'],
+    ['/companies', { name: 'a', customFields }, 400, 'customFields.seats'],
+    ['/deals', { ...deal, customFields }, 400, 'customFields.seats'],
+    ['/tags', { name: 'KNOWN' }, 400, 'name'],
+    ['/forms', { name: 'a', slug: 'known' }, 422, 'slug'],
+    ['/smart-lists', { name: 'a', filters: { field: 'nothing', op: 'eq', value: 1 } }, 400],
+    ['/smart-lists', { name: 'a', filters: { field: 'city', op: 'eq', value: 'Rome' }, sort: 'nothing' }, 400, 'sort'],
+    ['/custom-fields', { entityType: 'deal', fieldKey: 'seats', label: 'a', fieldType: 'text' }, 422, 'fieldKey'],
+    ['/custom-fields', { entityType: 'deal', fieldKey: 'b', label: 'a', fieldType: 'select' }, 422, 'options.choices'],
+    ['/imports', {}, 400],
+    ['/imports', { rows: [{ firstName: 'a' }], mode: 'update' }, 400, 'matchOn'],
+    [`/imports/${nobody}/process`, {}, 404],
+    ['/email/send', { contactId: nobody, subject: 'a', body: 'a' }, 400, 'contactId'],
+    ['/messages/sms/send', { contactId: nobody, body: 'a' }, 400, 'contactId'],
+    ['/messages/sms/send', { contactId, body: 'a' }, 402],
+    [`/pipelines/${nobody}/stages`, { name: 'a', isWon: true, isLost: true }, 404],
+    [`/pipelines/${pipeline.id}/stages`, { name: 'a', isWon: true, isLost: true }, 402],
+    ['/pipelines', { name: 'a', stages: [{ name: 'a', isWon: true, isLost: true }] }, 402],
+    ['/calendars', { name: 'a', workingHours: [{ day: 'monday', opens: '17:00', closes: '09:00' }] }, 402],
+  ];
+}
+
+it('After a trial what is wrong or not there is told before 402, and a rule between fields after it', async () => {
+  const account = await api.seed.account({ plan: 'trial' });
+  const wrong = await wrongOnes(account);
+  api.clock.advance(15 * day);
+  const owner = await account.login();
+  await expectNothingWritten(api, async () => {
+    const replies: Reply[] = [];
+    for (const [path, body] of wrong) replies.push(await owner.post(path, body));
+    expect(wrong.map(([path], i) => [path, replies[i]!.status])).toEqual(wrong.map(([path, , status]) => [path, status]));
+    for (const [i, [, , status, field]] of wrong.entries()) expectRefusal(replies[i]!, status, field);
+  });
   api.clock.reset();
 });
 

@@ -1,5 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer, toldIn } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  onPostgres,
+  password,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
+import { tokenMailed } from '../support/mail.js';
 
 let api: TestServer;
 let acme: Account;
@@ -45,6 +58,98 @@ describe('DELETE /users/{id}', () => {
   });
 });
 
+describe('POST /users/invite', () => {
+  let nth = 0;
+  const nextEmail = () => `again${++nth}@${acme.id}.example`;
+
+  it('answers 422 for whom the workspace has, and tells nothing', async () => {
+    const { email } = await acme.member();
+    const document = 'mutation ($input: InviteUserInput!) { inviteUser(input: $input) { id } }';
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await acme.owner.post('/users/invite', { email }), 422, 'email');
+      expectGraphQLRefusal(await acme.owner.gql(document, { input: { email } }), 422, 'email');
+    });
+  });
+
+  it('again tells what changed of what a user shows, and no more', async () => {
+    const email = nextEmail();
+    const invite = (body: object) => acme.owner.post('/users/invite', { email, ...body });
+    const { id } = dataOf(await invite({ firstName: 'A', phone: '+15551234567' }));
+    dataOf(await invite({ firstName: 'B', role: 'admin' }));
+    dataOf(await invite({ phone: '+15557654321' }));
+    expect((await logOf(id)).map(({ type, changes }) => [type, changes])).toEqual([
+      ['user.invited', null],
+      ['user.invited', { role: { from: 'member', to: 'admin' }, name: { from: 'A', to: 'B' } }],
+      ['user.invited', { role: { from: 'admin', to: 'member' } }],
+    ]);
+  });
+
+  it('of one person, known elsewhere, by two at once is two invitations of which the later counts', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { ownerEmail } = await api.seed.account();
+      const replies = await Promise.all([1, 2].map(() => acme.owner.post('/users/invite', { email: ownerEmail })));
+      expect(replies.map(({ status }) => status)).toEqual([201, 201]);
+      const where = { kind: 'invite', accountId: acme.id, userId: dataOf(replies[0]!).id, usedAt: null };
+      expect(await api.app.database.prisma.token.count({ where })).toBe(1);
+    }
+  });
+
+  onPostgres(it)('of a person who accepts at that moment leaves a member who joined, or an invitation', async () => {
+    for (let round = 0; round < 5; round++) {
+      const email = nextEmail();
+      const { id } = dataOf(await acme.owner.post('/users/invite', { email }));
+      const token = await tokenMailed(api, email, 'accept-invite');
+      const person = api.anybody();
+      const [accepted, again] = await Promise.all([
+        person.post('/auth/accept-invite', { token, password }),
+        acme.owner.post('/users/invite', { email }),
+      ]);
+      const { status } = dataOf(await acme.owner.get(`/users/${id}`));
+      if (accepted.status === 200) expect([again.status, status, (await person.get('/auth/me')).status]).toEqual([422, 'active', 200]);
+      else expect([accepted.status, again.status, status]).toEqual([400, 201, 'invited']);
+    }
+  });
+});
+
+describe('what two do to a person at once', () => {
+  it('is done and told once: a removal', async () => {
+    for (let round = 0; round < 3; round++) {
+      const { userId } = await acme.member();
+      const told = await toldIn(acme, async () => {
+        const replies = await Promise.all([1, 2, 3].map(() => acme.owner.del(`/users/${userId}`)));
+        expect(replies.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
+      });
+      expect(told.entries).toEqual([`user.removed ${userId}`]);
+      expect(told.events).toEqual([`user.deleted ${userId}`, `user.removed ${userId}`]);
+    }
+  });
+
+  it('is done and told once: a change', async () => {
+    const { userId } = await acme.member();
+    const told = await toldIn(acme, async () => {
+      const replies = await Promise.all([1, 2, 3].map(() => acme.owner.patch(`/users/${userId}`, { role: 'admin' })));
+      expect(replies.map((reply) => dataOf(reply).role)).toEqual(['admin', 'admin', 'admin']);
+    });
+    expect(told.events).toEqual([`user.updated ${userId}`]);
+  });
+
+  it('is done and told once: to a key', async () => {
+    const { record } = await acme.key();
+    const told = await toldIn(acme, async () => {
+      const replies = await Promise.all([
+        ...[1, 2].map(() => acme.owner.patch(`/api-keys/${record.id}`, { name: 'renamed' })),
+        ...[1, 2].map(() => acme.owner.del(`/api-keys/${record.id}`)),
+      ]);
+      const [, , ...revoked] = replies.map(({ status }) => status);
+      expect(revoked.sort()).toEqual([200, 404]);
+    });
+    const names = told.rows.map(({ name }) => name);
+    expect(names.filter((name) => name !== 'api_key.updated').sort()).toEqual(['api_key.deleted', 'api_key.revoked']);
+    expect(names.filter((name) => name === 'api_key.updated').length).toBeLessThanOrEqual(1);
+    expect(names.indexOf('api_key.updated')).toBeLessThan(names.indexOf('api_key.deleted'));
+  });
+});
+
 it('The log remembers who was invited, changed and removed', async () => {
   const { id } = dataOf(await acme.owner.post('/users/invite', { email: `logged@${acme.id}.example` }));
   dataOf(await acme.owner.patch(`/users/${id}`, { role: 'admin' }));
@@ -54,7 +159,7 @@ it('The log remembers who was invited, changed and removed', async () => {
   expect(log.map((entry: Loose) => [entry.type, entry.action, entry.changes])).toEqual([
     ['user.invited', 'created', null],
     ['user.updated', 'updated', { role: { from: 'member', to: 'admin' } }],
-    ['user.removed', 'deleted', null],
+    ['user.removed', 'deleted', { status: { from: 'invited', to: 'removed' } }],
   ]);
 });
 

@@ -252,7 +252,7 @@ describe('GraphQL', () => {
       expect(errors).toBeUndefined();
       return data;
     };
-    const whole = 'provider status apiKey assignments { lineId user { id email isActive } } connection { id connector { id } }';
+    const whole = 'provider status apiKey assignments { lineId user { userId email isActive } } connection { id connector { id } }';
     expect(
       (await one(`mutation { connectVendorLine(input: { apiKey: "line_${name}.again" }) { ${whole} } }`)).connectVendorLine,
     ).toMatchObject({
@@ -264,7 +264,7 @@ describe('GraphQL', () => {
     );
     expect(assigned.assignLine).toEqual({ assignedTo: { userId: account.ownerId }, released: [] });
     const read = await one(`{ vendorLine { ${whole} } vendorLines { lines { lineId assignedTo { name } } orphaned { id } } }`);
-    expect(read.vendorLine.assignments).toMatchObject([{ lineId: `${name}-1`, user: { id: account.ownerId, isActive: true } }]);
+    expect(read.vendorLine.assignments).toMatchObject([{ lineId: `${name}-1`, user: { userId: account.ownerId, isActive: true } }]);
     expect(read.vendorLines.lines).toHaveLength(3);
     const { errors } = await owner.gql(`mutation { assignLine(lineId: "${name}-9", input: { userId: null }) { lineId } }`);
     expect(errors![0]!.extensions.code).toBe('line_not_found');

@@ -67,6 +67,13 @@ describe('the page that the link leads to', () => {
     expect([again.status, again.headers['content-type']]).toEqual([400, 'text/html; charset=utf-8']);
   });
 
+  it('takes the last of several tokens', async () => {
+    const account = await api.seed.account();
+    expect((await open('POST', `one&token=two`)).status).toBe(400);
+    expect((await open('POST', `one&token=${await linkOf(account)}`)).status).toBe(200);
+    expect(await isVerified(account.owner)).toBe(true);
+  });
+
   it.each(['', 'x'.repeat(5000), '%00'])('refuses the token %j', async (token) => {
     expect((await open('POST', token)).status).toBe(400);
   });

@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { PlacedCall, Transcript } from '../../src/vendors/sms/simulatedCalls.js';
 import { sweep } from '../../src/workers/sweeps.js';
-import { aFlow, bye, entry, graph, loggedCall, nextCaller, pathOf, publish, simulatorOf, voiceNotice } from '../support/callFlows.js';
+import {
+  anAgent,
+  bye,
+  dials,
+  entry,
+  graph,
+  loggedCall,
+  nextCaller,
+  pathOf,
+  placeCall,
+  publish,
+  publishedOn,
+  voiceNotice,
+} from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
@@ -15,33 +28,10 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function anAgent(account: Account, phone: string, presence = 'on') {
-  const member = await account.member();
-  dataOf(await member.put('/call-flows/presence', { presence, phone }));
-  return { userId: member.userId, phone, member };
-}
-
-const through = () => `http://127.0.0.1:${api.wire.port}`;
-
 /** A published flow and its number. */
-async function answering(draftGraph: object, account = acme) {
-  const phoneNumber = await freeNumber(account);
-  const flow = dataOf(await publish(account, await aFlow(account, { phoneNumber, draftGraph })));
-  expect(flow.wiring).toMatchObject({ wired: true });
-  return flow as Loose;
-}
-
-/** Places a call over the simulator's HTTP. */
-async function call(to: string, placed: Partial<PlacedCall> = {}): Promise<Transcript> {
-  const { apiBase } = await simulatorOf(api).config();
-  const body = JSON.stringify({ from: nextCaller(), to, through: through(), ...placed });
-  const reply = await fetch(`${apiBase}/simulator/calls`, { method: 'POST', body });
-  expect(reply.status).toBe(200);
-  return (await reply.json()) as Transcript;
-}
-
+const answering = async (draftGraph: object, account = acme) => publishedOn(await freeNumber(account), draftGraph, account);
+const call = (to: string, placed?: Partial<PlacedCall>) => placeCall(api, to, placed);
 const logged = (sid: string, account = acme) => loggedCall(api, account, sid);
-const dials = ({ log }: Transcript) => log.flatMap(({ dial }) => (dial ? [dial as string[]] : []));
 const heard = ({ log }: Transcript) => log.flatMap(({ say }) => (say ? [say as string] : []));
 
 const notice = (path: string, form: Record<string, string>, signature?: string) => voiceNotice(api, path, form, signature);
@@ -151,34 +141,6 @@ describe('a group', () => {
       graph(entry(long), { ...team, id: long, next: 'constructor' }, { ...team, id: 'constructor', next: 'bye' }, bye),
     );
     for (let n = 0; n < 2; n++) expect(dials(await call(phoneNumber, { twice: true }))).toHaveLength(2);
-  });
-});
-
-describe('who of a group is rung', () => {
-  it('rings by weight with the randomness of the server, and passes over who is off', async () => {
-    const off = await anAgent(acme, '+14155550163', 'off');
-    const members = [{ userId: off.userId, weight: 0 }, member(0, 0), member(1, 100)];
-    const { phoneNumber } = await answering(group({ mode: 'weighted', members }));
-    expect(dials(await call(phoneNumber))[0]).toEqual([agents[1]!.phone]);
-    expect(dials(await call(phoneNumber)).flat()).not.toContain('+14155550163');
-  });
-
-  it('rings at most ten at once', async () => {
-    const many = await Promise.all(Array.from({ length: 12 }, (_, n) => anAgent(acme, `+141555502${String(n).padStart(2, '0')}`)));
-    const { phoneNumber } = await answering(group({ mode: 'simultaneous', members: many.map(({ userId }) => ({ userId })) }));
-    expect(dials(await call(phoneNumber)).map((rung) => rung.length)).toEqual([10, 2]);
-  });
-
-  it('holds the caller, rings again, and lets them leave a message', async () => {
-    const queue = { holdSeconds: 40, repeatRing: true, pressOneVoicemail: true };
-    const { phoneNumber } = await answering(group({ members: [member(0)], queue }));
-    const held = await call(phoneNumber);
-    // 5 seconds of waiting and 10 of ringing a round.
-    expect(dials(held)).toHaveLength(4);
-    const left = await call(phoneNumber, { digits: ['1'] });
-    expect([dials(left).length, (await logged(left.sid)).status]).toEqual([1, 'voicemail']);
-    const patient = await answering(group({ members: [member(0)], queue: { holdSeconds: 45 } }));
-    expect((await call(patient.phoneNumber)).log.flatMap(({ pause }) => (pause ? [pause] : []))).toEqual(['30', '15']);
   });
 });
 

@@ -135,9 +135,9 @@ describe('POST /webhooks/manage/{id}/rotate-secret', () => {
   });
 });
 
-describe('POST /webhooks/replay', () => {
-  const failed = (made: Loose, fields: object = {}) => delivery(made, { status: 'failed', dueAt: null, ...fields });
+const failed = (made: Loose, fields: object = {}) => delivery(made, { status: 'failed', dueAt: null, ...fields });
 
+describe('POST /webhooks/replay', () => {
   it('sends deliveries again by their ids: new ones, of the same event and bytes', async () => {
     const made = await webhook();
     const off = await webhook({ isActive: false });
@@ -154,8 +154,10 @@ describe('POST /webhooks/replay', () => {
       expect(sent).toMatchObject({ body: original.body, headers: { 'webhook-id': original.eventId } });
     }
   });
+});
 
-  it('sends those of a window of time', async () => {
+describe('POST /webhooks/replay of a window', () => {
+  it('sends those that stand as is asked', async () => {
     const made = await webhook();
     const at = (hours: number) => new Date(api.clock.now().getTime() - hours * hour);
     for (const hours of [5, 3, 1]) await failed(made, { createdAt: at(hours) });
@@ -163,9 +165,64 @@ describe('POST /webhooks/replay', () => {
     await delivery(made, { createdAt: at(3), status: 'delivered', dueAt: null });
     const window = { webhookId: made.id, status: 'failed', event: 'contact.created', since: at(4), until: at(2) };
     expect(dataOf(await key.post('/webhooks/replay', window))).toMatchObject({ replayed: 1, skipped: 0 });
-    expect(dataOf(await key.post('/webhooks/replay', { status: 'failed', since: at(100), webhookId: made.id })).replayed).toBe(4);
+    expect(dataOf(await key.post('/webhooks/replay', { status: 'failed', since: at(100), webhookId: made.id })).replayed).toBe(3);
   });
 
+  it('sends of large ones as many as make 8 MB', async () => {
+    const made = await webhook();
+    const since = api.clock.now();
+    const body = JSON.stringify({ text: 'x'.repeat(1_500_000) });
+    const large: string[] = [];
+    for (let n = 0; n < 8; n++) large.push(await failed(made, { body, createdAt: new Date(since.getTime() + n) }));
+    const window = { webhookId: made.id, status: 'failed', since };
+    const answer = dataOf(await key.post('/webhooks/replay', window));
+    expect(answer).toMatchObject({ replayed: 6, skipped: 0, hasMore: true });
+    expect(answer.deliveries.map(({ replayOf }: Loose) => replayOf).sort()).toEqual(large.slice(0, 6).sort());
+    const rest = dataOf(await key.post('/webhooks/replay', window));
+    expect(rest).toMatchObject({ replayed: 2, skipped: 0, hasMore: false });
+    expect(rest.deliveries.map(({ replayOf }: Loose) => replayOf).sort()).toEqual(large.slice(6).sort());
+  }, 30_000);
+});
+
+describe('POST /webhooks/replay of a window that is asked for again, or holds what nobody wants', () => {
+  it('passes over what nobody wants, however much of it there is', async () => {
+    const off = await webhook({ isActive: false });
+    const made = await webhook();
+    const since = api.clock.now();
+    const gone = await failed(off, { createdAt: since });
+    await api.app.database.execute(
+      `insert into webhook_deliveries (account_id, id, webhook_id, source_id, event_id, event, body, status, created_at, updated_at)
+      select account_id, gen_random_uuid(), webhook_id, source_id, gen_random_uuid(), event, body, status, created_at, updated_at
+      from webhook_deliveries cross join generate_series(1, 1000) where id = '${gone}'`,
+    );
+    const last = await failed(made, { createdAt: new Date(since.getTime() + minute) });
+    const answer = dataOf(await key.post('/webhooks/replay', { status: 'failed', since }));
+    expect(answer).toMatchObject({ replayed: 1, skipped: 1001, hasMore: false, deliveries: [{ replayOf: last }] });
+  });
+
+  it('sends nothing of a window twice: not what arrived or is on its way by now, and once what failed again', async () => {
+    const made = await webhook();
+    const since = new Date(api.clock.now().getTime() - hour);
+    const at = (minutes: number) => ({ createdAt: new Date(since.getTime() + minutes * minute) });
+    const again = async (original: string, fields: object) => {
+      const { eventId } = await kept(api, original);
+      return failed(made, { eventId, replayOf: original, ...fields });
+    };
+    const [arrived, twice] = [await failed(made, at(1)), await failed(made, at(2))];
+    await again(arrived, { ...at(3), status: 'delivered' });
+    await again(twice, at(4));
+    const window = { webhookId: made.id, status: 'failed', since };
+    const answer = dataOf(await key.post('/webhooks/replay', window));
+    expect(answer).toMatchObject({ replayed: 1, skipped: 0, hasMore: false, deliveries: [{ replayOf: twice }] });
+    await attempted(api, answer.deliveries[0].id, 1);
+    expect(dataOf(await key.post('/webhooks/replay', window))).toMatchObject({ replayed: 0, hasMore: false });
+    const delivered = { ...window, status: 'delivered' };
+    expect(dataOf(await key.post('/webhooks/replay', delivered)).replayed).toBe(2);
+    expect(dataOf(await key.post('/webhooks/replay', delivered)).replayed).toBe(0);
+  });
+});
+
+describe('POST /webhooks/replay of nothing that it could be of', () => {
   it.each<[object, string | undefined]>([
     [{}, undefined],
     [{ deliveryIds: [] }, 'deliveryIds'],
@@ -188,7 +245,8 @@ describe('an account that is not paid for', () => {
     api.clock.advance(2000);
     expectRefusal(await key.post(`/webhooks/manage/${made.id}/test`), 402);
     expectRefusal(await key.post('/webhooks/replay', { deliveryIds: [crypto.randomUUID()] }), 402);
-    expectRefusal(await key.post('/webhooks/manage', { url: receiver.url, events: ['*'] }), 402);
+    // Before anything is said of what it names.
+    for (const events of [['*'], ['nope']]) expectRefusal(await key.post('/webhooks/manage', { url: receiver.url, events }), 402);
     await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { billingStatus: 'active' } });
     api.clock.reset();
     expect(receiver.connections).toBe(0);

@@ -126,6 +126,8 @@ describe('PATCH and DELETE /webhooks/manage/{id}', () => {
     const { id } = await webhook();
     expectRefusal(await key.patch(`/webhooks/manage/${id}`, { events: ['nope'] }), 422, 'events.0');
     expectRefusal(await key.patch(`/webhooks/manage/${id}`, { url: 'ftp://a.example/' }), 422, 'url');
+    expectRefusal(await key.patch(`/webhooks/manage/${id}`, { isActive: null }), 422, 'isActive');
+    expectRefusal(await key.patch(`/webhooks/manage/${crypto.randomUUID()}`, { events: ['nope'] }), 404);
   });
 
   it('sends what waits to the new address', async () => {
@@ -176,7 +178,7 @@ describe('PATCH and DELETE /webhooks/manage/{id}', () => {
 
   it('is gone after DELETE', async () => {
     const { id } = await webhook();
-    expect(dataOf(await key.del(`/webhooks/manage/${id}`))).toEqual({ id, archived: true });
+    expect(dataOf(await key.del(`/webhooks/manage/${id}`))).toEqual({ id, archived: true, deleted: true });
     for (const path of [`/webhooks/manage/${id}`, `/webhooks/manage/${id}/deliveries`]) expectRefusal(await key.get(path), 404);
     expectRefusal(await key.del(`/webhooks/manage/${id}`), 404);
   });

@@ -102,6 +102,15 @@ describe('an active workflow', () => {
   });
 });
 
+describe('PATCH /workflows/{id}', () => {
+  it('answers 400 to isActive that is null', async () => {
+    const workflow = await active({ trigger: { event: 'contact.created' }, actions: [task] });
+    expectRefusal(await acme.owner.patch(`/workflows/${workflow.id}`, { isActive: null }), 400, 'isActive');
+    expect(dataOf(await acme.owner.get(`/workflows/${workflow.id}`)).isActive).toBe(true);
+    await acme.owner.del(`/workflows/${workflow.id}`);
+  });
+});
+
 describe('a workflow on what is deleted', () => {
   it('does what can be done about what was deleted', async () => {
     const farewell = { type: 'create_task', config: { title: 'Ask why {{record.firstName}} {{contact.lastName}} left' } };

@@ -1,87 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import pg from 'pg';
-import { Alone } from '../support/alone.js';
+import { describe, expect, it, jest } from '@jest/globals';
 import { aNode, aTask } from '../support/automations.js';
-import type { Client } from '../support/client.js';
 import { dataOf, type Loose, onPostgres } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import type { ServerProcess } from '../support/process.js';
 import { Receiver } from '../support/receiver.js';
+import {
+  asked,
+  enroll,
+  expectOnce,
+  get,
+  outside,
+  patience,
+  person,
+  processes,
+  published,
+  whileHeld,
+  worker,
+} from '../support/twoProcesses.js';
 
 jest.setTimeout(120_000);
-
-const [lease, patience] = [2, 30_000];
-
-/** What works, and is killed or frozen; what the caller asks works on nothing. */
-let worker: Alone;
-let asked: { process: ServerProcess; caller: Client };
-let outside: pg.Client;
-let people = 0;
-
-const get = async (path: string): Promise<Loose> => dataOf(await asked.caller.get(path));
-const person = async (): Promise<Loose> => dataOf(await asked.caller.post('/contacts', { firstName: `Person ${++people}` }));
-
-/** Publishes an automation that begins with the first node. */
-async function published(nodes: Loose[], fields: Loose = {}): Promise<string> {
-  const graph = { startNodeId: nodes[0]!.id, nodes };
-  const { id } = dataOf(await asked.caller.post('/automations', { name: 'Killed', graph, ...fields }));
-  dataOf(await asked.caller.post(`/automations/${id}/publish`));
-  return id;
-}
-const enroll = async (id: string, contact: Loose) =>
-  dataOf(await asked.caller.post(`/automations/${id}/bulk-enroll`, { contactIds: [contact.id] }));
-
-/** Waits for the end of the only run of an automation, and expects every effect and every step once. */
-async function expectOnce(id: string, contact: Loose, steps: string[]): Promise<Loose> {
-  const [run, ...more] = await eventually(async () => {
-    const { data } = await get(`/automations/${id}/runs`);
-    return data.length > 0 && !['running', 'waiting'].includes(data[0].status) && (data as Loose[]);
-  }, patience).then((runs) => runs as Loose[]);
-  expect([run!.status, run!.error, more]).toEqual(['success', null, []]);
-  const logged = (await get(`/automations/${id}/step-logs?per_page=200`)).data.map(({ nodeId, status }: Loose) => `${nodeId} ${status}`);
-  expect(logged.sort()).toEqual(steps.sort());
-  expect((await get(`/tasks?contact_id=${contact.id}`)).meta.total).toBe(steps.filter((step) => step.startsWith('task')).length);
-  return run!;
-}
-
-const isAwaited = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length > 0;
-
-/** Holds something from outside while work is done, from when a statement of the server waits for it. */
-async function whileHeld(holding: string, begin: () => Promise<unknown>, work: () => Promise<unknown>): Promise<void> {
-  const holder = new pg.Client(worker.databaseUrl);
-  await holder.connect();
-  try {
-    await holder.query('begin');
-    await holder.query(holding);
-    await begin();
-    await eventually(isAwaited, patience);
-    await work();
-  } finally {
-    await holder.query('rollback');
-    await holder.end();
-  }
-}
-
-/** Begins something that may have to wait, and goes on once it does or is over. */
-async function begun<T>(work: Promise<T>, waiting: number): Promise<{ done: Promise<T> }> {
-  const areWaiting = async () => (await outside.query('select 1 from pg_locks where not granted')).rows.length >= waiting;
-  await Promise.race([work, eventually(areWaiting, patience)]);
-  return { done: work };
-}
-
-function processes(): void {
-  beforeAll(async () => {
-    worker = await Alone.begin({ WEBHOOK_ALLOW_PRIVATE: '1', LEASE_SECONDS: String(lease) });
-    asked = await worker.beside({ ROLE: 'api' });
-    outside = new pg.Client(worker.databaseUrl);
-    await outside.connect();
-  });
-  afterAll(async () => {
-    await outside.end();
-    await asked.process.kill();
-    await worker.end();
-  });
-}
 
 function inTheDatabase(): void {
   it('is killed inside the batch of a reader: each event starts its run, once', async () => {
@@ -189,96 +126,9 @@ async function enrolled(id: string, contact: Loose): Promise<() => Promise<unkno
   return () => outside.query(`update automation_runs set due_at = now() where automation_id = '${id}'`);
 }
 
-function deleted(): void {
-  const active = async (actions: Loose[], event: string): Promise<Loose> => {
-    const { id } = dataOf(await asked.caller.post('/workflows', { name: 'Raced', trigger: { event }, actions }));
-    return dataOf(await asked.caller.post(`/workflows/${id}/activate`, {}));
-  };
-  const runsOf = async ({ id }: Loose) => (await outside.query(`select * from workflow_runs where workflow_id = '${id}'`)).rows as Loose[];
-  const task = { type: 'create_task', config: { title: 'Raced' } };
-
-  it('while the reader makes its run: that run does nothing', async () => {
-    const workflow = await active([task], 'contact.created');
-    await outside.query(`create function raced() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock(4343); return new; end'`);
-    await outside.query('create trigger raced before insert on workflow_runs for each row execute function raced()');
-    let contact: Loose = {};
-    let deleting: { done: Promise<{ status: number }> } | undefined;
-    await whileHeld(
-      'select pg_advisory_xact_lock(4343)',
-      async () => {
-        contact = await person();
-      },
-      async () => {
-        deleting = await begun(asked.caller.del(`/workflows/${workflow.id}`), 2);
-      },
-    );
-    expect((await deleting!.done).status).toBe(200);
-    await outside.query('drop trigger raced on workflow_runs');
-    await eventually(async () => (await runsOf(workflow)).every(({ status }) => status !== 'running'), patience);
-    expect((await runsOf(workflow)).map(({ status, error }) => [status, error])).toEqual([['failed', 'workflow_deleted']]);
-    expect((await get(`/tasks?contact_id=${contact.id}`)).meta.total).toBe(0);
-  });
-
-  it('while one of its runs is retried: it is refused', async () => {
-    const workflow = await active([{ type: 'update_field', config: { entity: 'deal', field: 'title', value: 'x' } }], 'contact.created');
-    await person();
-    const [run] = await eventually(async () => {
-      const runs = await runsOf(workflow);
-      return runs[0]?.status === 'failed' && runs;
-    }, patience).then((runs) => runs as Loose[]);
-    const holder = new pg.Client(worker.databaseUrl);
-    await holder.connect();
-    await holder.query('begin');
-    await holder.query(`update workflows set deleted_at = now(), is_active = false where id = '${workflow.id}'`);
-    const retrying = await begun(asked.caller.post(`/workflows/${workflow.id}/runs/${run!.id}/retry`, {}), 1);
-    await holder.query('commit');
-    await holder.end();
-    expect((await retrying.done).status).toBe(409);
-    expect((await runsOf(workflow)).map(({ status }) => status)).toEqual(['failed']);
-  });
-}
-
 onPostgres(describe)('a process that is killed, or frozen, while automations run', () => {
   processes();
   inTheDatabase();
   onTheWayOut();
   frozen();
-});
-
-function cancelled(): void {
-  it('between a fault and its putting off: it does not come due again', async () => {
-    // The condition reads the contact, so that the task is written before it, while the run is held.
-    const id = await published([aTask('task', 'asks'), aNode('asks', 'condition', { conditions: {} }, 'end'), aNode('end', 'end')]);
-    const contact = await person();
-    await outside.query(`create function failing() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock(4444); raise exception ''failing''; end'`);
-    await outside.query('create trigger failing before insert on tasks for each row execute function failing()');
-    let deleting: { done: Promise<{ status: number }> } | undefined;
-    await whileHeld(
-      'select pg_advisory_xact_lock(4444)',
-      () => enroll(id, contact),
-      async () => {
-        deleting = await begun(asked.caller.del(`/contacts/${contact.id}`), 2);
-      },
-    );
-    expect((await deleting!.done).status).toBe(200);
-    await outside.query('drop trigger failing on tasks');
-    const next = await published([aTask('task', 'end'), aNode('end', 'end')]);
-    const another = await person();
-    await enroll(next, another);
-    await expectOnce(next, another, ['task completed', 'end completed']);
-    const { rows } = await outside.query(`select status, due_at from automation_runs where automation_id = '${id}'`);
-    expect(rows).toEqual([{ status: 'cancelled', due_at: null }]);
-  });
-}
-
-onPostgres(describe)('a workflow that is deleted', () => {
-  processes();
-  deleted();
-});
-
-onPostgres(describe)('a run that is cancelled', () => {
-  processes();
-  cancelled();
 });

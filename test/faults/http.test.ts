@@ -130,7 +130,8 @@ describe('a query string', () => {
     if (query.includes('=1&')) expectRefusal(reply, 400);
   });
 
-  it('that repeats a filter is refused', async () => {
+  it('that repeats a filter, or says twice where to go on, is refused', async () => {
+    expectRefusal(await key.get('/contacts?cursor=a&cursor=b'), 400, 'cursor');
     expectRefusal(await key.get('/contacts?search=a&search=b'), 400, 'search');
   });
 });

@@ -122,6 +122,12 @@ describe('the numbers of a list', () => {
     expect(await answer('', 'count')).toEqual([{ count: 4 }]);
   });
 
+  it('are there where nothing of them is selected but their type', async () => {
+    const selection = 'count key { __typename } sum { __typename } min { __typename } max { __typename }';
+    const [type, key] = ['DealFigures', 'DealGroupKey'];
+    expect((await answer('', selection))[0]).toMatchObject({ count: 4, key: { __typename: key }, sum: { __typename: type } });
+  });
+
   it('are by one field, or two, in their order, a group without a value last', async () => {
     expect(await answer('(groupBy: [{field: status}])', 'key { status } count sum { valueExact }')).toEqual([
       { key: { status: 'open' }, count: 2, sum: { valueExact: '1234567890123456.78' } },
@@ -223,16 +229,17 @@ describe('what cannot be grouped is refused by its argument', () => {
     expectGraphQLRefusal(await acme.owner.gql(`{ dealAggregate(groupBy: ${groupBy}) { count } }`), 400, field);
   });
 
-  it.each(['[{field: nothing}]', '[{field: value}]', '[{by: day}]', '[{field: createdAt, by: year}]', '"status"'])(
-    '%s',
-    async (groupBy) => {
-      expectGraphQLRefusal(await acme.owner.gql(`{ dealAggregate(groupBy: ${groupBy}) { count } }`), 400);
-      expectGraphQLRefusal(
-        await acme.owner.gql('query ($by: [DealGroupBy!]) { dealAggregate(groupBy: $by) { count } }', { by: [{ field: 'nothing' }] }),
-        400,
-      );
-    },
-  );
+  it.each([
+    ['groupBy[0].field', '[{field: nothing}]', [{ field: 'nothing' }]],
+    ['groupBy[1].field', '[{field: status}, {field: value}]', [{ field: 'status' }, { field: 'value' }]],
+    ['groupBy[0].field', '[{by: day}]', [{ by: 'day' }]],
+    ['groupBy[0].by', '[{field: createdAt, by: year}]', [{ field: 'createdAt', by: 'year' }]],
+    ['groupBy', '"status"', 'status'],
+  ])('%s: %s, in the document and as a variable', async (field, groupBy, given) => {
+    expectGraphQLRefusal(await acme.owner.gql(`{ dealAggregate(groupBy: ${groupBy}) { count } }`), 400, field);
+    const byVariable = 'query ($groupBy: [DealGroupBy!]) { dealAggregate(groupBy: $groupBy) { count } }';
+    expectGraphQLRefusal(await acme.owner.gql(byVariable, { groupBy: given }), 400, field);
+  });
 
   it('a filter that is wrong', async () => {
     expectGraphQLRefusal(await acme.owner.gql('{ dealAggregate(filter: {stale: "never"}) { count } }'), 400, 'stale');

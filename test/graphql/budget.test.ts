@@ -105,6 +105,18 @@ describe('a document that reads too much', () => {
   });
 });
 
+describe('a mutation whose answer is too large', () => {
+  it('is refused, and nothing is done', async () => {
+    for (let i = 0; i < 8; i++) dataOf(await greedy.caller.post('/notes', { body: 'x'.repeat(9000), contactId: greedy.ids.contact }));
+    const title = 'Never made';
+    const query = `mutation { createTask(input: { title: "${title}", contactId: "${greedy.ids.contact}" }) { contact { notes(first: 10) { nodes { body } } } } }`;
+    const { status, data, errors } = await ask(greedy.caller, query);
+    expect([status, data, errors?.length]).toEqual([400, undefined, 1]);
+    expect(errors?.[0].extensions).toMatchObject({ code: 'invalid_request', limit: 'bytes' });
+    expect(dataOf(await greedy.caller.get('/tasks?per_page=200')).data.filter((task: Loose) => task.title === title)).toEqual([]);
+  });
+});
+
 describe('every answer', () => {
   it('tells what it was taken for and what it has cost', async () => {
     const { cost, text } = await ask(honest.caller, '{ contacts(first: 50) { totalCount nodes { firstName tags { name } } } }');

@@ -125,11 +125,9 @@ describe('an order that is wrong is refused by its argument', () => {
   });
 
   it('a key that there is not', async () => {
-    expectGraphQLRefusal(await acme.owner.gql('{ contacts(orderBy: [{phone: asc}]) { nodes { id } } }'), 400);
-    const { errors } = await acme.owner.gql('query ($by: [ContactOrderBy!]) { contacts(orderBy: $by) { nodes { id } } }', {
-      by: [{ phone: 'asc' }],
-    });
-    expect(errors![0].extensions.status).toBe(400);
+    expectGraphQLRefusal(await acme.owner.gql('{ contacts(orderBy: [{phone: asc}]) { nodes { id } } }'), 400, 'orderBy[0].phone');
+    const document = 'query ($orderBy: [ContactOrderBy!]) { contacts(orderBy: $orderBy) { nodes { id } } }';
+    expectGraphQLRefusal(await acme.owner.gql(document, { orderBy: [{ phone: 'asc' }] }), 400, 'orderBy[0].phone');
   });
 });
 
@@ -149,6 +147,15 @@ describe('a cursor', () => {
     for (const more of ['', aside])
       expectGraphQLRefusal(await acme.owner.gql(`{ contacts(${at}, after: "${cursor}") { nodes { id } } ${more} }`), 400, 'after');
     expectGraphQLRefusal(await acme.owner.gql(`{ contacts(${at}, before: "${cursor}") { nodes { id } } }`), 400, 'before');
+  });
+
+  it('of another list is a 400 naming after, at the root and below a record', async () => {
+    const cursor = await cursorOf('sort: createdAt');
+    for (const way of ['after', 'before']) {
+      expectGraphQLRefusal(await acme.owner.gql(`{ companies(${way}: "${cursor}") { nodes { id } } }`), 400, way);
+      const nested = `{ contacts(first: 1) { nodes { deals(${way}: "${cursor}") { nodes { id } } } } }`;
+      expectGraphQLRefusal(await acme.owner.gql(nested), 400, way);
+    }
   });
 
   it('of the same conditions in other words goes on', async () => {

@@ -25,16 +25,16 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-type Row = ReturnType<typeof contract>['rows'][number];
+type Bound = ReturnType<typeof contract>['endpoints'][number];
 
-const inputOf = ({ field }: Row) => {
+const inputOf = ({ field }: Bound) => {
   const input = field?.args.find((arg) => arg.name === 'input');
   return input && (getNamedType(input.type) as GraphQLInputObjectType);
 };
 
-/** The rows that make a record whose id a client may choose. */
-const making = contract().rows.filter((row) => (inputOf(row)?.getFields().id?.extensions.rule as FieldRule | undefined)?.isOwnId);
-const cases = making.map((row) => [row.field!.name, row] as const);
+/** The endpoints that make a record whose id a client may choose. */
+const making = contract().endpoints.filter((bound) => (inputOf(bound)?.getFields().id?.extensions.rule as FieldRule | undefined)?.isOwnId);
+const cases = making.map((bound) => [bound.field!.name, bound] as const);
 
 /** What answers the record, where it is not the answer itself. */
 const inside: Record<string, string> = {
@@ -42,14 +42,14 @@ const inside: Record<string, string> = {
   ...{ recordInvoicePayment: 'payment', upsertContact: 'contact' },
 };
 
-async function make({ row, field }: Row, { params = {}, body = {} }: Sample, id: unknown, account = acme): Promise<GraphQLReply> {
+async function make({ endpoint, field }: Bound, { params = {}, body = {} }: Sample, id: unknown, account = acme): Promise<GraphQLReply> {
   const { name, args } = field!;
-  const known = inputOf({ row, field } as Row)!.getFields();
+  const known = inputOf({ endpoint, field } as Bound)!.getFields();
   const input = Object.fromEntries(Object.entries({ ...(body as object), id }).filter(([key]) => key in known));
   const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
   const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   const selection = inside[name] ? `${inside[name]} { id }` : 'id';
-  return account.owner.gql(`mutation (${declared}) { ${name}(${passed}) { ${selection} } }`, { ...pathArguments(row, params), input });
+  return account.owner.gql(`mutation (${declared}) { ${name}(${passed}) { ${selection} } }`, { ...pathArguments(endpoint, params), input });
 }
 
 const idOf = ({ data, errors }: GraphQLReply, name: string): string => {
@@ -73,12 +73,12 @@ it('Every record type with a create lets a client choose the id', () => {
   expect(names).toEqual(expect.arrayContaining(creates));
 });
 
-describe.each(cases)('%s', (name, row) => {
-  const sample = (account = acme) => sampleOf(`${row.row.method} ${row.row.path}`, account);
+describe.each(cases)('%s', (name, bound) => {
+  const sample = (account = acme) => sampleOf(`${bound.endpoint.method} ${bound.endpoint.path}`, account);
 
   it('makes the record under the id that the client chose, in lower case', async () => {
     for (const id of [randomUUID(), v7().toUpperCase()]) {
-      expect(idOf(await make(row, await sample(), id), name)).toBe(id.toLowerCase());
+      expect(idOf(await make(bound, await sample(), id), name)).toBe(id.toLowerCase());
       expect((await acme.owner.gql(`{ node(id: "${id}") { id } }`)).data.node.id).toBe(id.toLowerCase());
     }
   });
@@ -86,12 +86,12 @@ describe.each(cases)('%s', (name, row) => {
   it('refuses an id that is taken, be it by a record of another type or of another account', async () => {
     const id = randomUUID();
     const other = await api.seed.account();
-    const theirs = idOf(await make(row, await sample(other), randomUUID(), other), name);
+    const theirs = idOf(await make(bound, await sample(other), randomUUID(), other), name);
     const tag = await acme.tag();
-    idOf(await make(row, await sample(), id), name);
+    idOf(await make(bound, await sample(), id), name);
     const next = await sample();
     await expectNothingWritten(api, async () => {
-      for (const taken of [id, tag.id as string, acme.id, acme.ownerId, theirs]) expectTaken(await make(row, next, taken));
+      for (const taken of [id, tag.id as string, acme.id, acme.ownerId, theirs]) expectTaken(await make(bound, next, taken));
     });
   });
 
@@ -100,7 +100,7 @@ describe.each(cases)('%s', (name, row) => {
     ['of version 1', '5b2e6a30-1f0a-11ee-be56-0242ac120002'],
     ['nil', '00000000-0000-0000-0000-000000000000'],
   ])('refuses an id that is %s', async (_what, id) => {
-    const reply = await make(row, await sample(), id);
+    const reply = await make(bound, await sample(), id);
     expect(reply.errors![0].extensions.details).toEqual([
       { field: 'id', code: 'invalid_format', message: 'must be a UUID of version 4 or 7' },
     ]);
@@ -122,6 +122,15 @@ describe('an id that a client chose', () => {
       { id: randomUUID() },
     );
     expectGraphQLRefusal(twice, 409, 'id');
+  });
+
+  it('may stand beside creations without one, each with what belongs to its record', async () => {
+    await acme.tag('beside');
+    const id = randomUUID();
+    const create = (own: string) => `createContact(input: { ${own} firstName: "B", tags: ["beside"] }) { id tags { name } }`;
+    const { data } = await acme.owner.gql(`mutation { a: ${create('')} b: ${create(`id: "${id}"`)} c: ${create('')} }`);
+    expect([data.a.tags, data.b.tags, data.c.tags]).toEqual(Array.from({ length: 3 }, () => [{ name: 'beside' }]));
+    expect(data.b.id).toBe(id);
   });
 
   it('takes no statement more', async () => {

@@ -111,7 +111,7 @@ describe('a subscription that is asked for ready', () => {
     const [all, contacts] = [socket.run(feed, { ready: true }), socket.run(typed)];
     const [begun] = await all.nth(1);
     expect(begun).toEqual({
-      id: expect.stringMatching(/^\d+$/),
+      id: expect.stringMatching(/^0\d+$/),
       name: 'ready',
       kind: 'ready',
       names: ['ready'],
@@ -133,12 +133,12 @@ describe('a subscription that is asked for ready', () => {
     const socket = await open();
     const some = socket.run(feed, { ready: true, after: String(Number(end) - 2) });
     await some.nth(3);
-    expect(some.ids).toEqual([2, 1, 0].map((back) => String(Number(end) - back)));
+    expect(some.ids.map(Number)).toEqual([2, 1, 0].map((back) => Number(end) - back));
     expect(some.events.map(({ name }) => name === 'ready')).toEqual([true, false, false]);
     const whole = socket.run(feed, { ready: true, after: '0' });
     await whole.nth(2);
     const { data } = dataOf(await key.get('/events?per_page=1'));
-    expect([whole.ids[0], whole.events[0].name, whole.ids[1]]).toEqual(['0', 'ready', data[0].id]);
+    expect([whole.ids[0], whole.events[0].name, whole.ids[1]]).toEqual(['00', 'ready', data[0].id]);
     socket.cut();
   });
 
@@ -146,7 +146,7 @@ describe('a subscription that is asked for ready', () => {
     const end = await grown('0', 1);
     const socket = await open();
     const live = socket.run(feed, { ready: true, after: 'latest' });
-    expect((await live.nth(1))[0]).toMatchObject({ id: end, name: 'ready' });
+    expect((await live.nth(1))[0]).toMatchObject({ id: `0${end}`, name: 'ready' });
     socket.cut();
   });
 
@@ -161,7 +161,25 @@ describe('a subscription that is asked for ready', () => {
   });
 });
 
-describe('ready over SSE', () => {
+describe('ready', () => {
+  it('has an id that is no event of the feed, and the same place in it, so that stores keep the last event as it was', async () => {
+    const last = await account.contact({ firstName: 'Last' });
+    const end = await grown('0', 1);
+    const socket = await open();
+    const back = socket.run(feed, { ready: true, after: String(Number(end) - 1) });
+    await back.nth(2);
+    const again = socket.run(feed, { ready: true });
+    const [{ id }] = await again.nth(1);
+    expect(id).not.toBe(back.ids[1]);
+    expect([back.events[1].record.id, BigInt(id)]).toEqual([last.id, BigInt(end)]);
+    const next = await account.contact({ firstName: 'Next' });
+    const after = socket.run(feed, { after: id });
+    expect((await after.nth(1))[0]).toMatchObject({ id: String(Number(end) + 1), record: { id: next.id } });
+    const page = dataOf(await key.get(`/events?after=${id}&per_page=1`));
+    expect(page.data[0].id).toBe(after.ids[0]);
+    socket.cut();
+  });
+
   it('has its position as the SSE id, from which a browser goes on', async () => {
     const stream = await Stream.open(key, feed, { ready: true });
     const [begun] = await stream.nth(1);

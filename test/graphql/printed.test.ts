@@ -162,6 +162,24 @@ describe('a document of columns and relations', () => {
   });
 });
 
+describe('the names that a client gives', () => {
+  it('may be those that a statement uses', async () => {
+    const names = ['n0', 'o', 'x', 'e'];
+    for (const name of names) {
+      const text = `contacts(first: 3) { nodes { id ${name}: firstName tags { id ${name}: name } attribution { ${name}: utm_source } }
+        edges { ${name}: cursor } } companies { edges { node { ${name}: name } } }`;
+      const { printed, compiled } = await bothWays(text);
+      expect(printed).toEqual(compiled);
+      expect(printed.data.contacts.nodes[0]).toHaveProperty(name);
+      expect(
+        await api.statements(() =>
+          acme.owner.gql(`{ ${text} contact(id: "${printed.data.contacts.nodes[0].id}") { ${name}: firstName } }`),
+        ),
+      ).toBe(1);
+    }
+  });
+});
+
 describe('a nested list', () => {
   it('pages on from its cursor, in itself and in the list of its type', async () => {
     const home = await api.seed.account();

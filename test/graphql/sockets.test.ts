@@ -17,6 +17,10 @@ afterAll(() => crm.close());
 
 const query = 'subscription ($after: ID) { events(after: $after) { id } }';
 const open = (options: Parameters<typeof Socket.open>[1] = { init: bearer(key) }) => Socket.open(crm.wire.port, options);
+const subscribers = async () => {
+  const { text } = await crm.anybody().raw({ path: '/metrics' });
+  return Number(/^subscribers (\d+)/m.exec(text)![1]);
+};
 const own = () => `http://127.0.0.1:${crm.wire.port}`;
 
 describe('the protocol', () => {
@@ -63,10 +67,17 @@ describe('the protocol', () => {
 });
 
 describe('what one socket may do', () => {
-  it('frames of at most 64 KB: 1009', async () => {
+  it('messages of at most 392 KB: 1009', async () => {
     const socket = await open();
-    socket.ws.send(`{"type":"ping","payload":{"x":"${'x'.repeat(65_536)}"}}`);
+    socket.ws.send(`{"type":"ping","payload":{"x":"${'x'.repeat(401_536)}"}}`);
     expect((await socket.end()).code).toBe(1009);
+  });
+
+  it('no flood of large ones: each 64 KB count as one: 4429', async () => {
+    const socket = await open();
+    const large = `{"type":"pong","payload":{"x":"${'x'.repeat(390_000)}"}}`;
+    for (let n = 0; n < 60; n++) socket.ws.send(large);
+    expect((await socket.end()).code).toBe(4429);
   });
 
   it('pings, but no flood of them: 4429', async () => {
@@ -100,6 +111,33 @@ describe('what one socket may do', () => {
       );
     });
     expect(reply).toMatch(/^HTTP\/1.1 404 /);
+  });
+});
+
+describe('what is completed', () => {
+  it('leaves its id free at once, and nothing of it stays', async () => {
+    const before = await subscribers();
+    const socket = await open();
+    for (let i = 0; i < 5; i++) {
+      socket.run(query, {}, 'same');
+      socket.send({ id: 'same', type: 'complete' });
+    }
+    const feed = socket.run('subscription { events(ready: true) { kind } }', {}, 'same');
+    await feed.nth(1);
+    await eventually(async () => (await subscribers()) === before + 1);
+    await account.contact();
+    await feed.nth(2);
+    expect(feed.results.map(({ data }) => data.events.kind)).toEqual(['ready', 'contact_created']);
+    expect(feed.complete).toBeFalsy();
+    socket.send({ id: 'same', type: 'complete' });
+    await eventually(async () => (await subscribers()) === before);
+    const answered = socket.run('{ contacts { totalCount } }', {}, 'again');
+    socket.send({ id: 'again', type: 'complete' });
+    const second = socket.run(query, {}, 'again');
+    await eventually(async () => (await subscribers()) === before + 1);
+    expect([answered.results, second.results]).toEqual([[], []]);
+    socket.cut();
+    await eventually(async () => (await subscribers()) === before);
   });
 });
 
@@ -173,5 +211,61 @@ describe('who may connect', () => {
     const [error] = await socket.run(query).refused();
     expect(error.extensions).toMatchObject({ code: 'rate_limited', status: 429, retryAfter: expect.any(Number) });
     socket.cut();
+  });
+});
+
+describe('sockets of nobody who is known', () => {
+  let small: TestServer;
+  let known: object;
+  beforeAll(async () => {
+    small = await server({ limits: { general: 4, unknownSockets: 3 } });
+    known = bearer(await (await small.seed.account()).key());
+  });
+  afterAll(() => small.close());
+
+  const knock = (init: object | null, headers?: Record<string, string>) => Socket.open(small.wire.port, { init, headers });
+  const isLetIn = async () => {
+    const socket = await knock(known);
+    const isIn = !socket.closed;
+    socket.cut();
+    return isIn;
+  };
+
+  it('are refused with 4429 after as many of an address as requests may come, which have none fewer by it', async () => {
+    const origin = `http://127.0.0.1:${small.wire.port}`;
+    const remaining = async () => Number((await small.anybody().get('/contacts')).headers['x-ratelimit-remaining']);
+    const before = await remaining();
+    const codes: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const socket = await (n % 2 ? knock({}, { cookie: `service_session=wrong${n}`, origin }) : knock({ Authorization: 'Bearer wrong' }));
+      codes.push((await socket.end()).code);
+    }
+    expect(codes).toEqual([4401, 4401, 4401, 4401, 4429]);
+    expect(await remaining()).toBe(before - 1);
+    expect(await isLetIn()).toBe(true);
+  });
+
+  it('may be so many of an address at a time, and count no more once they are known or gone', async () => {
+    const strangers = [await knock(null), await knock(null)];
+    const friends: Socket[] = [];
+    for (let n = 0; n < 10; n++) friends.push(await knock(known));
+    expect(friends.filter(({ closed }) => closed)).toEqual([]);
+    strangers.push(await knock(null));
+    const refused = await knock(known);
+    expect(refused.status).toBe(429);
+    strangers[0]!.send({ type: 'connection_init', payload: known });
+    await eventually(isLetIn);
+    for (const one of [...strangers, ...friends]) one.cut();
+    await eventually(isLetIn);
+  });
+});
+
+describe('an upgrade', () => {
+  it('that fails for a fault of ours ends nothing but its socket', async () => {
+    const broken = await server({ config: { publicUrl: 'no address' } });
+    const socket = await Socket.open(broken.wire.port, { init: null, headers: { cookie: 'service_session=x', origin: 'http://a' } });
+    expect(socket.closed).toBeDefined();
+    expect((await broken.anybody().raw({ path: '/healthz' })).status).toBe(200);
+    await broken.close();
   });
 });

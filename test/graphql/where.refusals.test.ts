@@ -83,6 +83,19 @@ describe('a condition that is wrong is refused by its place', () => {
     expectGraphQLRefusal(await ask({ nothing: { eq: 'x' } }), 400, 'where.nothing');
   });
 
+  it.each([
+    ['where.leadScore.contains', 'where: {leadScore: {contains: "x"}}'],
+    ['where.and[1].leadScore.gte', 'where: {and: [{}, {leadScore: {gte: "many"}}]}'],
+    ['where.masterStatus.gte', 'where: {masterStatus: {gte: lead}}'],
+    ['where.nothing', 'where: {nothing: {eq: "x"}}'],
+    ['minScore', 'filter: {minScore: "many"}'],
+    ['orderBy[1].phone', 'orderBy: [{lastName: asc}, {phone: asc}]'],
+    ['first', 'first: "many"'],
+  ])('%s: %s, in the document, also below a record', async (field, args) => {
+    expectGraphQLRefusal(await acme.owner.gql(`{ contacts(${args}) { totalCount } }`), 400, field);
+    expectGraphQLRefusal(await acme.owner.gql(`{ companies { nodes { contacts(${args}) { totalCount } } } }`), 400, field);
+  });
+
   it('of the JSON of filters too', async () => {
     const refused = async (filters: object, place: string) => {
       const reply = await acme.owner.get(`/contacts?filters=${encodeURIComponent(JSON.stringify(filters))}`);

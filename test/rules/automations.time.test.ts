@@ -117,6 +117,21 @@ describe('a feed that is read late', () => {
     expect((await automations.runs(id)).map(({ contactId }) => contactId)).toEqual([kept]);
     dataOf(await automations.key.del(`/automations/${id}`));
   });
+
+  it('ends the wait of a run that has moved to the contact who is kept, by what happened to the one who was merged', async () => {
+    const elsewhere = { city: 'Bergen' };
+    const [kept, other, twin] = [await automations.contact(elsewhere), await automations.contact(elsewhere), await automations.contact()];
+    const wait = aNode('reply', 'wait', { event: 'contact.updated', conditions: { city: 'Oslo' } }, 'call');
+    const [run] = await automations.enroll(await automations.make([wait, ...graph()]), twin);
+    await automations.until(run!, 'waiting');
+    await whileUnread(acme, 'automations', async () => {
+      dataOf(await automations.key.patch(`/contacts/${twin}`, { city: 'Oslo' }));
+      dataOf(await automations.key.post('/contacts/merge', { primaryId: other, secondaryId: twin }));
+      dataOf(await automations.key.post('/contacts/merge', { primaryId: kept, secondaryId: other }));
+    });
+    expect(await automations.until(run!, 'success')).toMatchObject({ contactId: kept });
+    expect(await automations.tasks(kept)).toEqual(['call']);
+  });
 });
 
 describe('a wait', () => {

@@ -217,6 +217,11 @@ describe('what refers to a custom field', () => {
     await list('By cf', { cf: { [fieldKey]: 'a' } });
     await list('Of deals', { field: path }, 'deal');
     await list('Another key', { field: `${path}2` });
+    const asked = { field: path, op: 'eq', value: 'a' };
+    await list("By the deal's contact", { or: [{ field: 'contact', op: 'is', value: { not: asked } }] }, 'deal');
+    await list("By the company's contacts", { field: 'company', op: 'is', value: { field: 'contacts', op: 'some', value: asked } }, 'deal');
+    await list('Of the company', { field: 'companyRecord', op: 'is', value: asked });
+    await list('A word', { field: 'lastName', op: 'eq', value: path });
     const template = { channel: 'email', body: '' };
     for (const [name, entity] of [
       ['Greeting', 'contact'],
@@ -237,13 +242,13 @@ describe('what refers to a custom field', () => {
     const { id, fieldKey } = await field();
     await referrers(fieldKey);
     const { body } = await remove(id);
-    expect(body.impact).toMatchObject({ valueCount: 0, dependencyCount: 6 });
+    expect(body.impact).toMatchObject({ valueCount: 0, dependencyCount: 8 });
     const named = body.impact.dependencies.map((d: Loose) => `${d.type} ${d.name}`);
-    const all = ['automation Nurture', 'form Sign up', 'smart_list By cf', 'smart_list By filter', 'template Greeting', 'workflow Welcome'];
-    expect(named).toEqual(all);
-    expectRefusal(await remove(id, { confirmImpact: true, expectedValueCount: 0, expectedDependencyCount: 5 }), 409);
-    const reply = dataOf(await remove(id, { confirmImpact: true, expectedValueCount: 0, expectedDependencyCount: 6 }));
-    expect(reply).toMatchObject({ cleanupJobId: null, valuesQueuedForCleanup: 0, dependencySummary: { dependencyCount: 6 } });
+    const lists = ['By cf', 'By filter', "By the company's contacts", "By the deal's contact"].map((name) => `smart_list ${name}`);
+    expect(named).toEqual(['automation Nurture', 'form Sign up', ...lists, 'template Greeting', 'workflow Welcome']);
+    expectRefusal(await remove(id, { confirmImpact: true, expectedValueCount: 0, expectedDependencyCount: 6 }), 409);
+    const reply = dataOf(await remove(id, { confirmImpact: true, expectedValueCount: 0, expectedDependencyCount: 8 }));
+    expect(reply).toMatchObject({ cleanupJobId: null, valuesQueuedForCleanup: 0, dependencySummary: { dependencyCount: 8 } });
   });
 });
 

@@ -19,39 +19,42 @@ const moments = beyond.map((day) => `${day}T00:00:00Z`);
 
 const isDate = (name: string) => /(date|At|Until|From|To|After|Before)$/i.test(name) && !/^assigned/.test(name);
 
-const writing = contract().rows.flatMap((mounted) => {
-  const input = mounted.field?.args.find((arg) => arg.name === 'input');
+const writing = contract().endpoints.flatMap((bound) => {
+  const input = bound.field?.args.find((arg) => arg.name === 'input');
   const places = input ? placesOf(getNamedType(input.type) as GraphQLInputObjectType) : [];
   const dates = places.filter(
     ({ path, type }) => path.length === 1 && isDate(path[0]!) && /^(String|LocalDate|DateTimeISO)/.test(String(type)),
   );
-  return dates.length > 0 ? [[mounted.address, mounted.row, dates.map(({ path }) => path[0]!)] as const] : [];
+  return dates.length > 0 ? [[bound.address, bound.endpoint, dates.map(({ path }) => path[0]!)] as const] : [];
 });
 
-it.each(writing)('%s names the date that is out of range', async (address, row, names) => {
+it.each(writing)('%s names the date that is out of range', async (address, endpoint, names) => {
   const sample = await sampleOf(address, acme);
   await expectNothingWritten(api, async () => {
     for (const name of names) {
       for (const value of [...beyond, ...moments]) {
-        const reply = await (sample.as ?? acme.owner).send(row.method, pathOf(row.path, sample), { ...sample.body, [name]: value });
+        const reply = await (sample.as ?? acme.owner).send(endpoint.method, pathOf(endpoint.path, sample), {
+          ...sample.body,
+          [name]: value,
+        });
         expectRefusal(reply, 400, name);
       }
     }
   });
 });
 
-const listing = contract().rows.flatMap(({ row, sources, address }) => {
+const listing = contract().endpoints.flatMap(({ endpoint, sources, address }) => {
   const dates = [...sources.keys()].filter((name) => isDate(name) && !/^(?:after|before)$/.test(name));
-  return row.list && !row.path.includes('{') && dates.length > 0 ? [[address, row, dates] as const] : [];
+  return endpoint.list && !endpoint.path.includes('{') && dates.length > 0 ? [[address, endpoint, dates] as const] : [];
 });
 
-it.each(listing)('%s names the bound that is out of range', async (_address, row, names) => {
+it.each(listing)('%s names the bound that is out of range', async (_address, endpoint, names) => {
   for (const name of names) {
     for (const value of [...beyond, ...moments]) {
-      expectRefusal(await acme.owner.get(`${row.path}?${name}=${encodeURIComponent(value)}`), 400, name);
+      expectRefusal(await acme.owner.get(`${endpoint.path}?${name}=${encodeURIComponent(value)}`), 400, name);
     }
     for (const value of ['0001-01-01', '9999-12-31', '9999-12-31T23:59:59.999Z']) {
-      expect((await acme.owner.get(`${row.path}?${name}=${value}`)).status).toBe(200);
+      expect((await acme.owner.get(`${endpoint.path}?${name}=${value}`)).status).toBe(200);
     }
   }
 });

@@ -4,8 +4,9 @@ import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { ladder } from '../../src/modules/webhooks/webhook.due.js';
 import { newSecret, signingSecretOf } from '../../src/modules/webhooks/webhook.queue.js';
+import { settleAttempt } from '../../src/modules/webhooks/webhook.settle.js';
 import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
-import { type Account, day, type Loose, minute, onPostgres, second, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, type Loose, minute, onPostgres, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 
@@ -197,5 +198,38 @@ describe('a worker that lost its lease', () => {
     await queued(api, acme, { url: receiver.url });
     await receiver.until(3);
     expect(await kept(api, id)).toEqual(delivery);
+  });
+});
+
+describe('attempts of one webhook that end together', () => {
+  const figures = async (outcomes: boolean[], before: object = {}): Promise<Loose> => {
+    const { prisma } = api.app.database;
+    const { id: webhookId } = dataOf(await acme.owner.post('/webhooks/manage', { url: receiver.url, events: ['deal.won'] }));
+    const where = { key: { accountId: acme.id, id: webhookId } };
+    await prisma.webhook.update({ where, data: before });
+    const ctx = await actingFor(api, acme);
+    const settling = outcomes.map(async (delivered, nth) => {
+      const [id, begun] = [api.app.clock.id(), new Date(Date.UTC(2026, 5, 1, 0, 0, nth))];
+      const about = { accountId: acme.id, id, webhookId, sourceId: webhookId, eventId: id, event: 'deal.won', body: '{}', dueAt: begun };
+      const taken = { attempt: 1, leasedUntil: new Date(Date.now() + day), createdAt: begun, updatedAt: begun };
+      await prisma.webhookDelivery.create({ data: { ...about, ...taken } });
+      return { id, attempt: 1, begun, ended: begun, next: null, delivered, status: delivered ? 200 : 500, ms: 1, error: null };
+    });
+    const after = await Promise.all((await Promise.all(settling)).map((given) => settleAttempt(ctx, given)));
+    const { failCount, failingSince, lastFiredAt } = await prisma.webhook.findUniqueOrThrow({ where });
+    expect(after.at(-1)).toEqual({ webhookId, failingSince });
+    return { failCount, since: failingSince?.getUTCSeconds() ?? null, fired: lastFiredAt?.getUTCSeconds() };
+  };
+  const failing = { failCount: 3, failingSince: new Date(Date.UTC(2026, 5, 1, 0, 0, 59)) };
+
+  it('count as if they had ended one after the other', async () => {
+    expect(await figures([true, true])).toEqual({ failCount: 0, since: null, fired: 1 });
+    expect(await figures([false, false])).toEqual({ failCount: 2, since: 0, fired: 1 });
+    expect(await figures([false, true, false, false])).toEqual({ failCount: 2, since: 2, fired: 3 });
+    expect(await figures([false, false], failing)).toEqual({ failCount: 5, since: 59, fired: 1 });
+    expect(await figures([false, true], failing)).toEqual({ failCount: 0, since: null, fired: 1 });
+    expect(await figures([true, false, true])).toEqual({ failCount: 0, since: null, fired: 2 });
+    expect(await figures([true, true, false])).toEqual({ failCount: 1, since: 2, fired: 2 });
+    expect(await figures([true, false, false], failing)).toEqual({ failCount: 2, since: 1, fired: 2 });
   });
 });

@@ -124,13 +124,13 @@ it('every column that a record shows and that changes without a word of it is de
 });
 
 describe('every write of a record is told in its transaction:', () => {
-  const rows = published.rows.filter(({ row }) => row.method !== 'GET' && row.operation);
-  it.each(rows.map((mounted) => [mounted.address, mounted] as const))('%s', async (address, { row, needs }) => {
+  const endpoints = published.endpoints.filter(({ endpoint }) => endpoint.method !== 'GET' && endpoint.operation);
+  it.each(endpoints.map((bound) => [bound.address, bound] as const))('%s', async (address, { endpoint, needs }) => {
     const sample = await sampleOf(address, acme);
     const client = sample.as ?? (needs.public ? api.anybody() : acme.owner);
     // What a sample keeps without the API is not told.
     await untold();
-    const reply = await client.send(row.method, pathOf(row.path, sample), sample.body);
+    const reply = await client.send(endpoint.method, pathOf(endpoint.path, sample), sample.body);
     expect(reply.status).toBeLessThan(400);
     expect(await untold()).toEqual({ untold: [], unwritten: [] });
   });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { App, Context, FeedReader } from '../../src/kernel/context/context.js';
+import type { App, FeedReader } from '../../src/kernel/context/context.js';
 import { sql } from '../../src/kernel/database/sql.js';
-import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
 import { FeedReaders } from '../../src/workers/feedReaders.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, day, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { made, reading as readingOf, tagging } from '../support/readers.js';
 
 let crm: TestServer;
 let account: Account;
@@ -15,32 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => crm.close());
 
-/** Makes a tag of each event, called by its place and name. */
-const tagging = (names: string[], before: (events: readonly FeedEvent[]) => void = () => undefined): FeedReader => ({
-  wanted: () => sql`select unnest(string_to_array(${names.join()}, ','))`,
-  make: async (ctx, events) => {
-    before(events);
-    for (const { id, name } of events) ctx.insert('Tag', { name: `${id} ${name}`, color: '#000000' });
-  },
-});
-
-const made = async (ctx: Context) => {
-  const tags = await ctx.db.tag.findMany({ where: {} });
-  return tags.map(({ name }) => name).sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
-};
-
-/** An account whose feed a reader of this name reads from here on, and as many workers for it. */
+/** The same for the account of this file. */
 async function reading(name: string, reader: FeedReader, workers = 1) {
-  account = await crm.seed.account();
-  const app: App = { ...crm.app, registry: { ...crm.app.registry, readers: new Map([[name, reader]]) } };
-  const [ctx] = await actingForAccounts(app, [account.id]);
-  const running = Array.from({ length: workers }, () => new FeedReaders());
-  for (const each of running) each.start(app);
-  const placed = () => {
-    for (const each of running) each.placed([account.id]);
-  };
-  const stop = () => Promise.all(running.map((each) => each.stop()));
-  return { ctx: ctx!, placed, stop, account };
+  const its = await readingOf(crm, name, reader, workers);
+  account = its.account;
+  return its;
 }
 
 describe('a reader of the feed', () => {
@@ -90,7 +69,7 @@ describe('a reader of the feed', () => {
 describe('a reader that wants nothing of what happens', () => {
   it('is moved past what it does not want, without a transaction of its own', async () => {
     let given = 0;
-    const wanting = { wanted: () => sql`select 'deal.won'`, make: async () => void given++ };
+    const wanting = { wanted: () => sql`select 'deal.won'`, make: async () => ++given };
     const { ctx, placed, stop } = await reading('test.past', wanting);
     await ctx.follow('test.past');
     for (const firstName of ['A', 'B', 'C']) await account.contact({ firstName });

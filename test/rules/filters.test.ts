@@ -162,6 +162,9 @@ describe('a day of a filter', () => {
       [{ field, op: 'lt', value: '2026-12-05' }, 'none'],
       [{ field, op: 'lt', value: '2026-12-06' }, 'full'],
       [{ field, op: 'in', value: ['2026-12-05', '2026-12-09'] }, 'full'],
+      [{ field, op: 'in', value: ['2026-12-05T12:00:00', '2026-12-09'] }, 'full'],
+      [{ field, op: 'in', value: ['2026-12-04T12:00:00Z', '2026-12-05T12:00:00Z', '2026-12-01'] }, 'full'],
+      [{ field, op: 'in', value: ['2026-12-06T12:00:00', '2026-12-09'] }, 'none'],
       [{ field, op: 'neq', value: '2026-12-05' }, 'bare'],
       [{ field, value: '2026-12-05T12:00:00' }, 'full'],
     ] as const) {

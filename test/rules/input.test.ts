@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { pathArguments } from '../../src/kernel/module/routes.js';
-import type { MountedRow } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/table.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
 import { type Bad, badValues, type Place, placesOf } from '../support/badValues.js';
 import {
@@ -26,17 +26,17 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const { rows } = contract();
-const inputOf = ({ field }: MountedRow) => {
+const { endpoints } = contract();
+const inputOf = ({ field }: BoundEndpoint) => {
   const input = field?.args.find((arg) => arg.name === 'input');
   return input && (getNamedType(input.type) as GraphQLInputObjectType);
 };
 
-/** The first row of every input type; of those that refuse nothing `test/contract/anyBody.test.ts` speaks. */
+/** The first endpoint of every input type; of those that refuse nothing `test/contract/anyBody.test.ts` speaks. */
 // What is asked for by GET comes in the query string: `test/contract/availability.test.ts`.
-const refusing = rows.filter(({ row }) => !row.forgiving && row.method !== 'GET');
+const refusing = endpoints.filter(({ endpoint }) => !endpoint.forgiving && endpoint.method !== 'GET');
 const writing = [
-  ...new Map(refusing.flatMap((row) => (inputOf(row) ? [[inputOf(row)!.name, row] as const] : [])).reverse()).entries(),
+  ...new Map(refusing.flatMap((bound) => (inputOf(bound) ? [[inputOf(bound)!.name, bound] as const] : [])).reverse()).entries(),
 ].reverse();
 
 /** The same body with one value in another's place. */
@@ -50,18 +50,18 @@ const blames = (details: Loose[] | undefined, path: string[]) => {
   return Boolean(details?.some(({ field }: { field: string }) => field === name || field.startsWith(`${name}.`)));
 };
 
-const callerOf = ({ needs }: MountedRow, sample: Sample): Client => sample.as ?? (needs.public ? api.anybody() : acme.owner);
+const callerOf = ({ needs }: BoundEndpoint, sample: Sample): Client => sample.as ?? (needs.public ? api.anybody() : acme.owner);
 
-/** The row's operation through GraphQL; the other names that REST takes for a field are not of its schema. */
-function throughGraphQL(mounted: MountedRow, sample: Sample, body: Record<string, unknown>) {
-  const field = mounted.field!;
-  const names = inputOf(mounted)!.getFields();
+/** The endpoint's operation through GraphQL; the other names that REST takes for a field are not of its schema. */
+function throughGraphQL(bound: BoundEndpoint, sample: Sample, body: Record<string, unknown>) {
+  const field = bound.field!;
+  const names = inputOf(bound)!.getFields();
   const input = Object.fromEntries(Object.entries(body).filter(([name]) => name in names));
   const declared = field.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
   const passed = field.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   const selection = isObjectType(getNamedType(field.type)) ? '{ __typename }' : '';
   const document = `mutation (${declared}) { ${field.name}(${passed}) ${selection} }`;
-  return callerOf(mounted, sample).gql(document, { ...pathArguments(mounted.row, sample.params ?? {}), input });
+  return callerOf(bound, sample).gql(document, { ...pathArguments(bound.endpoint, sample.params ?? {}), input });
 }
 
 interface Outcome {
@@ -72,15 +72,15 @@ interface Outcome {
 
 type Door = (body: Record<string, unknown>) => Promise<Outcome>;
 
-function doorsOf(mounted: MountedRow, sample: Sample): Door[] {
-  const { row } = mounted;
-  const plain = (status: number) => (status === row.invalid ? 400 : status);
+function doorsOf(bound: BoundEndpoint, sample: Sample): Door[] {
+  const { endpoint } = bound;
+  const plain = (status: number) => (status === endpoint.invalid ? 400 : status);
   const rest: Door = async (body) => {
-    const reply = await callerOf(mounted, sample).send(row.method, pathOf(row.path, sample), body);
+    const reply = await callerOf(bound, sample).send(endpoint.method, pathOf(endpoint.path, sample), body);
     return { status: plain(reply.status), details: reply.body.details, told: `REST ${reply.text}` };
   };
   const graphql: Door = async (body) => {
-    const { data, errors } = await throughGraphQL(mounted, sample, body);
+    const { data, errors } = await throughGraphQL(bound, sample, body);
     const { status, details } = errors?.[0].extensions ?? {};
     return { status: plain(status), details, told: `GraphQL ${JSON.stringify(errors ?? data)}` };
   };
@@ -114,13 +114,13 @@ function rounds(places: Place[]): { place: Place; bad: Bad }[][] {
 /** What machines fill in: nothing that it says is refused. */
 const trap = '_hp_field';
 
-describe.each(writing)('%s', (_name, mounted) => {
+describe.each(writing)('%s', (_name, bound) => {
   it('refuses every bad value of every field by its name through both doors, and writes nothing', async () => {
-    const sample = await sampleOf(mounted.address, acme);
+    const sample = await sampleOf(bound.address, acme);
     const faults = await expectNothingWritten(api, async () => {
       const all: string[] = [];
-      for (const wrong of rounds(placesOf(inputOf(mounted)!).filter(({ path }) => path[0] !== trap))) {
-        for (const door of doorsOf(mounted, sample)) all.push(...(await unblamed(door, sample.body ?? {}, wrong)));
+      for (const wrong of rounds(placesOf(inputOf(bound)!).filter(({ path }) => path[0] !== trap))) {
+        for (const door of doorsOf(bound, sample)) all.push(...(await unblamed(door, sample.body ?? {}, wrong)));
       }
       return all;
     });
@@ -128,12 +128,12 @@ describe.each(writing)('%s', (_name, mounted) => {
   });
 
   it('answers anything at all with less than 500', async () => {
-    const sample = await sampleOf(mounted.address, acme);
-    const names = Object.keys(inputOf(mounted)!.getFields());
+    const sample = await sampleOf(bound.address, acme);
+    const names = Object.keys(inputOf(bound)!.getFields());
     const member = fc.tuple(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
     const property = fc.asyncProperty(fc.array(member, { maxLength: 4 }), async (members) => {
       const body = { ...sample.body, ...Object.fromEntries(members) };
-      const reply = await callerOf(mounted, sample).send(mounted.row.method, pathOf(mounted.row.path, sample), body);
+      const reply = await callerOf(bound, sample).send(bound.endpoint.method, pathOf(bound.endpoint.path, sample), body);
       expect(reply.status).toBeLessThan(500);
     });
     await fc.assert(property, { numRuns: 25 });

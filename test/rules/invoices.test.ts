@@ -151,3 +151,27 @@ onPostgres(describe)('invoices that many write at once', () => {
     expect(dataOf(await acme.owner.get(`/invoices/${id}`)).status).toBe('void');
   });
 });
+
+describe('invoices', () => {
+  it('are numbered past twenty thousand numbers that were given by hand', async () => {
+    const account = await api.seed.account();
+    const { id } = await account.invoice();
+    const columns = (await api.app.database.execute('select * from invoices where id = $1', [id])).rows[0] as object;
+    const copied = Object.keys(columns).filter((name) => !['id', 'invoice_number'].includes(name));
+    await api.app.database.execute(
+      `insert into invoices (id, invoice_number, ${copied}) select gen_random_uuid(), 'INV-' || lpad(n::text, 6, '0'), ${copied}
+       from invoices, generate_series(2, 20001) n where id = $1`,
+      [id],
+    );
+    expect([(await account.invoice()).invoiceNumber, (await account.invoice()).invoiceNumber]).toEqual(['INV-020002', 'INV-020003']);
+  });
+
+  it('have as many digits as they need beyond six', async () => {
+    const account = await api.seed.account();
+    await account.invoice();
+    await api.app.database.execute('update invoice_counters set last_number = 999998 where account_id = $1', [account.id]);
+    await account.invoice({ invoiceNumber: 'INV-1000000' });
+    const numbers = [(await account.invoice()).invoiceNumber, (await account.invoice()).invoiceNumber];
+    expect(numbers).toEqual(['INV-999999', 'INV-1000001']);
+  });
+});

@@ -36,21 +36,21 @@ function put(body: Body, [name, ...rest]: string[], value: unknown): Body {
   return { ...body, [name!]: index === '0' ? [put({}, inside, value)] : put(inner, rest, value) };
 }
 
-const rows = contract().rows.flatMap((mounted) => {
-  const input = mounted.field?.args.find((arg) => arg.name === 'input');
+const endpoints = contract().endpoints.flatMap((bound) => {
+  const input = bound.field?.args.find((arg) => arg.name === 'input');
   const lists = input ? listsOf(getNamedType(input.type) as GraphQLInputObjectType) : [];
-  return lists.length > 0 ? [[mounted.address, mounted, lists] as const] : [];
+  return lists.length > 0 ? [[bound.address, bound, lists] as const] : [];
 });
 
-describe.each(rows)('%s', (address, { row, needs }, lists) => {
+describe.each(endpoints)('%s', (address, { endpoint, needs }, lists) => {
   it('takes no single value for a list', async () => {
     const sample = await sampleOf(address, acme);
     const caller = sample.as ?? (needs.public ? api.anybody() : acme.owner);
     await expectNothingWritten(api, async () => {
       for (const list of lists) {
         for (const value of ['x', 'a,b', crypto.randomUUID(), '', { a: 1 }, 5, true]) {
-          const reply = await caller.send(row.method, pathOf(row.path, sample), put(sample.body ?? {}, list, value));
-          expectRefusal(reply, row.invalid ?? 400, list.join('.'));
+          const reply = await caller.send(endpoint.method, pathOf(endpoint.path, sample), put(sample.body ?? {}, list, value));
+          expectRefusal(reply, endpoint.invalid ?? 400, list.join('.'));
           expect(reply.body.error).toContain(`${list.join('.')} must be a list`);
         }
       }

@@ -198,19 +198,19 @@ const beside: Record<string, (to: Related, n: number) => Promise<unknown>> = {
     dataOf(await acme.owner.post(`/invoices/${id}/payments`, { amount: 5 }));
   },
 };
-const rows = published.rows.filter(({ row }) => row.method !== 'GET' && row.operation);
+const endpoints = published.endpoints.filter(({ endpoint }) => endpoint.method !== 'GET' && endpoint.operation);
 
 /** A write of one of the server's addresses, or one of those above. */
 const anyWrite = fc.oneof(
-  { weight: 1, arbitrary: fc.constantFrom(...rows.map((mounted) => [mounted.address, mounted] as const)) },
+  { weight: 1, arbitrary: fc.constantFrom(...endpoints.map((bound) => [bound.address, bound] as const)) },
   { weight: 2, arbitrary: fc.tuple(fc.constantFrom(...Object.keys(beside)), fc.nat({ max: 99 })) },
 );
 
-async function doingOf(at: string, write: number | (typeof rows)[number], to: Related): Promise<() => Promise<unknown>> {
+async function doingOf(at: string, write: number | (typeof endpoints)[number], to: Related): Promise<() => Promise<unknown>> {
   if (typeof write === 'number') return () => beside[at]!(to, write);
   const sample = await sampleOf(at, acme);
   const client = sample.as ?? (write.needs.public ? here.seed.anybody() : acme.owner);
-  return () => client.send(write.row.method, pathOf(write.row.path, sample), sample.body);
+  return () => client.send(write.endpoint.method, pathOf(write.endpoint.path, sample), sample.body);
 }
 
 it('every list that can be watched, with any of its fields, is what a fresh query answers after any write', async () => {

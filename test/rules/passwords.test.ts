@@ -66,6 +66,66 @@ describe('a new password', () => {
   });
 });
 
+describe('a reset link', () => {
+  it('lets in whose address it is, also where a stranger registered it and set up a second factor', async () => {
+    const stranger = await api.seed.account();
+    const email = stranger.ownerEmail;
+    const { secret } = dataOf(await stranger.owner.post('/auth/mfa/setup', { password }));
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() });
+    dataOf(await stranger.owner.post('/auth/mfa/enable', { code }));
+    dataOf(await acme.owner.post('/users/invite', { email }));
+    const invite = await tokenMailed(api, email, 'accept-invite');
+    dataOf(await forgot(email));
+    dataOf(await reset(await tokenMailed(api, email, 'reset-password')));
+    const entered = dataOf(await login(email, 'a password by the link'));
+    expect([entered.mfaRequired, entered.user.email]).toEqual([false, email]);
+    const joined = dataOf(await api.anybody().post('/auth/accept-invite', { token: invite, password: 'a password by the link' }));
+    expect([joined.mfaRequired, joined.account.id]).toEqual([false, acme.id]);
+    expectRefusal(await stranger.owner.get('/auth/me'), 401);
+  });
+});
+
+describe('what is under way with the old password while a reset link is used', () => {
+  const link = async (email: string) => {
+    await forgot(email);
+    return tokenMailed(api, email, 'reset-password');
+  };
+
+  it('takes nothing of the reset back: another change', async () => {
+    for (let round = 0; round < 4; round++) {
+      const member = await acme.member();
+      const token = await link(member.email);
+      const change = member.post('/auth/change-password', { currentPassword: password, newPassword: 'the thief has it' });
+      const [changed, done] = await Promise.all([change, reset(token)]);
+      // Either came first; the reset's password is the one that counts, or its token was ended by the change.
+      const [byLink, byThief] = [await login(member.email, 'a password by the link'), await login(member.email, 'the thief has it')];
+      if (done.status === 200) expect([byLink.status, byThief.status]).toEqual([200, 401]);
+      else expect([changed.status, byThief.status, byLink.status]).toEqual([200, 200, 401]);
+    }
+  });
+
+  it('of two changes at once one is made', async () => {
+    const member = await acme.member();
+    const change = (newPassword: string) => member.post('/auth/change-password', { currentPassword: password, newPassword });
+    const replies = await Promise.all([change('the first of two'), change('the second of two')]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+    expectRefusal(replies.find(({ status }) => status === 400)!, 400, 'currentPassword');
+  });
+
+  it('neither turns a second factor off nor begins another', async () => {
+    const member = await acme.member();
+    const { secret } = dataOf(await member.post('/auth/mfa/setup', { password }));
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() });
+    dataOf(await member.post('/auth/mfa/enable', { code }));
+    const { prisma } = api.app.database;
+    await prisma.user.update({ where: { id: member.userId }, data: { emailVerifiedAt: new Date() } });
+    const token = await link(member.email);
+    const [disabled, done] = await Promise.all([member.post('/auth/mfa/disable', { password }), reset(token)]);
+    const { mfaEnabledAt } = await prisma.user.findUniqueOrThrow({ where: { id: member.userId } });
+    expect([done.status, mfaEnabledAt === null]).toEqual([200, disabled.status === 200]);
+  });
+});
+
 describe('PASSWORD_DENYLIST', () => {
   let strict: TestServer;
   let account: Account;

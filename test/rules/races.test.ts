@@ -33,6 +33,55 @@ onPostgres(describe)('what two do at once', () => {
   });
 });
 
+describe('what many say of one new person at once', () => {
+  it('is of one contact, and what they say of others is not held up', async () => {
+    for (let n = 0; n < 3; n++) {
+      const [same, other] = [
+        { email: `same${n}@example.com`, phone: `+1415555012${n}` },
+        (i: number) => ({ email: `other${n}-${i}@example.com` }),
+      ];
+      const said = Array.from({ length: 24 }, (_, i) => acme.owner.post('/contact', i % 2 ? same : other(i)));
+      const replies = await Promise.all(said);
+      expect(statusesOf(replies)).toEqual([...Array(11).fill(200), ...Array(13).fill(201)]);
+      const contacts = new Set(replies.map((reply) => dataOf(reply).id));
+      expect(contacts.size).toBe(13);
+    }
+  });
+
+  it('is of one contact also where a phone number leads to somebody without the e-mail address', async () => {
+    for (let n = 0; n < 20; n++) {
+      const [email, phone] = [`none${n}@example.com`, `+1415555${4000 + n}`];
+      await acme.contact({ phone });
+      const replies = await Promise.all([acme.owner.post('/contact', { email, phone }), acme.owner.post('/contact', { email })]);
+      for (const { status } of replies) expect([200, 201]).toContain(status);
+      expect(dataOf(await acme.owner.get(`/contacts?search=${email}`)).meta.total).toBe(1);
+    }
+  });
+
+  it('is not of a contact who moves away from the address meanwhile, whose new address stays', async () => {
+    for (let n = 0; n < 20; n++) {
+      const [email, other] = [`from${n}@example.com`, `to${n}@example.com`];
+      const { id } = await acme.contact({ email });
+      const upsert = () => acme.owner.post('/contact', { email, jobTitle: 'Upserted', ...(n % 2 && { tags: ['upserted'] }) });
+      const replies = await Promise.all([upsert(), acme.owner.patch(`/contacts/${id}`, { email: other }), upsert()]);
+      for (const { status } of replies) expect([200, 201]).toContain(status);
+      expect(dataOf(await acme.owner.get(`/contacts/${id}`)).email).toBe(other);
+    }
+  });
+
+  it('by a form is one contact of all submissions, with the tags of the form and the points of one form', async () => {
+    const fields = [{ key: 'email', label: 'E-mail', type: 'email', required: true }];
+    const form = dataOf(await acme.owner.post('/forms', { name: 'Contact us', fields, settings: { tags: ['from a form'] } }));
+    const submit = () => api.anybody().post(`/forms/${form.id}/submit`, { data: { email: 'one@example.com' } });
+    const filled = (await Promise.all(Array.from({ length: 8 }, submit))).map((reply) => dataOf(reply));
+    expect(new Set(filled.map(({ contactId }) => contactId)).size).toBe(1);
+    expect(new Set(filled.map(({ id }) => id)).size).toBe(8);
+    const contact = dataOf(await acme.owner.get(`/contacts/${filled[0].contactId}`));
+    expect(contact).toMatchObject({ email: 'one@example.com', leadScore: 5, tags: [{ name: 'from a form' }] });
+    expect(contact.lastActivityAt).not.toBeNull();
+  });
+});
+
 describe('a cell that names a member of every object', () => {
   it('is an ordinary wrong value, and its import ends', async () => {
     const rows = [{ firstName: 'Ada', doNotContact: 'constructor' }];

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
+import { freeNumber } from '../contract/samples.talk.js';
+import { aFlow, publish, simulatorOf } from '../support/callFlows.js';
 import { Client, dataOf, type Loose, type Raw, type Reply, second, server, type TestServer } from '../support/index.js';
 import { tokenMailed } from '../support/mail.js';
 
@@ -183,6 +185,26 @@ describe('secrets', () => {
     const bodies = heard.map((reply) => reply.slice(reply.indexOf('\n')));
     const headers = heard.map((reply) => reply.slice(0, reply.indexOf('\n')).replace(/"set-cookie":\[[^\]]*\]/, ''));
     expect(sessions.filter((token) => token && [...bodies, ...headers].some((text) => text.includes(token)))).toEqual([]);
+  });
+});
+
+describe('the credentials of a vendor', () => {
+  it('are neither in the log nor in an answer where it cannot be reached', async () => {
+    const own = await server();
+    own.app.log.level = 'trace';
+    const account = await own.seed.account();
+    const { accountSid, authToken } = await simulatorOf(own).config();
+    const phoneNumber = await freeNumber(account);
+    const flow = await aFlow(account, { phoneNumber });
+    dataOf(await publish(account, flow));
+    simulatorOf(own).close();
+    const wiring = dataOf(await account.owner.get(`/call-flows/${flow.id}/wiring`));
+    expect(wiring.error).toMatch(/^Twilio (could not be reached|did not answer) \(ECONN[A-Z]+\)$/);
+    dataOf(await account.owner.post(`/call-flows/${flow.id}/unpublish`));
+    const logged = own.logs.join('');
+    expect(logged).toContain('a number was not given back');
+    for (const secret of [authToken, Buffer.from(`${accountSid}:${authToken}`).toString('base64')]) expect(logged).not.toContain(secret);
+    await own.close();
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
-import { settle } from '../../src/modules/messages/message.due.js';
+import { messageToSend, settle } from '../../src/modules/messages/message.due.js';
 import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -70,7 +70,8 @@ describe('a run ends', () => {
     const [{ id }] = (await sequences.mails(ending)) as [Loose];
     const dueAt = new Date(api.clock.now().getTime() + day);
     await api.app.database.prisma.message.updateMany({ where: { accountId: acme.id, id }, data: { status: 'queued', dueAt, attempt: 7 } });
-    await settle(await acting(), { id, attempt: 7 }, { kind: 'failed', error: 'refused' });
+    const ctx = await acting();
+    await settle(ctx, (await messageToSend(ctx, id, 7))!, { kind: 'failed', error: 'refused' });
     expect(await sequences.run(ending)).toMatchObject(ended('failed', 'bounced'));
     expect(await sequences.run(lasting)).toMatchObject({ status: 'active' });
   });

@@ -60,6 +60,26 @@ describe('a run', () => {
 });
 
 describe('the mails of a run', () => {
+  it('name whoever enrolled the contact', async () => {
+    const { id: contact } = await sequences.reader();
+    const id = await sequences.make([aStep(0, { subject: 'From {{user.name}}', body: 'Yours, {{user.name}}' })]);
+    dataOf(await acme.owner.post(`/emails/sequences/${id}/enroll`, { contactIds: [contact] }));
+    const { rows } = await api.app.database.execute('select name from memberships where user_id = $1', [acme.ownerId]);
+    const [{ name }] = rows as [{ name: string }];
+    const { message } = api.app.database.prisma;
+    const mail = await eventually(() => message.findFirst({ where: { accountId: acme.id, contactId: contact } }));
+    expect([name.length > 0, mail]).toMatchObject([true, { subject: `From ${name}`, body: `Yours, ${name}` }]);
+  });
+
+  it('end it where one becomes larger than 500 KB by the values of its merge fields', async () => {
+    const body = '{{contact.customFields.note}}'.repeat(10);
+    const { id: contact } = await sequences.reader({ customFields: { note: 'x'.repeat(60_000) } });
+    const id = await sequences.begin([aStep(0), aStep(0, { body }), aStep(0)], contact);
+    await eventually(async () => (await sequences.run(id)).endedAt);
+    expect(await sequences.run(id)).toMatchObject({ status: 'failed', endReason: 'too_large', currentStep: 1, dueAt: null });
+    expect(await sequences.mails(id)).toHaveLength(1);
+  });
+
   it('say the values of its contact and workspace, escaped in HTML, and never again what they say', async () => {
     const html = '<p>{{contact.firstName}} of {{workspace.name}}: {{contact.customFields.tier}}{{contact.nothing}}</p>';
     const template = { name: 'Welcome', channel: 'email', subject: 'For {{contact.firstName}}', body: 'Dear {{contact.firstName}}' };

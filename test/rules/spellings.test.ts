@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, basePath, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, basePath, dataOf, expectRefusal, type Loose, type Reply, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -38,6 +38,9 @@ describe('a parameter that is written name[]', () => {
       'tags[]=red,blue',
       'tags=red&tags[]=blue',
       'tags%5B%5D=red&tags%5B%5D=blue',
+      'tags[0]=red&tags[1]=blue',
+      'tags%5B1%5D=red&tags%5B0%5D=blue&tags[7]=',
+      'tags[0]=red&tags=blue',
     ]) {
       expect([query, await names(query)]).toEqual([query, ['Bea', 'Cleo']]);
     }
@@ -45,6 +48,51 @@ describe('a parameter that is written name[]', () => {
     expect(dataOf(await acme.owner.get('/contacts?per_page[]=1')).data).toHaveLength(1);
     expectRefusal(await acme.owner.get('/contacts?search[]=a&search[]=b'), 400, 'search');
     expect(await names('cf[a]=1&tags[]=red')).toEqual([]);
+  });
+
+  it('and name[0] is an item of a list, with the commas that it has; in lists and in files', async () => {
+    await acme.contact({ firstName: 'Dora', tags: ['Lyon, Paris'], email: 'dora@example.com' });
+    const firstNames = (reply: Reply) => dataOf(reply).data.map((c: Loose) => c.firstName);
+    expect(firstNames(await acme.owner.get('/contacts?tags[0]=Lyon,%20Paris'))).toEqual(['Dora']);
+    const [one] = dataOf(await acme.owner.get('/contacts?include[0]=company&search=dora')).data;
+    expect(one).toHaveProperty('companyRecord', null);
+    const pipeline = await acme.pipeline();
+    await acme.deal({ pipeline });
+    expect(dataOf(await acme.owner.get('/deals?include[0]=contact')).data[0]).toHaveProperty('contact');
+    const { text } = await acme.owner.get('/contacts/export?tags[0]=Lyon,%20Paris');
+    expect([text.trim().split('\r\n').length, text.includes('dora@example.com')]).toEqual([2, true]);
+  });
+
+  it('but a parameter that is one value takes neither a number nor a key, and a list no key: 400, named as it was written', async () => {
+    for (const path of ['/contacts', '/contacts/export']) {
+      for (const name of ['smart_view[x]', 'sort[x]', 'company[0]', 'tags[x]', 'cf[a][b]', 'search[', 'include[x][y]']) {
+        if (name.startsWith('include') && path !== '/contacts') continue;
+        expectRefusal(await acme.owner.get(`${path}?${name}=a`), 400, name);
+      }
+    }
+    expectRefusal(await acme.owner.get('/contacts?page[x]=1'), 400, 'page[x]');
+    expect((await acme.owner.get('/contacts?unknown[x]=1&unknown[0]=1')).status).toBe(200);
+  });
+
+  it('and the JSON of an object stands beside its members', async () => {
+    await acme.contact({ firstName: 'Eve', customFields: { tier: 'gold', seats: 'two' } });
+    const total = async (query: string) => dataOf(await acme.owner.get(`/contacts?${query}`)).meta.total;
+    const tier = encodeURIComponent('{"tier":"gold"}');
+    expect([await total(`cf=${tier}&cf[seats]=two`), await total(`cf=${tier}&cf[seats]=ten`), await total('cf[tier]=gold')]).toEqual([
+      1, 0, 1,
+    ]);
+  });
+});
+
+describe('a plus in a query string', () => {
+  it('may be left as it is where a word of the parameter has one', async () => {
+    const { id } = await acme.company({ name: 'Huge', size: '1001+' });
+    await acme.company({ name: 'Small', size: '1-10' });
+    for (const size of ['1001+', '1001%2B', '%201001%2B%20']) {
+      expect([size, dataOf(await acme.owner.get(`/companies?size=${size}`)).data.map((c: Loose) => c.id)]).toEqual([size, [id]]);
+    }
+    for (const size of ['1001', '1001++', '1-10+1']) expectRefusal(await acme.owner.get(`/companies?size=${size}`), 400, 'size');
+    expect(dataOf(await acme.owner.get('/companies?size=1-10+')).data).toHaveLength(1);
   });
 });
 
@@ -118,6 +166,35 @@ describe('a phone number in a search', () => {
     for (const term of ['0171 1234567', '0043 170', '999999']) {
       expect(dataOf(await owner.get(`/contacts?search=${encodeURIComponent(term)}`)).meta.total).toBe(0);
     }
+  });
+});
+
+describe('a search for what looks like a phone number', () => {
+  const found = async (term: string, list = 'contacts') =>
+    dataOf(await acme.owner.get(`/${list}?search=${encodeURIComponent(term)}`)).data.map((c: Loose) => c.lastName ?? c.contactId);
+
+  it('finds names and addresses that are written so, and phone numbers by their digits', async () => {
+    const gym = await acme.contact({ lastName: '24-7 Fitness' });
+    await acme.contact({ lastName: 'Wei', email: '123.456@qq.com' });
+    await acme.contact({ lastName: 'Caller', phone: '+12025550247' });
+    await acme.contact({ lastName: '(3+4) 5' });
+    for (const [term, names] of [
+      ['24-7', ['Caller', '24-7 Fitness']],
+      ['24-7 f', ['24-7 Fitness']],
+      ['123.456', ['Wei']],
+      ['123.45', ['Wei']],
+      ['(3+4) 5', ['(3+4) 5']],
+      ['202-555-0247', ['Caller']],
+      ['+1 (202) 555', ['Caller']],
+      ['24.7', ['Caller']],
+    ] as const) {
+      expect([term, await found(term)]).toEqual([term, names]);
+    }
+    dataOf(await acme.owner.post('/invoices', { contactId: gym.id, items: [{ description: 'a', quantity: 1, unitPrice: 1 }] }));
+    expect(await found('24-7', 'invoices')).toEqual([gym.id]);
+    const document = '{ contacts(filter: { search: "24-7" }) { totalCount } contactAggregate(filter: { search: "24-7" }) { count } }';
+    const { data } = await acme.owner.gql(document);
+    expect([data.contacts.totalCount, data.contactAggregate[0].count]).toEqual([2, 2]);
   });
 });
 

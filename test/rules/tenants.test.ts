@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type GraphQLField, type GraphQLInputObjectType, getNamedType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { pathArguments } from '../../src/kernel/module/routes.js';
-import type { MountedRow } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/table.js';
 import { references } from '../contract/references.js';
 import { pathOf, type Sample, sampleOf } from '../contract/samples.js';
 import { placesOf } from '../support/badValues.js';
@@ -18,12 +18,12 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const { rows } = contract();
+const { endpoints } = contract();
 const same = { 'x-request-id': 'the-same' };
 const idArgs = (field: GraphQLField<unknown, unknown>) =>
   field.args.filter((arg) => getNamedType(arg.type).name === 'ID' && arg.name !== 'after');
-const callerOf = ({ needs }: MountedRow, sample: Sample) => sample.as ?? (needs.public ? api.anybody() : home.owner);
-const byAddress = (wanted: MountedRow[]) => wanted.map((mounted) => [mounted.address, mounted] as const);
+const callerOf = ({ needs }: BoundEndpoint, sample: Sample) => sample.as ?? (needs.public ? api.anybody() : home.owner);
+const byAddress = (wanted: BoundEndpoint[]) => wanted.map((bound) => [bound.address, bound] as const);
 
 /** The body without the other names that REST takes for a field: they are not of the schema. */
 function inputFor(field: GraphQLField<unknown, unknown>, { body = {} }: Sample) {
@@ -32,39 +32,41 @@ function inputFor(field: GraphQLField<unknown, unknown>, { body = {} }: Sample) 
   return Object.fromEntries(Object.entries(body).filter(([name]) => name in names));
 }
 
-/** The row's operation through GraphQL, with the path's parameters and the body as its variables. */
-function throughGraphQL(mounted: MountedRow, sample: Sample, params: Record<string, string>) {
-  const { field, row } = mounted;
+/** The endpoint's operation through GraphQL, with the path's parameters and the body as its variables. */
+function throughGraphQL(bound: BoundEndpoint, sample: Sample, params: Record<string, string>) {
+  const { field, endpoint } = bound;
   const declared = field!.args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
   const passed = field!.args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   const selection = isObjectType(getNamedType(field!.type)) ? '{ __typename }' : '';
-  const kind = row.method === 'GET' ? 'query' : 'mutation';
-  const document = `${kind} (${declared}) { ${row.operation}(${passed}) ${selection} }`;
-  return callerOf(mounted, sample).gql(document, { ...params, input: inputFor(field!, sample) }, same);
+  const kind = endpoint.method === 'GET' ? 'query' : 'mutation';
+  const document = `${kind} (${declared}) { ${endpoint.operation}(${passed}) ${selection} }`;
+  return callerOf(bound, sample).gql(document, { ...params, input: inputFor(field!, sample) }, same);
 }
 
 // What is public is everybody's by its id.
-const withIds = rows.filter(({ field, row, needs }) => row.operation && !row.list && !needs.public && idArgs(field!).length > 0);
+const withIds = endpoints.filter(
+  ({ field, endpoint, needs }) => endpoint.operation && !endpoint.list && !needs.public && idArgs(field!).length > 0,
+);
 
-describe.each(byAddress(withIds))('the operation of %s', (_address, mounted) => {
+describe.each(byAddress(withIds))('the operation of %s', (_address, bound) => {
   it('answers a record of another account through GraphQL like one that does not exist', async () => {
-    const [own, foreign] = [await sampleOf(mounted.address, home), await sampleOf(mounted.address, abroad)];
+    const [own, foreign] = [await sampleOf(bound.address, home), await sampleOf(bound.address, abroad)];
     await expectNothingWritten(api, async () => {
-      for (const { name } of idArgs(mounted.field!)) {
-        const params = pathArguments(mounted.row, own.params!);
-        const ask = (value: string) => throughGraphQL(mounted, own, { ...params, [name]: value });
-        const [theirs, nobodys] = [await ask(pathArguments(mounted.row, foreign.params!)[name]!), await ask(crypto.randomUUID())];
+      for (const { name } of idArgs(bound.field!)) {
+        const params = pathArguments(bound.endpoint, own.params!);
+        const ask = (value: string) => throughGraphQL(bound, own, { ...params, [name]: value });
+        const [theirs, nobodys] = [await ask(pathArguments(bound.endpoint, foreign.params!)[name]!), await ask(crypto.randomUUID())];
         expect(theirs.errors?.map((error) => error.extensions.code)).toEqual([expect.stringMatching(/^(line_)?not_found$/)]);
         expect({ data: theirs.data, errors: theirs.errors }).toEqual({ data: nobodys.data, errors: nobodys.errors });
       }
     });
-    expect((await throughGraphQL(mounted, own, pathArguments(mounted.row, own.params!))).errors).toBeUndefined();
+    expect((await throughGraphQL(bound, own, pathArguments(bound.endpoint, own.params!))).errors).toBeUndefined();
   });
 });
 
 /** The ids that a body may refer to by. */
-const referencesOf = (mounted: MountedRow) => {
-  const input = mounted.field?.args.find((arg) => arg.name === 'input');
+const referencesOf = (bound: BoundEndpoint) => {
+  const input = bound.field?.args.find((arg) => arg.name === 'input');
   const places = input ? placesOf(getNamedType(input.type) as never) : [];
   const inOne = places.filter(({ type, path }) => getNamedType(type).name === 'ID' && path.length === 1);
   // Of many records that each stand for themselves, a foreign one fails alone: bulk.contacts.test.ts says how.
@@ -72,7 +74,7 @@ const referencesOf = (mounted: MountedRow) => {
 };
 /** Where a foreign record is one of many, and told of in the answer alone: emails.bulk.test.ts says how. */
 const told = ['POST /email/send-bulk'];
-const referring = rows.filter((mounted) => referencesOf(mounted).length > 0 && !told.includes(mounted.address));
+const referring = endpoints.filter((bound) => referencesOf(bound).length > 0 && !told.includes(bound.address));
 
 /** Which account to enter is no reference of one account to another's records. */
 const elsewhere = new Set(['accountId']);
@@ -85,19 +87,20 @@ function asking(query = '', name: string, id: string): string {
   return String(asked);
 }
 
-describe.each(byAddress(referring))('the body of %s', (_address, mounted) => {
+describe.each(byAddress(referring))('the body of %s', (_address, bound) => {
   it('refers to a record of another account as to one that does not exist', async () => {
-    const { row } = mounted;
-    for (const { path, type } of referencesOf(mounted).filter((place) => !elsewhere.has(place.path[0]!))) {
+    const { endpoint } = bound;
+    for (const { path, type } of referencesOf(bound).filter((place) => !elsewhere.has(place.path[0]!))) {
       const name = path[0]!;
       const idOf = references[name];
-      if (!idOf) throw new Error(`test/contract/references.ts does not know what ${name} of ${mounted.address} refers to`);
-      const own = await sampleOf(mounted.address, home);
+      if (!idOf) throw new Error(`test/contract/references.ts does not know what ${name} of ${bound.address} refers to`);
+      const own = await sampleOf(bound.address, home);
       const theirs = await idOf(abroad);
       const send = (id: string) => {
         const value = String(type).startsWith('[') ? [id] : id;
-        if (row.method === 'GET') return callerOf(mounted, own).get(pathOf(row.path, { ...own, query: asking(own.query, name, id) }), same);
-        return callerOf(mounted, own).send(row.method, pathOf(row.path, own), { ...own.body, [name]: value }, same);
+        if (endpoint.method === 'GET')
+          return callerOf(bound, own).get(pathOf(endpoint.path, { ...own, query: asking(own.query, name, id) }), same);
+        return callerOf(bound, own).send(endpoint.method, pathOf(endpoint.path, own), { ...own.body, [name]: value }, same);
       };
       await expectNothingWritten(api, async () => {
         const [foreign, nobodys] = [await send(theirs), await send(crypto.randomUUID())];

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Account,
   dataOf,
+  day,
   expectNothingWritten,
   expectRefusal,
   type Loose,
@@ -131,6 +132,32 @@ describe('a run', () => {
   });
 });
 
+describe('a run that began a month ago', () => {
+  it('can be retried, and ends with its workflow', async () => {
+    const steps = [{ delayDays: 1, subject: 'S', body: 'B' }];
+    const { id: sequenceId } = dataOf(await acme.owner.post('/emails/sequences', { name: 'S', steps, isActive: false }));
+    const workflow = await active({ trigger: named('Old'), actions: [{ type: 'enroll_sequence', config: { sequenceId } }] });
+    await acme.contact({ lastName: 'Old', email: 'old@example.com' });
+    const [run] = await ended(workflow);
+    const key = await acme.key();
+    const path = `/workflows/${workflow.id}/runs/${run!.id}`;
+    const now = () => key.get(path).then(dataOf);
+    api.clock.advance(30 * day);
+    dataOf(await key.post(`${path}/retry`, {}));
+    const again = (await eventually(async () => ((await now()).status === 'failed' ? now() : null))) as Loose;
+    expect(again.durationMs).toBeGreaterThan(30 * day);
+    // One that is put off to later.
+    await api.app.database.execute(
+      `update workflow_runs set status = 'running', due_at = now() + interval '100 days', completed_at = null where id = '${run!.id}'`,
+    );
+    expect(dataOf(await key.del(`/workflows/${workflow.id}`))).toEqual({ id: workflow.id, deleted: true });
+    const { rows } = await api.app.database.execute(`select error, duration_ms::float8 as ms from workflow_runs where id = '${run!.id}'`);
+    expect(rows).toMatchObject([{ error: 'workflow_deleted' }]);
+    expect((rows[0] as Loose).ms).toBeGreaterThan(30 * day);
+    api.clock.reset();
+  });
+});
+
 describe('a fault of ours', () => {
   it('has an action tried three times; the run says what is next and when, and ends with its workflow', async () => {
     const execute = (text: string) => api.app.database.execute(text);
@@ -205,6 +232,25 @@ describe('a workflow', () => {
     dataOf(await acme.owner.post(`/workflows/${workflow.id}/deactivate`, {}));
     dataOf(await acme.owner.del(`/emails/templates/${id}`));
     expectRefusal(await acme.owner.post(`/workflows/${workflow.id}/activate`, {}), 400, 'actions.0.config.templateId');
+  });
+});
+
+describe('an action whose text becomes larger than it may be by its merge fields', () => {
+  const much = '{{contact.customFields.note}}'.repeat(20);
+  it.each([
+    ['an e-mail', { type: 'send_email', config: { subject: 'S', body: much } }, 'body must be at most 500 KB'],
+    [
+      'a payload',
+      { type: 'send_webhook', config: { url: 'https://example.com/', payload: { a: [much] } } },
+      'payload must be at most 1024 KB',
+    ],
+    ['a value', { type: 'update_field', config: { field: 'city', value: much } }, 'value must be at most 500 KB'],
+  ])('fails at once, with the reason: %s', async (what, action, reason) => {
+    const workflow = await active({ trigger: named(what), actions: [action] });
+    const email = `${what.replace(' ', '.')}@example.com`;
+    await acme.contact({ lastName: what, email, customFields: { note: 'x'.repeat(60_000) } });
+    const [run] = await ended(workflow);
+    expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining(`invalid_request: ${reason}`) });
   });
 });
 

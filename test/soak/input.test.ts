@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { type GraphQLInputObjectType, getNamedType } from 'graphql';
 import { contract } from '../../src/app.js';
-import type { MountedRow } from '../../src/rest/table.js';
+import type { BoundEndpoint } from '../../src/rest/table.js';
 import { type Sample, sampleOf } from '../contract/samples.js';
 import { badValues, placesOf } from '../support/badValues.js';
 import { type Account, basePath, type Client, server, type TestServer } from '../support/index.js';
@@ -10,8 +10,8 @@ import { type Account, basePath, type Client, server, type TestServer } from '..
 /** SOAK_INPUTS: random requests in all; SOAK_SEED: the seed of an earlier run. */
 const { SOAK_INPUTS = '20000', SOAK_SEED = String(Date.now() & 0x7fffffff) } = process.env;
 const [inputs, seed] = [Number(SOAK_INPUTS), Number(SOAK_SEED)];
-const { rows } = contract();
-const each = Math.ceil(inputs / rows.length);
+const { endpoints } = contract();
+const each = Math.ceil(inputs / endpoints.length);
 
 jest.setTimeout(120_000 + inputs * 100);
 
@@ -19,14 +19,14 @@ let api: TestServer;
 let acme: Account;
 let key: Client;
 beforeAll(async () => {
-  console.log(`SOAK_SEED=${seed}: ${rows.length} rows, ${each} requests each`);
+  console.log(`SOAK_SEED=${seed}: ${endpoints.length} endpoints, ${each} requests each`);
   api = await server();
   acme = await api.seed.account();
   key = await acme.key();
 });
 afterAll(() => api.close());
 
-const inputOf = ({ field }: MountedRow) => {
+const inputOf = ({ field }: BoundEndpoint) => {
   const input = field?.args.find((arg) => arg.name === 'input');
   return input && (getNamedType(input.type) as GraphQLInputObjectType);
 };
@@ -65,9 +65,9 @@ const anything = fc.oneof(
   fc.constantFrom(2 ** 31, -(2 ** 53), 1e308, -0),
 );
 
-/** A body about the row's input: members that it has with values that it must refuse or anything at all, and others. */
-function bodies(mounted: MountedRow) {
-  const input = inputOf(mounted);
+/** A body about the endpoint's input: members that it has with values that it must refuse or anything at all, and others. */
+function bodies(bound: BoundEndpoint) {
+  const input = inputOf(bound);
   if (!input) return fc.option(fc.dictionary(word, anything, { maxKeys: 3 }), { nil: undefined });
   const bad = placesOf(input).filter(({ path }) => path.length === 1);
   const value = (name: string) => {
@@ -79,12 +79,12 @@ function bodies(mounted: MountedRow) {
   return fc.array(member, { maxLength: 5 }).map((members) => Object.fromEntries(members.filter(([name]) => name !== '__proto__')));
 }
 
-function requests(mounted: MountedRow) {
-  const names = [...mounted.sources.keys()];
+function requests(bound: BoundEndpoint) {
+  const names = [...bound.sources.keys()];
   const name = names.length > 0 ? fc.oneof(fc.constantFrom(...names), word) : word;
   return fc.record({
-    body: bodies(mounted),
-    /** Whether the row's own sample is in the body beneath. */
+    body: bodies(bound),
+    /** Whether the endpoint's own sample is in the body beneath. */
     isBased: fc.boolean(),
     query: fc.array(fc.tuple(name, word), { maxLength: 4 }),
     /** What stands in the place of a path parameter; nothing for the sample's own. */
@@ -92,36 +92,40 @@ function requests(mounted: MountedRow) {
   });
 }
 
-type Wild = typeof requests extends (mounted: MountedRow) => fc.Arbitrary<infer R> ? R : never;
+type Wild = typeof requests extends (bound: BoundEndpoint) => fc.Arbitrary<infer R> ? R : never;
 
 // A lone surrogate has no UTF-8, and so no place in an address.
 const encoded = (text: string) => encodeURIComponent(Buffer.from(text).toString());
 
-function pathOf({ row }: MountedRow, { params = {} }: Sample, { param, query }: Wild): string {
-  const path = row.path.replace(/\{(\w+)\}/g, (_whole, name: string) => encoded(param ?? params[name] ?? ''));
+function pathOf({ endpoint }: BoundEndpoint, { params = {} }: Sample, { param, query }: Wild): string {
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_whole, name: string) => encoded(param ?? params[name] ?? ''));
   return query.length > 0 ? `${path}?${query.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&')}` : path;
 }
 
-const callerOf = ({ needs }: MountedRow, sample: Sample) => sample.as ?? (needs.public ? api.anybody() : needs.session ? acme.owner : key);
+const callerOf = ({ needs }: BoundEndpoint, sample: Sample) =>
+  sample.as ?? (needs.public ? api.anybody() : needs.session ? acme.owner : key);
 
-async function send(mounted: MountedRow, sample: Sample, wild: Wild): Promise<void> {
-  const { method } = mounted.row;
+async function send(bound: BoundEndpoint, sample: Sample, wild: Wild): Promise<void> {
+  const { method } = bound.endpoint;
   const body = wild.isBased && wild.body ? { ...sample.body, ...wild.body } : wild.body;
-  const caller = callerOf(mounted, sample);
+  const caller = callerOf(bound, sample);
   const payload = method === 'GET' || body === undefined ? undefined : JSON.stringify(body);
   const headers = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(payload)) };
   // Fails by itself on a 500, and on an error that tells of the database or the code.
-  const reply = await caller.raw({ method, path: basePath + pathOf(mounted, sample, wild), payload, headers });
-  if (reply.status >= 500) throw new Error(`${mounted.address} → ${reply.status} ${reply.text}`);
+  const reply = await caller.raw({ method, path: basePath + pathOf(bound, sample, wild), payload, headers });
+  if (reply.status >= 500) throw new Error(`${bound.address} → ${reply.status} ${reply.text}`);
 }
 
-it.each(rows.map((row) => [row.address, row] as const))('%s answers anything at all with less than 500', async (address, mounted) => {
-  const sample = await sampleOf(address, acme);
-  await fc.assert(
-    fc.asyncProperty(requests(mounted), (wild) => send(mounted, sample, wild)),
-    { seed, numRuns: each, endOnFailure: true },
-  );
-});
+it.each(endpoints.map((bound) => [bound.address, bound] as const))(
+  '%s answers anything at all with less than 500',
+  async (address, bound) => {
+    const sample = await sampleOf(address, acme);
+    await fc.assert(
+      fc.asyncProperty(requests(bound), (wild) => send(bound, sample, wild)),
+      { seed, numRuns: each, endOnFailure: true },
+    );
+  },
+);
 
 it('and nothing was left unhandled', async () => {
   expect(api.logs.filter((line) => /unhandled|uncaught/.test(line))).toEqual([]);

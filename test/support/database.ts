@@ -6,7 +6,7 @@ const { DATABASE_URL, REDIS_URL, CRM_TEST_RUN = 'alone', JEST_WORKER_ID = '1' } 
 /** Whether the suite runs on PostgreSQL. */
 export const isPostgres = Boolean(DATABASE_URL);
 
-interface Suite<F> {
+export interface Suite<F> {
   (name: string, body: F): void;
   skip(name: string, body: F): void;
 }

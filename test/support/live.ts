@@ -96,6 +96,13 @@ export class Socket {
     else if (type === 'complete' && feed) feed.complete = true;
   }
 
+  /** What comes under an id that is used by hand. */
+  listen(id: string): Feed {
+    const feed = new Feed();
+    this.#feeds.set(id, feed);
+    return feed;
+  }
+
   /** Begins an operation. */
   run(query: string, variables?: object, id = String(this.#next++)): Feed & { id: string } {
     const feed = Object.assign(new Feed(), { id });

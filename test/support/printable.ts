@@ -66,6 +66,9 @@ const leadsToMany = (type: unknown): boolean => isInputObjectType(type) && 'some
 /** Conditions may lead over ten relations, four within each other: fewer are drawn. */
 const mostRelations = 6;
 
+/** Names that statements may well use themselves. */
+const aliases = ['n0', 'o', 'x', 'e', 't', 'a', 'v', 'n1', 'r', 'p'];
+
 /** Writes documents over what the database prints: nested lists, filters, aliases, fragments, conditions. */
 export class DocumentWriter {
   #aliases = 0;
@@ -131,8 +134,8 @@ export class DocumentWriter {
   }
 
   #named(name: string): string {
-    if (this.#aliases >= 8 || this.draw(6) > 0) return name;
-    return `x${this.#aliases++}: ${name}`;
+    if (this.#aliases >= aliases.length || this.draw(6) > 0) return name;
+    return `${aliases[this.#aliases++]}: ${name}`;
   }
 
   /** A few conditions on a record, some on those that it leads to. */

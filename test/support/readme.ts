@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import type { Suite } from './database.js';
 
 export const readme = readFileSync('README.md', 'utf8');
 
@@ -11,10 +13,21 @@ export interface Call {
   stream: boolean;
 }
 
+/** The code blocks of a document in a language, the README's by default. */
+export const codeBlocks = (language: string, document = readme): string[] =>
+  [...document.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) => block);
+
+/** `inShell(describe)('blocks', …)`: what is run as a shell does, left out where the machine lacks one of its commands. */
+export const inShell = <F>(suite: Suite<F>): ((name: string, body: F) => void) =>
+  ['bash', 'curl', 'jq'].every((command) => spawnSync(command, ['--version']).status === 0) ? suite : suite.skip;
+
+/** Whether only a shell understands a block: it takes values out of answers, or talks to the simulators. `readme.test.ts` runs these. */
+const isForShell = (block: string): boolean => /\bjq\b|127\.0\.0\.1:4010/.test(block);
+
 /** The curl commands of a document's code blocks, the README's by default; `$(cat file)` is what `fileText` answers for the file. */
 export function curlCalls(fileText: (name: string) => string, document = readme): Call[] {
-  const blocks = [...document.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block.replaceAll('\\\n', ' '));
-  const commands = blocks.flatMap((block) => block.split('\n')).filter((line) => line.startsWith('curl '));
+  const blocks = codeBlocks('sh', document).filter((block) => !isForShell(block));
+  const commands = blocks.flatMap((block) => block.replaceAll('\\\n', ' ').split('\n')).filter((line) => line.startsWith('curl '));
   return commands.map((command) => parse(command.replace(/\$\(cat ([^)]+)\)/g, (_, name: string) => fileText(name))));
 }
 

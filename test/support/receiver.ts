@@ -29,7 +29,8 @@ export class Receiver {
     const server = createServer();
     const receiver = new Receiver(server, answer);
     server.on('connection', (socket) => receiver.#connected(socket));
-    server.on('request', (request, response) => void receiver.#take(request, response));
+    // Who stops cuts what it sends: nothing has come in then.
+    server.on('request', (request, response) => void receiver.#take(request, response).catch(() => response.destroy()));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/in`;
     return receiver;

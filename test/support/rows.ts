@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import { waitingJobs } from '../../src/workers/jobs.js';
 import { waitingEvents } from '../../src/workers/relay.js';
 import { eventually } from './live.js';
@@ -73,6 +74,8 @@ const nothingIsDue = async ({ app }: TestServer) => {
 
 /** Runs the work and fails if it left any trace in any table. */
 export async function expectNothingWritten<T>(server: TestServer, work: () => Promise<T>): Promise<T> {
+  // That a mail went is kept after the answer to whoever had it sent.
+  await mailsSent();
   await noJobRuns(server);
   await allIsRead(server);
   await nothingIsDue(server);

@@ -13,8 +13,47 @@ describe('the configuration', () => {
     expect(() => readConfig({ DATABASE_URL: 'postgres://db/crm' })).toThrow(/SECRET_KEY .+ is required with DATABASE_URL/);
   });
 
+  it('has a public address that can be parsed, or says which variable is at fault', () => {
+    const of = (env: Record<string, string>) => readConfig(env).publicUrl;
+    expect(of({ HOST: '::', PORT: '80' })).toBe('http://[::]:80');
+    expect(new URL(of({ HOST: '::1' })).hostname).toBe('[::1]');
+    expect(of({ HOST: '::', PUBLIC_URL: 'https://crm.example.com/base/' })).toBe('https://crm.example.com/base');
+    for (const url of [
+      'crm.example.com:8080',
+      'ftp://crm.example.com',
+      'crm.example.com',
+      'https://a.example/?x=1',
+      'https://a.example/#x',
+    ])
+      expect(() => of({ PUBLIC_URL: url })).toThrow(/PUBLIC_URL/);
+    expect(() => of({ HOST: 'not a host' })).toThrow(/HOST: "not a host"/);
+  });
+
+  it('takes addresses, ranges and names for trusted proxies, and nothing else', () => {
+    const of = (list: string) => readConfig({ TRUST_PROXY: list }).trustProxy;
+    const right = ['loopback', 'uniquelocal', '10.0.0.0/8', '10.0.0.0/255.0.0.0', '192.0.2.7', '2001:db8::/32', '::1'];
+    expect(of(`${right.join(', ')},`)).toEqual(right);
+    expect(of(',')).toBeUndefined();
+    for (const list of [
+      'true',
+      '1',
+      '10.0.0.0/33',
+      '10.0.0.0/0',
+      '10.0.0.0/255.0.255.0',
+      '10.0.0.1/8/8',
+      'proxy.example',
+      'loopback 10.0.0.1',
+    ])
+      expect(() => of(list)).toThrow(/TRUST_PROXY/);
+  });
+
   it('takes an empty variable for an absent one', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({ port: 4000, databaseUrl: undefined });
+  });
+
+  it('has no process open fewer connections than it needs, nor very many', () => {
+    expect(readConfig({ DATABASE_POOL: '8' }).databasePool).toBe(8);
+    for (const pool of ['7', '201', '0', 'many']) expect(() => readConfig({ DATABASE_POOL: pool })).toThrow(/DATABASE_POOL/);
   });
 
   it('names every wrong variable at once', () => {

@@ -3,9 +3,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { lockByName, sharedLock } from '../../src/kernel/context/nameLocks.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { takeLock } from '../../src/kernel/database/lock.js';
 import { statementNames } from '../../src/kernel/database/postgres.js';
+import { sql } from '../../src/kernel/database/sql.js';
 import { freshPlace, onEmbedded, type Place } from '../support/database.js';
 
 let place: Place;
@@ -177,9 +179,35 @@ describe('statements and transactions', () => {
   });
 });
 
+test('a long statement gets no name, and all that have one are bounded', () => {
+  const name = statementNames();
+  const ask = (sql: string) => name({ sql, args: [], argTypes: [] });
+  const long = `select '${'x'.repeat(20_000)}'`;
+  expect([long, long].map(ask)).toEqual([undefined, undefined]);
+  const texts = Array.from({ length: 200 }, (_, i) => `select '${i} ${'x'.repeat(19_000)}'`);
+  const named = texts.filter((text) => [ask(text), ask(text)].includes(undefined) && ask(text) !== undefined);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.length).toBeLessThan(110);
+});
+
 test('statement names are given on the second use and are bounded', () => {
   const name = statementNames(2);
   const ask = (sql: string) => name({ sql, args: [], argTypes: [] });
   expect(['select 1', 'select 1', 'select 1', 'BEGIN', 'BEGIN'].map(ask)).toEqual([undefined, 's0', 's0', undefined, undefined]);
   expect(['select 2', 'select 2', 'select 3', 'select 3'].map(ask)).toEqual([undefined, 's1', undefined, undefined]);
+});
+
+test('a lock that some share is the one that others of the account take alone by its name', async () => {
+  const locksOf = (shared: string, alone: string, [one, other] = [accounts[0]!, accounts[0]!]) =>
+    db.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw(sql`select ${sharedLock(one, shared)}::text`);
+      await tx.$queryRaw(lockByName.part(other, { name: alone }));
+      return tx.$queryRawUnsafe<{ modes: string[] }[]>(`
+        select array_agg(mode order by mode) as modes from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()
+        group by classid, objid order by 1`);
+    });
+  const [together, apart] = [[{ modes: ['ExclusiveLock', 'ShareLock'] }], [{ modes: ['ExclusiveLock'] }, { modes: ['ShareLock'] }]];
+  expect(await locksOf('names', 'names')).toEqual(together);
+  expect(await locksOf('names', 'other names')).toEqual(apart);
+  expect(await locksOf('names', 'names', [accounts[0]!, accounts[1]!])).toEqual(apart);
 });

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { Prisma } from '../../src/generated/prisma/client.js';
 import { AppError, invalid, statusOf } from '../../src/kernel/base/errors.js';
 import { fromDatabase, isRetryable, mayRetry, pauseBefore } from '../../src/kernel/database/errors.js';
 import { inClientNames } from '../../src/rest/errors.js';
+import { freePort } from '../support/simulators.js';
 
 const fault = (code: string, cause: object = {}) =>
   new Prisma.PrismaClientKnownRequestError('select * from "contacts" went wrong', {
@@ -38,6 +41,28 @@ describe('an error of the database', () => {
   ])('%s is told in our words', (_what, error, expected) => {
     expect(told(error)).toEqual(expected);
     expect(fromDatabase(error)?.message ?? '').not.toMatch(/select|contacts|constraint|connect/i);
+  });
+
+  it.each([...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']])(
+    'is unavailable where the system says so, whatever it says besides, and where Prisma hands it on: %s',
+    (code) => {
+      for (const error of [Object.assign(new Error(''), { code, syscall: 'connect' }), fault(code)])
+        expect(told(error)).toEqual(['unavailable', 503, undefined]);
+    },
+  );
+
+  it('is unavailable where a name has two addresses and nobody listens at either', async () => {
+    const line = connect({
+      ...{ host: 'db.example', port: await freePort(), autoSelectFamily: true },
+      lookup: (_name, _options, done) =>
+        done(null, [
+          { address: '127.0.0.1', family: 4 },
+          { address: '127.0.0.2', family: 4 },
+        ]),
+    });
+    const [error] = (await once(line, 'error').catch((thrown: unknown) => [thrown])) as [Error];
+    expect([error.name, error.message]).toEqual(['AggregateError', '']);
+    expect(told(error)).toEqual(['unavailable', 503, undefined]);
   });
 
   it('that may pass is tried again: a conflict of transactions, and nothing else', () => {

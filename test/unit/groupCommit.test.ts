@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
+import { sql } from '../../src/kernel/database/sql.js';
 import { CommitBatcher, type Write } from '../../src/kernel/writes/commitBatcher.js';
-import { addRow } from '../../src/kernel/writes/rowBatches.js';
+import { addRow, statementsOf } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace } from '../support/database.js';
 
 let db: Database;
@@ -23,9 +24,14 @@ afterAll(async () => {
 });
 
 const tag = (account: string, name: string): Write => {
-  const unit: Write = { batches: [], locks: new Map() };
+  const unit: Write = { batches: [], locks: [] };
   const now = new Date();
   addRow(unit.batches, 'insert', 'tags', { accountId: account, id: v7(), name, createdAt: now, updatedAt: now });
+  return unit;
+};
+const renamed = (account: string, id: string, name: string): Write => {
+  const unit: Write = { batches: [], locks: [] };
+  addRow(unit.batches, 'update', 'tags', { accountId: account, id, name });
   return unit;
 };
 const names = async (account: string) => (await db.prisma.tag.findMany({ where: { accountId: account } })).map(({ name }) => name).sort();
@@ -49,6 +55,38 @@ describe('units that are written at the same time', () => {
     expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(wanted));
   });
 
+  test('are apart where each takes the same for itself, and share a statement where they share it', async () => {
+    const commits = new CommitBatcher(db, 1);
+    const holding = (name: string, exclusive: string[]): Write => {
+      const locks = ['a', 'b'].map((name) => ({ name, own: sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))` }));
+      return { ...tag(accounts[0]!, name), locks, exclusive: new Set(exclusive) };
+    };
+    const written = async (units: Write[]) => {
+      const before = statements;
+      // The first goes alone, the others wait for it.
+      await Promise.all([tag(accounts[0]!, `${units.length} of ${v7()}`), ...units].map((unit) => commits.write(unit)));
+      return statements - before - 1;
+    };
+    expect(await written([holding('x1', []), holding('x2', []), holding('x3', [])])).toBe(1);
+    expect(await written([holding('y1', ['a']), holding('y2', ['a']), holding('y3', ['b'])])).toBe(2);
+    expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(['x1', 'x2', 'x3', 'y1', 'y2', 'y3']));
+  });
+
+  test('share statements for changes too, but for those of one row, which follow each other', async () => {
+    const [account] = accounts as [string];
+    const commits = new CommitBatcher(db, 1);
+    const made = ['c1', 'c2', 'c3'].map((name) => tag(account, name));
+    await Promise.all(made.map((unit) => commits.write(unit)));
+    const [c1, c2, c3] = made.map(({ batches }) => batches[0]!.rows[0]!.id as string) as [string, string, string];
+    const before = statements;
+    // The first goes alone, and the last two cannot go together.
+    const changes = [renamed(account, c1, 'd1'), renamed(account, c2, 'd2'), renamed(account, c3, 'd3'), renamed(account, c2, 'e2')];
+    await Promise.all(changes.map((unit) => commits.write(unit)));
+    expect(statements - before).toBe(3);
+    expect(await names(account)).toEqual(expect.arrayContaining(['d1', 'd3', 'e2']));
+    expect(await names(account)).not.toContain('d2');
+  });
+
   test('fail alone: what the database refuses takes no other with it', async () => {
     const commits = new CommitBatcher(db);
     const wanted = ['one', 'two', 'two', 'three', 'four', 'five'];
@@ -56,4 +94,50 @@ describe('units that are written at the same time', () => {
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(await names(accounts[1]!)).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
+});
+
+test('a unit writes a record before what refers to it, also where it names other columns than those before', () => {
+  const unit: Write = { batches: [], locks: [] };
+  const add = (table: string, row: Record<string, unknown>) => addRow(unit.batches, 'insert', table, row);
+  add('contacts', { id: 'a', firstName: 'A' });
+  add('contact_tags', { contactId: 'a', tagId: 't' });
+  add('contacts', { firstName: 'B', id: 'b' });
+  add('contact_tags', { contactId: 'b', tagId: 't' });
+  const order = statementsOf(unit.batches).map((batches) => batches.map(({ shape, rows }) => [shape.table, rows.length]));
+  expect(order).toEqual([
+    [
+      ['contacts', 1],
+      ['contact_tags', 1],
+    ],
+    [
+      ['contacts', 1],
+      ['contact_tags', 1],
+    ],
+  ]);
+});
+
+test('a statement carries two million characters of a table at most, and a larger row by itself', () => {
+  const unit: Write = { batches: [], locks: [] };
+  const add = (id: string, size: number) => addRow(unit.batches, 'insert', 'messages', { id, body: 'x'.repeat(size) });
+  for (let i = 0; i < 10; i++) add(`small ${i}`, 300_000);
+  add('large', 5_000_000);
+  add('last', 1);
+  const order = statementsOf(unit.batches).map((batches) => batches.map(({ rows }) => rows.length));
+  expect(order).toEqual([[6], [4], [1], [1]]);
+});
+
+test('units go together as far as their rows come to two million characters', async () => {
+  const commits = new CommitBatcher(db, 1);
+  const note = (): Write => {
+    const unit: Write = { batches: [], locks: [] };
+    const now = new Date();
+    addRow(unit.batches, 'insert', 'notes', {
+      ...{ accountId: accounts[0]!, id: v7(), body: 'x'.repeat(900_000), createdAt: now, updatedAt: now },
+    });
+    return unit;
+  };
+  const before = statements;
+  await Promise.all(Array.from({ length: 5 }, () => commits.write(note())));
+  expect(statements - before).toBe(3);
+  expect(await db.prisma.note.count({ where: { accountId: accounts[0]! } })).toBe(5);
 });

@@ -11,8 +11,8 @@ const schema = buildSchema(`
   type Query { things(filter: Filter, sort: Sort, first: Int, after: ID, page: Int, perPage: Int): String }
 `);
 const field = schema.getQueryType()!.getFields().things as GraphQLField<unknown, unknown>;
-const row = list('GET /things', 'things', { as: 'page', query: { owner: 'filter.assignedTo', stageId: 'filter.search' } });
-const sources = querySources(field, row, 'GET /things');
+const endpoint = list('GET /things', 'things', { as: 'page', query: { owner: 'filter.assignedTo', stageId: 'filter.search' } });
+const sources = querySources(field, endpoint, 'GET /things');
 
 const adapted = (query: Record<string, unknown>) => adaptQuery(sources, query).variables;
 const filterOf = (query: Record<string, unknown>) => adapted(query).filter;
@@ -26,7 +26,7 @@ const faults = (query: Record<string, unknown>) => {
 };
 
 describe('a query string', () => {
-  it('names filter fields in snake_case, in camelCase, or by an alias of the row', () => {
+  it('names filter fields in snake_case, in camelCase, or by an alias of the endpoint', () => {
     for (const name of ['assigned_to', 'assignedTo', 'owner']) expect(filterOf({ [name]: 'x' })).toEqual({ assignedTo: 'x' });
   });
 

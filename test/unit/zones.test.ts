@@ -1,5 +1,26 @@
 import { describe, expect, it } from '@jest/globals';
-import { endOfDay } from '../../src/kernel/base/timeZones.js';
+import { endOfDay, isZone } from '../../src/kernel/base/timeZones.js';
+
+describe('a time zone', () => {
+  it('has the name of IANA, not an abbreviation that may be of another continent', () => {
+    const names = [
+      'Europe/Berlin',
+      'europe/berlin',
+      'America/Argentina/Ushuaia',
+      'Etc/GMT-5',
+      'UTC',
+      'GMT',
+      'EST',
+      'EST5EDT',
+      'Japan',
+      'GB',
+      'CET',
+    ];
+    expect(names.filter((name) => !isZone(name))).toEqual([]);
+    const others = ['BST', 'IST', 'CST', 'AST', 'ACT', 'ECT', 'PST', 'JST', 'SystemV/PST8', '+02:00', 'Europe/Atlantis', 'Europe', '', '/'];
+    expect(others.filter(isZone)).toEqual([]);
+  });
+});
 
 describe('the end of a day', () => {
   const ends = (day: string, zone: string) => endOfDay(day, zone).toISOString();

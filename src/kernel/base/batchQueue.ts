@@ -4,8 +4,8 @@ interface Line<T> {
 }
 
 /**
- * Lets those who want the same kind of thing go together: at most two parties of a kind are under way, and who comes meanwhile
- * waits and leaves with the next one. Alone, nobody waits.
+ * Groups concurrent requests of one kind: at most two batches in flight (or `mostUnderWay`); later requests wait and form the next
+ * batch. A request that is alone goes at once.
  */
 export class BatchQueue<T> {
   readonly #lines = new Map<string, Line<T>>();

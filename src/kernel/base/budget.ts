@@ -69,6 +69,11 @@ export class Budget {
     this.#hold('bytes', bytes);
   }
 
+  /** The answer has this many bytes, and nothing can be refused any more: what it tells of is done. */
+  note(bytes: number): void {
+    this.#bytesShown = bytes;
+  }
+
   /** Begins again: the work is tried another time. */
   restart(): void {
     this.#read = this.#bytesRead = this.#shown = 0;

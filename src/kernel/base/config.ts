@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Environment, environment } from './environment.js';
+import { proxiesOf } from './proxies.js';
 
 export interface StripeConfig {
   secretKey: string;
@@ -35,6 +36,8 @@ export interface RateLimits {
   /** WebSockets and event streams that one person may hold open at a time, and one API key. */
   sockets: number;
   keySockets: number;
+  /** WebSockets of one address that are open at a time and have not said yet whose they are. */
+  unknownSockets: number;
 }
 
 /** What one GraphQL document may ask for at most (src/graphql/guards.ts). */
@@ -69,6 +72,8 @@ export interface Config {
   port: number;
   host: string;
   databaseUrl?: string;
+  /** Connections of this process to PostgreSQL at most. */
+  databasePool?: number;
   dataDir: string;
   redisUrl?: string;
   role: 'all' | 'api' | 'worker';
@@ -84,14 +89,18 @@ export interface Config {
   inboundMail?: { secret: string; domain: string };
   /** Absent: the vendor of lines is simulated. */
   vendorLineUrl?: string;
-  /** The first of the four ports of `npm run vendors`; 0 takes any that are free. */
+  /** The first of the five ports of `npm run vendors`; 0 takes any that are free. */
   vendorsPort: number;
   /** Absent: payments are simulated. */
   stripe?: StripeConfig;
   defaultPlan: 'trial' | 'standard' | 'premium' | 'enterprise';
   /** Absent only with the embedded database, which keeps a random one in its data directory. */
   secretKey?: string;
+  /** Keys of before: what they sealed is read and sealed anew, what they signed is accepted. */
+  previousSecretKeys: string[];
   publicUrl: string;
+  /** Whether somebody has said it, and it is no guess. */
+  isPublicUrlGiven: boolean;
   /** Origins whose pages may call from a browser; none by default. */
   corsOrigins: string[];
   /** Whether pages of this machine may, on any port: the demo, where front ends are tried out. */
@@ -106,6 +115,8 @@ export interface Config {
   leaseSeconds: number;
   /** Whether customers' addresses may be http and private: for tests and development. */
   webhookAllowPrivate: boolean;
+  /** Days for which ended deliveries are kept; absent: for ever. */
+  keepDeliveriesDays?: number;
   /** What opens the metrics to other machines. */
   metricsToken?: string;
   seedDemo: boolean;
@@ -128,6 +139,22 @@ function originsOf(list: string): string[] {
       throw new Error(`Configuration: CORS_ORIGINS: "${origin}" is no origin such as https://app.example.com`);
     return origin;
   });
+}
+
+function keysOf(list: string): string[] {
+  const keys = list.split(',').map((key) => key.trim());
+  const given = keys.filter(Boolean);
+  if (given.some((key) => key.length < 32)) throw new Error('Configuration: SECRET_KEY_PREVIOUS: each key has at least 32 characters');
+  return given;
+}
+
+/** What links are built from, by this machine's address unless it is given. It is parsed wherever it is compared: so here first. */
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Environment): string {
+  const url = PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
+  if (!URL.canParse(url)) throw new Error(`Configuration: HOST: "${HOST}" is no name and no address`);
+  const { search, hash } = new URL(url);
+  if (search || hash) throw new Error('Configuration: PUBLIC_URL: must end with its path: links go on from there');
+  return url.replace(/\/+$/, '');
 }
 
 /** With the secret key everything else of Stripe must be there too, or the first customer would find what is missing. */
@@ -181,6 +208,7 @@ const rateLimits = (e: Environment): RateLimits => ({
   recipient: e.RATE_LIMIT_RECIPIENT,
   sockets: e.RATE_LIMIT_SOCKETS,
   keySockets: e.RATE_LIMIT_KEY_SOCKETS,
+  unknownSockets: e.RATE_LIMIT_UNKNOWN_SOCKETS,
 });
 
 function graphqlLimits(e: Environment): GraphQLLimits {
@@ -218,10 +246,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: e.PORT,
     host: e.HOST,
     databaseUrl: e.DATABASE_URL,
+    databasePool: e.DATABASE_POOL,
     dataDir,
     redisUrl: e.REDIS_URL,
     role: e.ROLE,
-    trustProxy: e.TRUST_PROXY?.split(',').map((entry) => entry.trim()),
+    trustProxy: proxiesOf(e.TRUST_PROXY ?? ''),
     outboxDir: resolve(e.OUTBOX_DIR ?? (dataDir === ':memory:' ? './data/outbox' : `${dataDir}/outbox`)),
     smtpUrl: e.SMTP_URL,
     mailFrom: e.MAIL_FROM,
@@ -233,7 +262,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     stripe: stripeConfig(e),
     defaultPlan: e.DEFAULT_PLAN,
     secretKey: e.SECRET_KEY,
-    publicUrl: (e.PUBLIC_URL ?? `http://${e.HOST}:${e.PORT}`).replace(/\/+$/, ''),
+    previousSecretKeys: keysOf(e.SECRET_KEY_PREVIOUS),
+    publicUrl: publicUrlOf(e),
+    isPublicUrlGiven: e.PUBLIC_URL !== undefined,
     corsOrigins: originsOf(e.CORS_ORIGINS),
     corsLocalhost: e.CORS_LOCALHOST ?? isDemo,
     requireVerifiedEmail: e.REQUIRE_VERIFIED_EMAIL,
@@ -241,6 +272,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     requireLiveVendors: e.REQUIRE_LIVE_VENDORS,
     leaseSeconds: e.LEASE_SECONDS,
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE,
+    keepDeliveriesDays: e.KEEP_DELIVERIES_DAYS,
     metricsToken: e.METRICS_TOKEN,
     seedDemo: isDemo,
     pages: e.PAGES,

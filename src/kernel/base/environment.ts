@@ -10,6 +10,8 @@ export const environment = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(4000),
   HOST: z.string().default('127.0.0.1'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  // Fewer would wait for each other: a transaction that uses one beside it, two reads that take long.
+  DATABASE_POOL: z.coerce.number().int().min(8).max(200).optional(),
   DATA_DIR: z.string().default('./data'),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   ROLE: z.enum(['all', 'api', 'worker']).default('all'),
@@ -23,7 +25,7 @@ export const environment = z.object({
     .string()
     .regex(/^\+\d{7,15}$/)
     .optional(),
-  VENDORS_PORT: z.coerce.number().int().min(0).max(65_532).default(4010),
+  VENDORS_PORT: z.coerce.number().int().min(0).max(65_531).default(4010),
   VENDOR_LINE_URL: z.url({ protocol: /^https?$/ }).optional(),
   TWILIO_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   INBOUND_MAIL_SECRET: z.string().min(16).optional(),
@@ -39,7 +41,8 @@ export const environment = z.object({
   STRIPE_API_BASE: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_PLAN: z.enum(['trial', 'standard', 'premium', 'enterprise']).default('trial'),
   SECRET_KEY: z.string().min(32).optional(),
-  PUBLIC_URL: z.url().optional(),
+  SECRET_KEY_PREVIOUS: z.string().default(''),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   CORS_ORIGINS: z.string().default(''),
   CORS_LOCALHOST: given.optional(),
   REQUIRE_VERIFIED_EMAIL: flag(false),
@@ -47,6 +50,8 @@ export const environment = z.object({
   REQUIRE_LIVE_VENDORS: flag(false),
   LEASE_SECONDS: z.coerce.number().int().min(1).max(3600).default(30),
   WEBHOOK_ALLOW_PRIVATE: flag(false),
+  // A delivery may be replayed for as long as it is kept, and is retried for three days.
+  KEEP_DELIVERIES_DAYS: z.coerce.number().int().min(7).max(36_500).optional(),
   METRICS_TOKEN: z.string().min(16).optional(),
   SEED_DEMO: given.optional(),
   PAGES: flag(true),
@@ -67,6 +72,7 @@ export const environment = z.object({
   RATE_LIMIT_RECIPIENT: count(5),
   RATE_LIMIT_SOCKETS: count(50),
   RATE_LIMIT_KEY_SOCKETS: count(1000),
+  RATE_LIMIT_UNKNOWN_SOCKETS: count(2000),
   GRAPHQL_MAX_TOKENS: count(5000),
   GRAPHQL_MAX_DEPTH: count(10),
   GRAPHQL_MAX_FIELDS: count(1000),

@@ -43,6 +43,10 @@ export function jsonSize(value: unknown, most = Number.POSITIVE_INFINITY): numbe
   return size;
 }
 
+/** About how many bytes the data of an answer take; those that are printed already, exactly. */
+export const answerSize = (data: unknown, most?: number): number =>
+  data instanceof Printed ? Buffer.byteLength(data.text) : jsonSize(data, most);
+
 /** The next turn of the event loop: what else has come meanwhile goes first. */
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
 

@@ -1,9 +1,20 @@
-const offsets = new Map<string, Intl.DateTimeFormat>();
+import { LRUCache } from 'lru-cache';
+
+/** Each takes tens of kilobytes, and a name may be written in any case: so it is known in one, and few are. */
+const offsets = new LRUCache<string, Intl.DateTimeFormat>({ max: 200 });
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  const name = zone.toLowerCase();
+  const known = offsets.get(name);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  offsets.set(name, made);
+  return made;
+}
 
 /** How far a zone's clocks are ahead of UTC at an instant, in milliseconds. */
 function offsetAt(zone: string, instant: number): number {
-  const format = offsets.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
-  offsets.set(zone, format);
+  const format = formatOf(zone);
   const name = format.formatToParts(instant).find((part) => part.type === 'timeZoneName')?.value ?? '';
   const [, sign, hours, minutes, seconds] = /([+-])(\d\d):(\d\d)(?::(\d\d))?$/.exec(name) ?? [];
   const ahead = (Number(hours ?? 0) * 3600 + Number(minutes ?? 0) * 60 + Number(seconds ?? 0)) * 1000;
@@ -12,13 +23,27 @@ function offsetAt(zone: string, instant: number): number {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** The instants that a local time may be: by the offset of the day before, and by that of the day after. */
+const candidatesOf = (local: number, zone: string): [number, number] => [
+  local - offsetAt(zone, local - dayMs),
+  local - offsetAt(zone, local + dayMs),
+];
+
+/** Whether the clocks show a local time at an instant. */
+const isShown = (local: number, zone: string) => (instant: number) => instant + offsetAt(zone, instant) === local;
+
+/** The instant of a local time, the first of two: one that the clocks skip is told by the offset of before. */
+function firstInstant(local: number, zone: string): number {
+  const [before, after] = candidatesOf(local, zone);
+  const shows = isShown(local, zone);
+  return shows(before) || !shows(after) ? before : after;
+}
+
 /** The last millisecond of a day (YYYY-MM-DD) in a time zone, whatever its clocks do at midnight. */
 export function endOfDay(day: string, zone: string): Date {
   const next = Date.parse(`${day}T00:00:00Z`) + dayMs;
-  const [before, after] = [next - offsetAt(zone, next - dayMs), next - offsetAt(zone, next + dayMs)];
-  // Where midnight is skipped neither shows 00:00, and the day ends with the clocks that it had.
-  const shows = (instant: number) => instant + offsetAt(zone, instant) === next;
-  return new Date((shows(before) || !shows(after) ? before : after) - 1);
+  // Where midnight is skipped the day ends with the clocks that it had.
+  return new Date(firstInstant(next, zone) - 1);
 }
 
 /** The day, YYYY-MM-DD, that it is in a time zone at an instant. */
@@ -35,13 +60,15 @@ export const dayAfter = (day: string, days: number): string =>
  */
 export function daysAfter(instant: Date, days: number, zone: string): Date {
   const local = instant.getTime() + offsetAt(zone, instant.getTime()) + days * dayMs;
-  const [before, after] = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
-  const shows = (at: number) => at + offsetAt(zone, at) === local;
-  return new Date(shows(before) || !shows(after) ? before : after);
+  return new Date(firstInstant(local, zone));
 }
 
-/** A day (its beginning) or a date-time as an instant; one without an offset is told by the clocks of the time zone. */
-export function instantOf(moment: string, zone: string): Date {
+/**
+ * A day (its beginning) or a date-time as an instant; one without an offset is told by the clocks of the time zone. It always comes to
+ * one: where the clocks skip the local time it is told by the offset of before (in zones behind UTC by that of after), where they show
+ * it twice it is the second (behind UTC the first).
+ */
+export function nearestInstant(moment: string, zone: string): Date {
   if (/^\d{4}-\d{2}-\d{2}$/.test(moment)) return new Date(endOfDay(dayAfter(moment, -1), zone).getTime() + 1);
   const text = moment.toUpperCase().replace(' ', 'T');
   if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
@@ -51,20 +78,28 @@ export function instantOf(moment: string, zone: string): Date {
 }
 
 /**
- * The instant of a date-time; one without an offset is told by the clocks of the time zone: undefined where they skip it, the first of
- * the two where they show it twice.
+ * The instant at which the clocks of the time zone show a date-time, or the one that its offset says. Undefined where they skip the
+ * local time, the first of the two where they show it twice.
  */
-export function instantAt(moment: string, zone: string): Date | undefined {
+export function shownInstant(moment: string, zone: string): Date | undefined {
   const text = moment.toUpperCase().replace(' ', 'T');
   if (/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return new Date(text);
   const local = Date.parse(`${text}Z`);
-  const candidates = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
-  const shown = candidates.find((instant) => instant + offsetAt(zone, instant) === local);
+  const shown = candidatesOf(local, zone).find(isShown(local, zone));
   return shown === undefined ? undefined : new Date(shown);
 }
 
+/** The IANA names that are one word. Runtimes know more, as abbreviations of a zone that may not be the one that was meant: BST is that of Dhaka. */
+const words = new Set(
+  `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan
+  Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu`
+    .toLowerCase()
+    .split(/\s+/),
+);
+
 /** Whether it is the IANA name of a time zone that this runtime knows; an offset is none, since it has no summer time. */
 export function isZone(name: string): boolean {
+  if (!words.has(name.toLowerCase()) && (!name.includes('/') || /^systemv\//i.test(name))) return false;
   try {
     return /^[A-Za-z]/.test(name) && Boolean(new Intl.DateTimeFormat('en-US', { timeZone: name }));
   } catch {
@@ -80,9 +115,8 @@ export const localTime = (instant: Date, zone: string): number => instant.getTim
  * first time, and what they skip is the end of what is skipped.
  */
 export function atLocal(local: number, zone: string): Date {
-  const [before, after] = [local - offsetAt(zone, local - dayMs), local - offsetAt(zone, local + dayMs)];
-  const shows = (at: number) => at + offsetAt(zone, at) === local;
-  const shown = [Math.min(before, after), Math.max(before, after)].find(shows);
+  const [before, after] = candidatesOf(local, zone);
+  const shown = [Math.min(before, after), Math.max(before, after)].find(isShown(local, zone));
   return new Date(shown ?? changeBetween(local - 2 * dayMs, local + 2 * dayMs, local, zone));
 }
 

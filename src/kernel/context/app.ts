@@ -54,8 +54,15 @@ export interface RequestInfo {
   /** The client's key for a safe retry, and whether a kept outcome answered it. */
   idempotencyKey?: string;
   replayed?: boolean;
+  /**
+   * The claim of a detached operation under that key; whether an earlier request has done it, whose outcome is not kept; and whether
+   * this one's is not to be, since it is not final.
+   */
+  claim?: { principal: string; key: string; requestHash: string; isDone: boolean; isOpen?: boolean };
   /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
   budget?: Budget;
+  /** The most bytes that a statement may print of a page for it; one of more ends with `TooLarge`. */
+  mostBytes?: number;
   /** Told of the text of every statement by which it reads, and of `any` where it is not known what it reads. */
   reads?: (statement: string) => void;
   /** What the client calls this mutation, so that it knows the events of its own. */

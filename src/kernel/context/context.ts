@@ -4,24 +4,24 @@ import type { AccountInfo, Actor, Cause, Principal } from '../base/principal.js'
 import { globalModels, isCaused, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
 import type { RowOf, Shape } from '../database/kinds.js';
 import type { ModelName, Only, Stamps, Values } from '../database/models.js';
-import { rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
 import { UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
+import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
 import type { JobOptions } from './jobQueue.js';
 import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
+import { lockByName, sharedLock } from './nameLocks.js';
 import { Reader } from './reader.js';
 import type * as registry from './registry.js';
-import { type Given, type Params, type ToChange, validId } from './rows.js';
-import { Teller } from './teller.js';
+import { type Given, idOf, type Params, readToChange, type ToChange, validId } from './rows.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
-export type { ToChange } from './rows.js';
-export { validId } from './rows.js';
+export { requireSame, sameForChange, type ToChange, type Version, validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;
@@ -40,7 +40,7 @@ export class Context {
   #db?: ScopedModels;
   #global?: Models;
   #load?: Loaders;
-  readonly #teller = new Teller();
+  readonly #recorder = new EventRecorder();
   readonly #reader: Reader;
   readonly #changes = new Map<object, Loader<unknown>>();
 
@@ -49,7 +49,7 @@ export class Context {
     readonly request: RequestInfo,
     readonly principal: Principal | null,
     /** The operation's unit of work; none where nothing is changed. */
-    private readonly unit?: UnitOfWork,
+    readonly unit?: UnitOfWork,
   ) {
     this.#reader = new Reader(app, unit, request.reads);
   }
@@ -121,10 +121,7 @@ export class Context {
     return rows;
   }
 
-  /**
-   * A read that may take long, such as the count of a filter over a whole table: a few at a time in this process and one of an
-   * account, so that those who ask for many hold up nobody else. Within a transaction it is done at once.
-   */
+  /** A read that may take long, as a count by a filter may: few at a time in this process, one of an account; in a transaction at once. */
   longRead<T>(work: () => Promise<T>): Promise<T> {
     return this.unit ? work() : this.app.longReads.run(this.caller.account.id, work);
   }
@@ -134,22 +131,9 @@ export class Context {
     return this.#spent(await this.#reader.select(row, rows));
   }
 
-  /**
-   * Rows that are to be changed, by their ids. They are locked, or in an optimistic unit of work only looked at: then its write
-   * makes sure that they are as they were seen, so that it needs no transaction.
-   */
-  async toChange<Row extends object>({ table, key, look, lock }: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
-    if (!this.unit?.isOptimistic || this.unit.hasBegun) {
-      const held = await this.rows(lock, { ids });
-      return held.length > 0 ? this.rows(look, { ids: held.map(({ id }) => id) }) : [];
-    }
-    const account = this.caller.account.id;
-    const seen = await this.rows(look, { ids });
-    for (const { id, xmin } of seen) {
-      const same = sql`account_id = ${account}::uuid and ${rawSql(key)} = ${id}::uuid and xmin::text = ${xmin}`;
-      this.requireRow(`${table} ${id} ${xmin}`, sql`select 1 from ${rawSql(table)} where ${same} for update`);
-    }
-    return seen;
+  /** Rows that are to be changed, by their ids: locked, or only looked at where an optimistic write makes sure that they are the same. */
+  toChange<Row extends object>(rows: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
+    return readToChange(this, rows, ids);
   }
 
   /** One row that is to be changed, or 404; those asked for at the same moment are read together. */
@@ -164,17 +148,22 @@ export class Context {
     this.#changing.isOptimistic = false;
   }
 
-  /** Shares a lock of the account from the next write to the end; who changes what it stands for takes it alone. */
+  /** Shares the account's lock of this name from the next write to the end; who changes what it stands for takes it alone. */
   share(name: string): void {
-    this.#changing.lock(name, sql`pg_advisory_xact_lock_shared(hashtextextended(${this.caller.account.id} || ${name}, 0))`);
+    this.#changing.lock(name, sharedLock(this.caller.account.id, name));
+  }
+
+  /** Takes the account's lock of this name alone, from here to the end: who takes or shares the same one waits. */
+  async lockName(name: string): Promise<void> {
+    await this.rows(lockByName, { name });
   }
 
   /**
-   * Has the next write hold rows that it depends on, which were read without a lock: a select that locks them. When they are
-   * gone by then, the operation is tried again and finds it out.
+   * Has the next write hold rows that were read without a lock: a select that locks them. Where they are gone by then the operation
+   * is tried again. `isExclusive` where it takes something for itself. What only reads has no next write.
    */
-  requireRow(name: string, rows: Sql): void {
-    this.#changing.lock(name, sql`still_there((select count(*) from (${rows}) held))`);
+  requireRow(name: string, rows: Sql, isExclusive = false): void {
+    this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, isExclusive);
   }
 
   /** Has the next write make sure that no record has this id, which a client chose for a new one: else 409 naming `id`. */
@@ -198,10 +187,7 @@ export class Context {
     return this.#reader.lookup(query);
   }
 
-  /**
-   * Adds a row to what this unit of work writes, and answers it as it will be kept: whole, so that nothing has to be read
-   * back. It is in the database before the next read, or at the end.
-   */
+  /** Adds a row to what this unit of work writes, before the next read or at the end; answers it whole, as it will be kept. */
   insert<M extends ModelName, Row extends Values<M>>(model: M, row: Row & Only<M, Row>): Row & Stamps {
     const { id } = row as { id?: string | null };
     if (id && this.app.registry.nodes.has(model)) this.requireFree(id);
@@ -223,6 +209,17 @@ export class Context {
     return { ...row, ...values } as Row & Given<C>;
   }
 
+  /** Changes figures of a row that nobody has to read for it: when something last happened, how much of something there is. */
+  touch<M extends ModelName, C extends Values<M>>(model: M, id: string, figures: C & Only<M, C>): void {
+    const values = { ...(isStamped(model) && { updatedAt: this.now() }), ...figures };
+    this.#changing.touch(tableName(model), { ...values, accountId: this.caller.account.id, id });
+  }
+
+  /** The rows of a model that this unit of work has yet to insert. */
+  waiting(model: ModelName): Record<string, unknown>[] {
+    return this.unit?.waiting(tableName(model)) ?? [];
+  }
+
   get #changing(): UnitOfWork {
     if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
     return this.unit;
@@ -231,18 +228,24 @@ export class Context {
   /** Tells of a change: its events, its entry in the log and the other modules' reactions, in this unit of work. */
   async emit(change: Change): Promise<void> {
     this.#changing.tells = true;
-    this.#teller.tell(this.#source, change, (model, row) => this.#changing.insertLast(tableName(model), this.#newRow(model, row)));
+    this.#recorder.record(this.#source, change, (model, row) => this.#changing.insertLast(tableName(model), this.#newRow(model, row)));
     for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
+  /** Writes the events so far. Log entries wait: each writer of them holds a counter that others of the account need. */
+  async tellSoFar(): Promise<void> {
+    this.#recorder.forget();
+    await this.#changing.writeNow(tableName('OutboxEvent'));
+  }
+
   /** A record as its last event of this unit of work has it, which is as REST shows it; undefined where none was told. */
-  told(type: string, id: string): Printed | undefined {
-    return this.#teller.told(type, id);
+  emittedRecord(type: string, id: string): Printed | undefined {
+    return this.#recorder.recorded(type, id);
   }
 
   get #source() {
     const { registry, clock } = this.app;
-    return { schema: registry.schema(), events: registry.events, caller: this.caller, request: this.request, newId: () => clock.id() };
+    return { schema: registry.schema(), events: registry.events, caller: this.caller, request: this.request, clock, shownIn: this };
   }
 
   #newRow(model: string, row: Record<string, unknown>): Record<string, unknown> {
@@ -251,10 +254,7 @@ export class Context {
     return newRow(model, caused, this.caller.account.id, this.app.clock);
   }
 
-  /**
-   * Leaves something to be done later, by the module's job of this name on behalf of the caller. It is part of this
-   * transaction: a rollback takes it back.
-   */
+  /** Leaves the module's job of this name to be done later, for the caller; part of this transaction: a rollback takes it back. */
   async enqueue(queue: string, data: object, options?: JobOptions): Promise<void> {
     if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
@@ -277,12 +277,13 @@ export class Context {
   }
 
   /**
-   * Does something all or not at all, with loaders of its own; what is emitted inside is written last. An optimistic one is tried
-   * again when another writer came between.
+   * Does something all or not at all, the session that it opened or ended included, with loaders of its own; what is emitted inside is
+   * written last. An optimistic one is tried again when another writer came between; one marked `@TakesLong()` may take two minutes.
    */
-  async transaction<T>(work: (inside: Context) => Promise<T>, isOptimistic = false): Promise<T> {
-    const unit = new UnitOfWork(this.app.database, this.app.commits, isOptimistic);
+  async transaction<T>(work: (inside: Context) => Promise<T>, { isOptimistic = false, mayTakeLong = false } = {}): Promise<T> {
+    const unit = new UnitOfWork(this.app.database, this.app.commits, isOptimistic, mayTakeLong);
     const inside = new Context(this.app, this.request, this.principal, unit);
+    const { session } = this.request;
     try {
       const done = await work(inside);
       await unit.commit();
@@ -291,9 +292,8 @@ export class Context {
       return done;
     } catch (error) {
       await unit.abandon();
+      this.request.session = session;
       throw error;
     }
   }
 }
-
-const idOf = (row: object) => (row as { id: string }).id;

@@ -18,6 +18,8 @@ interface Sources {
  */
 export class Reader {
   readonly #tick = new TickBatcher((query) => this.lookup(query));
+  /** Reads what is committed, beside the unit of work. */
+  #outside?: Reader;
 
   constructor(
     private readonly app: Sources,
@@ -39,8 +41,9 @@ export class Reader {
   }
 
   async #rowsOf<P>(statement: Statement<object, P>, account: string, params: P): Promise<object[]> {
-    if (statement.beside && this.unit && !this.unit.isOpen) {
-      return new Reader(this.app, undefined, this.noted).#rowsOf(statement, account, params);
+    if (statement.beside && this.unit?.isWaiting) {
+      this.#outside ??= new Reader(this.app, undefined, this.noted);
+      return this.#outside.#rowsOf(statement, account, params);
     }
     if (statement.changes) {
       const client = (await this.unit?.connection()) ?? this.app.database.prisma;
@@ -80,7 +83,7 @@ export class Reader {
 
   async #text(query: Bound, outside: (query: Bound) => Promise<string>): Promise<string> {
     this.noted?.(query.text);
-    const tx = await this.unit?.begun();
+    const tx = this.unit?.mustRead(query.text) && (await this.unit.connection());
     return tx ? textIn(tx, query) : outside(query);
   }
 }

@@ -1,10 +1,11 @@
 import type { GraphQLSchema } from 'graphql';
 import type { AccessMark } from '../access/access.js';
+import type { Config } from '../base/config.js';
 import type { Actor } from '../base/principal.js';
 import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { Fact } from '../events/facts.js';
-import type { FeedEvent } from '../events/feedStore.js';
+import type { ReadEvent } from '../events/readers.js';
 import type { RecordEvents } from '../events/recordEvents.js';
 import type { JobRun } from './jobQueue.js';
 
@@ -30,10 +31,15 @@ export interface Reference {
   key?: string;
   /** Which of them may be named, in SQL; those that are not deleted by default. */
   live?: string;
+  /**
+   * Whether what names one is changed when it goes: then what is written meanwhile waits, or is found. Who has one go locks it `for
+   * update`, as `ctx.forChange` does.
+   */
+  held?: boolean;
 }
 
 /** A table, as its module declares it. */
-export interface Filterable {
+export interface DeclaredTable {
   name: string;
   sorts: object;
 }
@@ -42,8 +48,19 @@ export interface Filterable {
 export interface Sweep {
   /** A statement over at most `$2` rows that answers a row for each; `$1` is the moment. It is run until fewer are left. */
   sql: string;
-  /** The moment, `now` by default. */
-  before?: (now: Date) => Date;
+  /** The moment, `now` by default; undefined where the server is to keep what there is. */
+  before?: (now: Date, config: Config) => Date | undefined;
+}
+
+/** A column of values that `seal` closed: under another SECRET_KEY they are sealed anew. What lives for a day at most needs none. */
+export interface SealedColumn {
+  table: string;
+  column: string;
+  /** Whether the table has no account. */
+  isGlobal?: boolean;
+  purpose: string;
+  /** Where the value of a row is kept, as it was sealed. */
+  place(id: string, account: string): string;
 }
 
 /** Something that needs a record: what it is, and how it is called. */
@@ -64,6 +81,14 @@ export interface AccountSweepOf<C> {
   work(ctx: C): Promise<boolean>;
 }
 
+/** A place of this process in which a row is worked on. */
+export interface Place {
+  /** Whether it may go on to a row that is taken with the settling of this one. */
+  mayGoOn(): boolean;
+  /** Goes on to that row once this one is done. */
+  goOn(next: DueRow): void;
+}
+
 /** A row that has come due, as it was taken. */
 export interface DueRow {
   id: string;
@@ -71,6 +96,7 @@ export interface DueRow {
   attempt: number;
   /** What its `taking` answers besides, where it has one. */
   more?: unknown;
+  place?: Place;
 }
 
 /**
@@ -82,15 +108,22 @@ export interface DueWorkOf<C> {
   table: string;
   /** Whose doing it is in the log. */
   actor?: Actor;
-  /** Rows worked on at once in a process, 8 by default. */
+  /** Rows worked on at once in a process, 16 by default. */
   concurrency?: number;
   /**
    * How rows are taken where turns between accounts are not all: a select of `accountId`, `id` and `attempt` from a function that
    * takes them, and of what the work needs of them as `more`. `$1` is the moment, `$2` how many at most, `$3` the seconds of the lease.
    */
   taking?: string;
+  /** The column by which its index of what is due is divided within an account, where it is: what waits is counted along that index. */
+  sources?: string;
   /** Whether what waits may be taken only once something else has ended, such as another call of the same address. */
   hasTurns?: boolean;
+  /**
+   * Whether a row in the middle of its work waits for the end of its lease where the process stops, instead of being taken by another
+   * at once: where what was begun may still be done, and once more is once too often.
+   */
+  keepsLease?: boolean;
   /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;
@@ -106,8 +139,11 @@ export interface FeedReaderOf<C> {
   actor?: Actor;
   /** A select of the names of the events that are wanted in the account, '*' for all. The others are passed over unread. */
   wanted(account: Sql): Sql;
-  /** In a transaction: it changes rows only, and answers soon. It is asked again where it throws, and the account's later events wait. */
-  make(ctx: C, events: readonly FeedEvent[]): Promise<void>;
+  /**
+   * In a transaction: it changes rows only, and answers soon. Answers of how many events, the first ones, it made what there was to be
+   * made, at least one: the others are given again. It is asked again where it throws, and the account's later events wait.
+   */
+  make(ctx: C, events: readonly ReadEvent[]): Promise<number>;
 }
 
 /** How the records of a type are read by their ids. */
@@ -141,12 +177,13 @@ export interface Registry<C> {
   readers: ReadonlyMap<string, FeedReaderOf<C>>;
   /** By the kind of what is needed. */
   uses: ReadonlyMap<string, UsesOf<C>[]>;
-  filterable: ReadonlyMap<string, Filterable>;
+  filterable: ReadonlyMap<string, DeclaredTable>;
   references: ReadonlyMap<string, Reference>;
   /** What records are read from, by the names of their types. */
-  tables: ReadonlyMap<string, Filterable>;
+  tables: ReadonlyMap<string, DeclaredTable>;
   /** How records are read by their ids alone, by the names of their types. */
   nodes: ReadonlyMap<string, NodeSourceOf<C>>;
   sweeps: readonly (Sweep | AccountSweepOf<C>)[];
+  seals: readonly SealedColumn[];
   schema(): GraphQLSchema;
 }

@@ -1,15 +1,63 @@
 import { notFound } from '../base/errors.js';
+import type { Principal } from '../base/principal.js';
 import type { Statement } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
+import type { UnitOfWork } from '../writes/unitOfWork.js';
+
+/** A row as it was seen: its version is what `xmin` says. */
+export interface Version {
+  id: string;
+  xmin: string;
+}
 
 /** How rows of a table are read by their ids to be changed. */
 export interface ToChange<Row extends object> {
   table: string;
   key: string;
+  /** The texts of what is read of them, which name every table that it is of. */
+  reads: string;
   /** Reads them, with the version that they are of. */
-  look: Statement<Row & { id: string; xmin: string }, { ids: readonly string[] }>;
+  look: Statement<Row & Version, { ids: readonly string[] }>;
   /** Locks them, before they are read: what belongs to them is then not of before. */
   lock: Statement<{ id: string }, { ids: readonly string[] }>;
+}
+
+/** An operation that is to change rows. */
+interface Changing {
+  readonly caller: Principal;
+  readonly unit?: UnitOfWork;
+  rows<Row extends object>(statement: Statement<Row, { ids: readonly string[] }>, params: { ids: readonly string[] }): Promise<Row[]>;
+  forChange<Row extends object>(rows: ToChange<Row>, id: string, what: string): Promise<Row>;
+}
+
+/** Rows that are to be changed, by their ids: locked, or looked at and required to be the same when they are written. */
+export async function readToChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
+  if (!ctx.unit?.mayLookAt(rows.reads)) {
+    const held = await ctx.rows(rows.lock, { ids });
+    return held.length > 0 ? ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
+  }
+  const seen = await ctx.rows(rows.look, { ids });
+  return seen.map((row) => {
+    requireSame(ctx, rows, row);
+    return { ...row, ...ctx.unit?.figuresOf(rows.table, row.id) };
+  });
+}
+
+/** A row that is to be changed, and was read before this unit of work: an optimistic one does not read it again. */
+export async function sameForChange<Row extends object>(
+  ctx: Changing,
+  rows: ToChange<Row>,
+  seen: Row & Version,
+  what: string,
+): Promise<Row> {
+  if (!ctx.unit?.mayLookAt(rows.reads)) return ctx.forChange(rows, seen.id, what);
+  requireSame(ctx, rows, seen);
+  return seen;
+}
+
+/** Has the next write find a row as it was seen. */
+export function requireSame(ctx: Changing, { table, key }: ToChange<object>, { id, xmin }: Version): void {
+  ctx.unit?.lockRow({ name: `${table} seen`, table, key, strength: 'update' }, ctx.caller.account.id, id, xmin);
 }
 
 /** The members that are given, as they will be kept. */
@@ -23,3 +71,6 @@ export function validId(id: string, what: string): string {
   if (!isUuid(id)) throw notFound(what);
   return id.toLowerCase();
 }
+
+/** The id of a row of any kind. */
+export const idOf = (row: object): string => (row as { id: string }).id;

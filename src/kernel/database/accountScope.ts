@@ -4,7 +4,10 @@ import type { Clock } from '../base/clock.js';
 export type Transaction = Prisma.TransactionClient;
 type RawDoors = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
-/** Prisma without its raw doors: hand-written SQL goes through `ctx.rows`, which always names the account. */
+/**
+ * Prisma without its raw doors: hand-written SQL goes through `ctx.rows`, whose statements a test holds to the account, or is composed
+ * for `ctx.select`, `text`, `planned` or `lookup`, and then names the account itself.
+ */
 export type Models = Omit<Transaction, RawDoors>;
 /** Prisma held to one account. Reads see live rows; `withDeleted` sees the others too. */
 export type ScopedModels = Models & { withDeleted: Models };

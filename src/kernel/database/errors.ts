@@ -1,6 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { Prisma } from '../../generated/prisma/client.js';
 import { AppError, badRequest, conflict, invalidField, notFound, taken, unavailable } from '../base/errors.js';
+import { pause } from '../base/pause.js';
 
 interface DriverFault {
   originalCode?: string;
@@ -18,6 +19,20 @@ function fieldAtFault(fault: DriverFault | undefined): string {
   if (fields?.length) return fieldName(fields.at(-1)!);
   const named = /account_id_(.+?)_(fkey|key)$/.exec(constraint?.index ?? '');
   return fieldName(named?.[1] ?? 'id');
+}
+
+/** What unique indexes mean whose names do not say which field is at fault. */
+const namedIndexes: Readonly<Record<string, () => AppError>> = {
+  messages_received_once: () => invalidField('providerId', 'taken', 'is taken already'),
+  phone_numbers_number_key: () => taken('number'),
+  users_email_lower_key: () => invalidField('email', 'taken', 'is taken already'),
+};
+
+/** What it means that a value is there already. */
+function takenBy(fault: DriverFault): AppError {
+  const index = typeof fault.constraint === 'string' ? fault.constraint : fault.constraint?.index;
+  const named = index === undefined ? undefined : namedIndexes[index];
+  return named ? named() : taken(fieldAtFault(fault));
 }
 
 /** The database's fault, as Prisma's adapter tells it or as a driver threw it; undefined for what is none. */
@@ -41,6 +56,14 @@ const lostStates = /^(08|53|57|55P03)/;
 const lost =
   /^(ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections)$|timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable|Client was closed|ECONNREFUSED|ECONNRESET|terminating connection|the database system is (starting|shutting)/i;
 
+// What the system says of a connection that cannot be made, or broke: the code alone is sure. Where a name has two addresses the message
+// is empty, and Prisma hands on as codes of its own what its adapter does not know.
+const lostCodes = new Set([
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN'],
+  ...['ENOTFOUND', 'EAI_AGAIN'],
+]);
+const isLost = (error: unknown) => isNativeError(error) && 'code' in error && lostCodes.has(String(error.code));
+
 const prismaCode = (error: unknown) => (error instanceof Prisma.PrismaClientKnownRequestError ? error.code : '');
 
 /** How often a transaction is begun in all. */
@@ -52,12 +75,21 @@ const attempts = 3;
  */
 export async function mayRetry(error: unknown, attempt: number): Promise<boolean> {
   if (attempt >= attempts || !isRetryable(error)) return false;
-  await new Promise((resume) => setTimeout(resume, pauseBefore(attempt + 1)));
+  await pause(pauseBefore(attempt + 1));
   return true;
 }
 
 /** Milliseconds before the second attempt, and before the third. */
 export const pauseBefore = (attempt: number, random = Math.random()): number => random * 10 * 2 ** (attempt - 2);
+
+/** What was read is not so any more: as where the database says so, the transaction is tried again. */
+export class Overtaken extends Error {
+  readonly code = '40001';
+
+  constructor() {
+    super('What the write depends on is gone');
+  }
+}
 
 /** Whether the same transaction may succeed when tried again. */
 export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P2034' || ['40001', '40P01'].includes(sqlStateOf(error));
@@ -71,6 +103,8 @@ export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.te
 /** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
 export function fromDatabase(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
+  // Before the rest: the code of a broken pipe looks like one of the database's.
+  if (isLost(error)) return unavailable();
   const fault = faultOf(error);
   if (fault) return known(error as Error, fault);
   return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
@@ -84,7 +118,7 @@ function sharedBy(message: string): string {
 
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (isTaken(error)) return taken(fieldAtFault(fault));
+  if (isTaken(error)) return takenBy(fault);
   if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'not_found', 'names no record of this account');
   if (code === 'P2025') return notFound('Record');
   if (state === '23P01') return conflict(`It overlaps another record${sharedBy(error.message)}`);

@@ -2,7 +2,8 @@ import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapt
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
 import { hasMigrations, isMigrated, migrate } from './migrate.js';
-import { forPlanned, migratePostgres, openPool, postgresAdapter, postgresStore } from './postgres.js';
+import { forPlanned, openPool } from './pool.js';
+import { migratePostgres, postgresAdapter, postgresStore } from './postgres.js';
 import type { Log, Store } from './store.js';
 
 export { PrismaClient } from '../../generated/prisma/client.js';
@@ -34,6 +35,8 @@ export interface DatabaseOptions {
   url?: string;
   /** where the embedded database lives; `:memory:` keeps nothing */
   dataDir: string;
+  /** of PostgreSQL: the connections of this process at most */
+  pool?: number;
   /** called once for every statement that Prisma sends, BEGIN, COMMIT and ROLLBACK included */
   onStatement?: () => void;
   log?: Log;
@@ -78,8 +81,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 }
 
 async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
-  const pool = openPool(url, options.log);
-  const store = postgresStore(pool, openPool(url, options.log, forPlanned));
+  const pool = openPool(url, options);
+  const store = postgresStore(pool, openPool(url, options, forPlanned));
   try {
     if (options.migrate !== false && !(await isMigrated(store.execute))) await migratePostgres(url, options.log);
   } catch (error) {

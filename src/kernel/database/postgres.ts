@@ -1,82 +1,19 @@
-import type { Socket } from 'node:net';
-import { cpus } from 'node:os';
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { SqlMigrationAwareDriverAdapterFactory, SqlQuery } from '@prisma/driver-adapter-utils';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { withFixes } from './adapter.js';
 import { migrate } from './migrate.js';
+import { withSettings } from './pool.js';
 import type { Log, Store } from './store.js';
 
 const [MAX_NAMES, MAX_PLANNED] = [300, 600];
 const MIGRATION_LOCK = 7240111;
-const settings = [
-  'statement_timeout=5000',
-  'lock_timeout=2000',
-  'idle_in_transaction_session_timeout=10000',
-  // both adapters read timestamps as UTC without looking at the offset
-  'TimeZone=UTC',
-  'jit=off',
-  // Indexes are in memory, or on disks that read any page as fast as the next.
-  'random_page_cost=1.1',
-];
 
-interface PoolSettings {
-  max: number;
-  settings: string[];
-  /** How long a connection lives; 0 for as long as it is used. */
-  seconds: number;
-}
-
-const forAll: PoolSettings = { max: Math.min(10, cpus().length * 4), settings: [], seconds: 0 };
-
-/** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
-const readTimeoutMillis = 6000;
-
-/**
- * A connection that ends when it does not answer. The driver only gives up the query: on a half-open connection every
- * later query would wait as long again.
- */
-class MortalClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
-    const send = this.query.bind(this) as (...args: unknown[]) => unknown;
-    const guarded = (...args: unknown[]) => {
-      const result = send(...args);
-      if (result instanceof Promise) result.catch((error: Error) => this.#endIfSilent(error));
-      return result;
-    };
-    Object.assign(this, { query: guarded });
-  }
-
-  #endIfSilent({ message }: Error): void {
-    if (message === 'Query read timeout') (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
-  }
-}
-
-/**
- * Of the pool for statements that are planned once a connection. PostgreSQL plans them each time when left to itself, since it
- * takes lists of ids and pages for longer than they are. What was planned while a table was small is soon forgotten.
- */
-export const forPlanned: PoolSettings = { ...forAll, settings: ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'], seconds: 60 };
-
-/** A pool whose waits are all bounded and that outlives the death of its connections. */
-export function openPool(url: string, log?: Log, own = forAll): pg.Pool {
-  const pool = new pg.Pool({
-    Client: MortalClient,
-    connectionString: url,
-    keepAlive: true,
-    query_timeout: readTimeoutMillis,
-    max: own.max,
-    connectionTimeoutMillis: 2000,
-    idleTimeoutMillis: 30_000,
-    maxLifetimeSeconds: own.seconds,
-    options: [...settings, ...own.settings].map((setting) => `-c ${setting}`).join(' '),
-    application_name: 'crm-server',
-  });
-  pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection ended'));
-  return pool;
-}
+/** Longer texts are composed of a client's conditions: they get no name, and are not kept. */
+const longestNamed = 20_000;
+/** How much text is kept of statements that have a name, and of those that were met once. */
+const mostKept = 2_000_000;
 
 /**
  * Names for prepared statements: a text gets one on its second use, and no more than a fixed number get one, since
@@ -84,16 +21,19 @@ export function openPool(url: string, log?: Log, own = forAll): pg.Pool {
  */
 export function statementNames(max = MAX_NAMES, prefix = 's'): (query: SqlQuery) => string | undefined {
   const names = new Map<string, string>();
-  const seenOnce = new LRUCache<string, true>({ max: 1000 });
+  const seenOnce = new LRUCache<string, true>({ max: 1000, maxSize: mostKept, sizeCalculation: (_, text) => text.length });
+  let room = mostKept;
   return ({ sql }) => {
+    if (sql.length > longestNamed) return undefined;
     const known = names.get(sql);
-    if (known || names.size >= max || !/^\s*(select|with|insert|update|delete)\b/i.test(sql)) return known;
+    if (known || names.size >= max || sql.length > room || !/^\s*(select|with|insert|update|delete)\b/i.test(sql)) return known;
     if (!seenOnce.delete(sql)) {
       seenOnce.set(sql, true);
       return undefined;
     }
     const name = `${prefix}${names.size}`;
     names.set(sql, name);
+    room -= sql.length;
     return name;
   };
 }
@@ -115,7 +55,7 @@ export function postgresAdapter(
 
 /** Brings a PostgreSQL database up to date; of several processes that start at once, one works and the others wait. */
 export async function migratePostgres(url: string, log?: Log): Promise<void> {
-  const pool = new pg.Pool({ connectionString: url, max: 3, connectionTimeoutMillis: 10_000, options: '-c TimeZone=UTC' });
+  const pool = new pg.Pool({ connectionString: withSettings(url, ['TimeZone=UTC']), max: 3, connectionTimeoutMillis: 10_000 });
   pool.on('error', (error) => log?.warn({ err: error }, 'a migration connection ended'));
   try {
     const guard = await pool.connect();

@@ -45,12 +45,6 @@ export function fieldsOf(model: Prisma.ModelName): string[] {
   return fields;
 }
 
-/** The columns of a model as a select list that answers in the model's field names. */
-export function selectList(model: Prisma.ModelName, alias: string, without: string[] = []): Sql {
-  const kept = fieldsOf(model).filter((f) => !without.includes(f));
-  return rawSql(kept.map((f) => `${alias}.${columnName(f)} as "${f}"`).join(', '));
-}
-
 /** Escapes the wildcards of LIKE, so that a search for "50%" means just that. */
 export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 

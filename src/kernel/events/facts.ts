@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Printed } from '../base/jsonText.js';
 import type { Principal } from '../base/principal.js';
+import { shortened } from '../model/checks.js';
 import { recordText } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
 import type { EventName, RecordEvents } from './recordEvents.js';
@@ -49,7 +50,9 @@ export interface Source {
   events: ReadonlyMap<string, { of: RecordEvents }>;
   caller: Pick<Principal, 'userId' | 'userName' | 'actor'>;
   request: { id: string; clientMutationId?: string; batchId?: string; traceparent?: string; tracestate?: string };
-  newId(): string;
+  clock: { id(): string };
+  /** In what members follow from their row that it does not carry. */
+  shownIn: object;
 }
 
 /** The facts of a change, the general one first. */
@@ -75,13 +78,14 @@ function labelOf(record: object): string | null {
   const { title, name, label, firstName, lastName, invoiceNumber, subject, email, phone, body } = record as Record<string, unknown>;
   const person = [firstName, lastName].filter(Boolean).join(' ');
   const found = [title, name, label, person, invoiceNumber, subject, email, phone, body].find((text) => typeof text === 'string' && text);
-  return found === undefined ? null : [...(found as string)].slice(0, longestLabel).join('');
+  return found === undefined ? null : shortened(found as string, longestLabel);
 }
 
 /** A change as its entry in the log: under the name of its most specific fact. */
 export function entryOf(source: Source, change: Change): Record<string, unknown> {
   const { userId, userName } = source.caller;
-  const { contactId, dealId } = change;
+  // Said where there is none as well, so that the entries of a unit of work have one shape and are written by one clause.
+  const { contactId = null, dealId = null } = change;
   const name = factsOf(change).at(-1)!.name;
   const action = actions[name.split('.')[1]!] ?? actions[change.name.split('.')[1]!] ?? 'updated';
   const description = labelOf(change.record);
@@ -99,14 +103,14 @@ export function eventsOfChange(source: Source, change: Change): Shown & { events
   const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
   const { id: requestId, clientMutationId = null, batchId = null, traceparent = null, tracestate = null } = source.request;
   const { type } = declared(source, change.name);
-  const data = printRecord(source.schema, type, change.record);
+  const data = new Printed(recordText(source.schema, type, change.record, source.shownIn));
   const facts = factsOf(change);
-  const changeId = source.newId();
+  const changeId = source.clock.id();
   const names = facts.length > 1 ? facts.map(({ name }) => name) : null;
   const onlyFor = change.onlyFor ?? null;
   const events = facts.map((fact, nth) => {
     const { entityType, entityId, changes } = entityOf(source, fact);
-    const id = nth === 0 ? changeId : source.newId();
+    const id = nth === 0 ? changeId : source.clock.id();
     // One literal, as every other way of making it costs several times as much.
     // biome-ignore format: a member of the row a word
     return {
@@ -117,9 +121,6 @@ export function eventsOfChange(source: Source, change: Change): Shown & { events
   });
   return { type, data, events };
 }
-
-/** A record of a GraphQL type as REST shows it. */
-export const printRecord = (schema: GraphQLSchema, type: string, record: object): Printed => new Printed(recordText(schema, type, record));
 
 function entityOf(source: Source, { name, record, changes }: Fact) {
   const { type } = declared(source, name);

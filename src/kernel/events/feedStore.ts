@@ -150,18 +150,37 @@ export function shown(source: Pick<FeedSource, 'registry'>, { createdAt, ...row 
   return { ...row, kind: row.name, type, createdAt: new Date(createdAt) };
 }
 
+/** How many positions are looked at one after the other for each event that is wanted, before they are looked for by their names. */
+const lookedAtForEach = 10n;
+
 /** The events of a stretch, the oldest first. */
-export async function readFeed(
-  source: FeedSource,
-  account: string,
-  { after, upTo, names, limit, viewer = null }: Stretch,
-): Promise<FeedEvent[]> {
-  const events = sql`
-    select ${feedColumns} from feed_positions p join outbox_events e on e.seq = p.seq and e.account_id = p.account_id
-    where p.account_id = ${account}::uuid and p.pos > ${after.toString()}::bigint and p.pos <= ${upTo.toString()}::bigint
-      and (${names}::text[] is null or e.name = any(${names}::text[]))
-      and (e.only_for is null or ${viewer}::uuid is null or e.only_for = ${viewer}::uuid)
-    order by p.pos limit ${limit}::int`;
+export async function readFeed(source: FeedSource, account: string, stretch: Stretch): Promise<FeedEvent[]> {
+  const { after, upTo, names, limit } = stretch;
+  const near = after + BigInt(limit) * lookedAtForEach;
+  if (!names || upTo <= near) return eventsAt(source, account, placesInOrder(account, stretch));
+  const found = await eventsAt(source, account, placesInOrder(account, { ...stretch, upTo: near }));
+  return found.length === limit ? found : eventsAt(source, account, placesByName(account, { ...stretch, names }));
+}
+
+/** The places of a stretch that the viewer may see. */
+const inStretch = (account: string, { after, upTo, viewer = null }: Stretch): Sql => sql`
+  account_id = ${account}::uuid and pos > ${after.toString()}::bigint and pos <= ${upTo.toString()}::bigint
+    and (only_for is null or ${viewer}::uuid is null or only_for = ${viewer}::uuid)`;
+
+/** The places of a stretch, one after the other. */
+const placesInOrder = (account: string, stretch: Stretch): Sql => sql`
+  select account_id, pos, seq from feed_positions
+  where ${inStretch(account, stretch)} and (${stretch.names}::text[] is null or name = any(${stretch.names}::text[]))
+  order by pos limit ${stretch.limit}::int`;
+
+/** The same where few of them are of these names. */
+const placesByName = (account: string, stretch: Stretch & { names: string[] }): Sql => sql`
+  select f.account_id, f.pos, f.seq from unnest(${[...new Set(stretch.names)]}::text[]) n(name) cross join lateral (
+    select account_id, pos, seq from feed_positions where ${inStretch(account, stretch)} and name = n.name and name <> '' order by pos limit ${stretch.limit}::int
+  ) f order by f.pos limit ${stretch.limit}::int`;
+
+async function eventsAt(source: FeedSource, account: string, places: Sql): Promise<FeedEvent[]> {
+  const events = sql`select ${feedColumns} from (${places}) p join outbox_events e on e.account_id = ${account}::uuid and e.seq = p.seq`;
   const [text] = await source.database.planned(sql`select coalesce(json_agg(e order by e.id::bigint), '[]')::text from (${events}) e`);
   return (JSON.parse(text!) as StoredEvent[]).map((row) => shown(source, row));
 }
@@ -172,14 +191,17 @@ interface Counted {
   viewer: string;
 }
 
-/** How many events the feed keeps; positions have no gaps, so all of them need no counting but of what is not for the viewer. */
+/** How many events the feed keeps: positions have no gaps, so all of them are counted by the first and the last. */
 export async function countFeed(database: Database, account: string, { floor, head }: Extent, { names, viewer }: Counted): Promise<number> {
-  const condition = names ? 'e.name = any($5::text[]) and (e.only_for is null or e.only_for = $4::uuid)' : 'e.only_for <> $4::uuid';
+  const within = 'p.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint';
+  // As the index by name has it.
+  const named = names ? "and p.name = any($5::text[]) and p.name <> ''" : '';
   const { rows } = await database.execute(
-    `select count(*)::int as n from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
-     where e.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint and ${condition}`,
+    `select ${names ? `(select count(*) from feed_positions p where ${within} ${named})` : '$3::bigint - $2::bigint'}
+       - (select count(*) from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+          where e.account_id = $1::uuid and e.only_for <> $4::uuid and ${within} ${named}) as n`,
     [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : [])],
   );
-  const [{ n }] = rows as [{ n: number }];
-  return names ? n : Number(head - floor) - n;
+  const [{ n }] = rows as [{ n: string | number | bigint }];
+  return Number(n);
 }

@@ -1,7 +1,7 @@
-import { bigint, integer, json, text } from '../database/kinds.js';
+import { bigint, integer, json, nullable, text, uuid } from '../database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
-import { feedColumns, type StoredEvent } from './feedStore.js';
+import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
 
 /**
  * Readers of the feed make rows of its events: deliveries, runs. How far each is in an account is a row, which it holds while it
@@ -10,6 +10,30 @@ import { feedColumns, type StoredEvent } from './feedStore.js';
 
 /** Positions that are looked at in one step, wanted or not. */
 const longestStep = 1000;
+/** Bytes of events that one step reads, as JSON; a single event may have more. */
+const mostRead = 4_000_000;
+/** Rows that one step makes, and bytes in them; a single event may lead to more. */
+const [mostMade, mostMadeBytes] = [500, 16_000_000];
+
+/** An event as a reader is given it. */
+export interface ReadEvent extends FeedEvent {
+  /** Its bytes, as JSON. */
+  size: number;
+}
+
+/** What one step makes, as it adds up: the rest is left to the next one, so that each is short and needs little memory. */
+export class Portion {
+  #rows = 0;
+  #bytes = 0;
+
+  /** Whether this step makes so many rows, each with the event in it, and so many bytes besides. It does of the first event that leads to any. */
+  takes({ size }: Pick<ReadEvent, 'size'>, rows: number, besides = 0): boolean {
+    const isFirst = this.#rows === 0;
+    this.#rows += rows;
+    this.#bytes += rows * size + besides;
+    return isFirst || (this.#rows <= mostMade && this.#bytes <= mostMadeBytes);
+  }
+}
 
 /** Begins to read for the account where nothing was read before: after what has its place by now. */
 export const followFeed = statement({
@@ -29,6 +53,30 @@ export const endOfFeed = statement({
   text: ({ account }) => sql`select coalesce((select pos from feed_heads where account_id = ${account}), 0)::text as pos`,
 });
 
+/**
+ * Where the feed of the account ends for what a reader is to see from now on: until this unit of work is committed the reader makes no step,
+ * so that it passes over no event that comes meanwhile. Null where it is at a step: who waits for that while holding rows that the step
+ * waits for would wait for ever.
+ */
+export const endForReader = statement({
+  name: 'endForReader',
+  takes: { name: text },
+  row: { pos: nullable(bigint) },
+  locks: true,
+  text: ({ account, name }) => sql`
+    with held as (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${name} for share skip locked)
+    select case when exists (select from held) or not exists (select from feed_readers where account_id = ${account} and name = ${name})
+      then greatest((select pos from feed_heads where account_id = ${account}), (select pos from held), 0)::text end as pos`,
+});
+
+/** Waits for the end of the step that a reader is at, and has it make none before this unit of work is committed. */
+export const holdReader = statement({
+  name: 'holdReader',
+  takes: { name: text },
+  locks: true,
+  text: ({ account, name }) => sql`select from feed_readers where account_id = ${account} and name = ${name} for share`,
+});
+
 /** One step of a reader: the next events that it wants, taken in a transaction that is to make something of them. */
 export interface Step {
   /** Whether another process is at it. */
@@ -36,6 +84,8 @@ export interface Step {
   /** Whether there may be more. */
   more: boolean;
   events: StoredEvent[];
+  /** The bytes of each event. */
+  sizes: number[];
 }
 
 type StepStatement = Statement<{ step: Step }, { most: number }>;
@@ -56,29 +106,53 @@ export function stepOf(name: string, wanted: (account: Sql) => Sql): StepStateme
   return made;
 }
 
+/** Moves a reader back to the last event of its step of which something was made, within the step's transaction. */
+export const reachedByReader = statement({
+  name: 'reachedByReader',
+  takes: { name: text, event: uuid },
+  changes: true,
+  text: ({ account, name, event }) => sql`
+    update feed_readers r set pos = p.pos from outbox_events e join feed_positions p on p.account_id = ${account} and p.seq = e.seq
+    where e.account_id = ${account} and e.id = ${event} and r.account_id = ${account} and r.name = ${name}`,
+});
+
+// Each event is looked up by its place, one after the other, until there is enough: a join of both tables is planned as one over as
+// many rows as there were when statistics were taken.
 const stepSql = ({ account, name, wanted, most }: { account: Sql; name: string; wanted: Sql; most: Sql }) => sql`
-  with reader as (
+  with recursive reader as (
     select pos from feed_readers where account_id = ${account} and name = ${name} for update skip locked
-  ), step as (
-    select p.pos, p.seq from reader r cross join lateral (
-      select pos, seq from feed_positions where account_id = ${account} and pos > r.pos order by pos limit ${rawSql(String(longestStep))}
+  ), step as materialized (
+    select p.pos, p.seq, p.name, p.only_for from reader r cross join lateral (
+      select pos, seq, name, only_for from feed_positions where account_id = ${account} and pos > r.pos order by pos limit ${rawSql(String(longestStep))}
     ) p
-  ), wanted (name) as materialized (${wanted}), found as (
-    select ${feedColumns} from step p join outbox_events e on e.account_id = ${account} and e.seq = p.seq
-    where e.only_for is null and (e.name in (select name from wanted) or '*' in (select name from wanted))
-    order by p.pos limit ${most} + 1
-  ), taken as (
-    select * from found order by id::bigint limit ${most}
+  ), wanted (name) as materialized (${wanted}), found as materialized (
+    select pos, seq, row_number() over (order by pos)::int as nth from step
+    where only_for is null and (name in (select name from wanted) or '*' in (select name from wanted)) order by pos limit ${most} + 1
+  ), taken (nth, pos, event, size, total) as (
+    select 0, 0::bigint, null::json, 0, 0::bigint
+    union all
+    select p.nth, p.pos, e.event, coalesce(e.size, 0), t.total + coalesce(e.size, 0)
+    from taken t join found p on p.nth = t.nth + 1 left join lateral (
+      select event, octet_length(event::text) as size from (
+        select row_to_json(r) as event from (
+          select ${feedColumns} from outbox_events e where e.account_id = ${account} and e.seq = p.seq offset 0
+        ) r
+      ) whole
+    ) e on true
+    where p.nth <= ${most} and (p.nth = 1 or t.total + coalesce(e.size, 0) <= ${rawSql(String(mostRead))})
+  ), ended as (
+    select (select count(*) from found) > max(nth) as is_short, max(pos) as pos from taken
   ), reached as (
-    select case when (select count(*) from found) > ${most} then (select max(id::bigint) from taken) else (select max(pos) from step) end as pos
+    select case when is_short then pos else (select max(pos) from step) end as pos from ended
   ), moved as (
     update feed_readers r set pos = reached.pos from reached
     where r.account_id = ${account} and r.name = ${name} and reached.pos is not null and exists (select from reader)
   )
   select json_build_object(
     'isHeld', not exists (select from reader),
-    'more', (select count(*) from found) > ${most} or (select count(*) from step) = ${rawSql(String(longestStep))},
-    'events', coalesce((select json_agg(t order by t.id::bigint) from taken t), '[]')
+    'more', (select is_short from ended) or (select count(*) from step) = ${rawSql(String(longestStep))},
+    'events', coalesce((select json_agg(event order by nth) from taken where event is not null), '[]'),
+    'sizes', coalesce((select json_agg(size order by nth) from taken where event is not null), '[]')
   ) as step`;
 
 /** A reader that is not at the end of an account's feed. */
@@ -101,9 +175,8 @@ interface Looking {
 
 // Of each account the names are gathered once, and not for each event.
 const wants = (wanted: (account: Sql) => Sql) => sql`exists (
-  select from feed_positions p join outbox_events e on e.account_id = p.account_id and e.seq = p.seq
-  where p.account_id = l.account_id and p.pos > l.pos and p.pos <= l.pos + ${rawSql(String(longestStep))}
-    and e.only_for is null and (e.name = any(array(${wanted(rawSql('l.account_id'))})) or '*' = any(array(${wanted(rawSql('l.account_id'))}))))`;
+  select from feed_positions p where p.account_id = l.account_id and p.pos > l.pos and p.pos <= l.pos + ${rawSql(String(longestStep))}
+    and p.only_for is null and (p.name = any(array(${wanted(rawSql('l.account_id'))})) or '*' = any(array(${wanted(rawSql('l.account_id'))}))))`;
 
 /**
  * The readers that are behind. Past what a reader does not want it is moved at once, without a transaction of its own, unless another
@@ -111,24 +184,25 @@ const wants = (wanted: (account: Sql) => Sql) => sql`exists (
  */
 export function behind({ accounts, most, account, readers }: Looking): Sql {
   const cases = [...readers].map(([name, { wanted }]) => sql`when ${name} then ${wants(wanted)}`);
+  const meant = accounts ? sql`r.account_id = any(${accounts}::uuid[])` : sql`true`;
+  // Locked are only those that are moved: a lock is written to disk as a change is.
   return sql`
-    with lagging as (
+    with lagging as materialized (
       select r.account_id, r.name, r.pos, h.pos as head, ${account} as account
       from feed_readers r join feed_heads h using (account_id) join accounts a on a.id = r.account_id
-      where h.pos > r.pos and a.suspended_at is null and (${accounts}::uuid[] is null or r.account_id = any(${accounts}::uuid[]))
-        and r.name = any(${[...readers.keys()]}::text[])
+      where h.pos > r.pos and a.suspended_at is null and ${meant} and r.name = any(${[...readers.keys()]}::text[])
       limit ${most}::int
+    ), idle as materialized (
+      select l.account_id, l.name, l.pos as from_pos, l.head, least(l.head, l.pos + ${rawSql(String(longestStep))}) as pos
+      from lagging l where not case l.name ${joinSql(cases, ' ')} end
     ), free as (
-      select r.account_id, r.name from feed_readers r join lagging l on l.account_id = r.account_id and l.name = r.name and l.pos = r.pos
+      select i.account_id, i.name, i.pos from idle i join feed_readers r on r.account_id = i.account_id and r.name = i.name and r.pos = i.from_pos
       for update of r skip locked
-    ), idle as (
-      select l.account_id, l.name, least(l.head, l.pos + ${rawSql(String(longestStep))}) as pos
-      from lagging l join free f on f.account_id = l.account_id and f.name = l.name where not case l.name ${joinSql(cases, ' ')} end
     ), moved as (
-      update feed_readers r set pos = i.pos from idle i where r.account_id = i.account_id and r.name = i.name
+      update feed_readers r set pos = f.pos from free f where r.account_id = f.account_id and r.name = f.name
     )
     select l.account_id as "accountId", l.name, l.account from lagging l
-    where not exists (select from idle i where i.account_id = l.account_id and i.name = l.name and i.pos = l.head)`;
+    where not exists (select from idle i where i.account_id = l.account_id and i.name = l.name and i.pos = i.head)`;
 }
 
 /** What waits for each reader: how many events, wanted or not, and for how many seconds the oldest has. */

@@ -29,7 +29,7 @@ export class Actor implements ActorOf {
     },
   )
   kind: ActorOf['kind'];
-  @Ref('Their id, of whatever kind they are; none for the system') id: string | null;
+  @Ref('Their id, of whatever kind they are; none for the system', { graphName: 'recordId' }) id: string | null;
   @Text(200, 'Their name at the time', { required: true }) name: string;
 }
 
@@ -38,13 +38,14 @@ export const CauseKind = oneOf('CauseKind', ['workflow', 'automation'], 'What ru
 @Entity('A run that led to a change')
 export class EventCause implements Cause {
   @field('What ran', { required: true }, { type: () => CauseKind, check: () => undefined }) kind: Cause['kind'];
-  @Ref('The id of the workflow or automation', { required: true }) id: string;
+  @Ref('The id of the workflow or automation', { required: true, graphName: 'ofId' }) id: string;
   @Ref('The id of its run', { required: true }) runId: string;
 }
 
 @Entity('Changes of one bulk edit or import that are told together')
 export class EventBatch {
-  @Ref('The same for everything that the edit or the import does; of an import its id', { required: true }) id: string;
+  @Ref('The same for everything that the edit or the import does; of an import its id', { required: true, graphName: 'batchId' })
+  id: string;
   @Count('How many changes are told here', { required: true }) count: number;
   @Texts(1000, 100, 'What happened, each name once', { required: true }) names: string[];
   @Refs(1000, 'The records that it happened to, each once', { required: true }) entityIds: string[];

@@ -94,7 +94,9 @@ export async function aggregateOf(
   const { where, total: counting, account } = await windowOf(ctx, table, args, { withTotal: true });
   const figures = figuresIn(table, selection);
   if (typeof counting !== 'string' && keys.length === 0 && figures.length === 0) {
-    const total = sql`select json_build_array(json_build_object('key', json_build_object(), 'count', ${keptCount(accountSql(account), table.name, counting)}))::text`;
+    const count = keptCount(accountSql(account), table.name, counting);
+    const none = rawSql(['key', ...ways].map((name) => `'${name}', json_build_object()`).join(', '));
+    const total = sql`select json_build_array(json_build_object(${none}, 'count', ${count}))::text`;
     return JSON.parse(await ctx.planned(total)) as Aggregate[];
   }
   const text = await ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures })));

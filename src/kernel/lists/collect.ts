@@ -2,17 +2,14 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLSchema,
-  GraphQLSkipDirective,
-  getDirectiveValues,
   isAbstractType,
   Kind,
-  type SelectionNode,
   type SelectionSetNode,
   visit,
 } from 'graphql';
+import { isIncluded } from '../model/connection.js';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -67,10 +64,4 @@ function applies({ schema }: Source, condition: string | undefined, type: GraphQ
   if (!condition || condition === type.name) return true;
   const named = schema.getType(condition);
   return isAbstractType(named) && schema.isSubType(named, type);
-}
-
-function isIncluded(node: SelectionNode, conditions: Variables): boolean {
-  if (!node.directives?.length) return true;
-  if (getDirectiveValues(GraphQLSkipDirective, node, conditions)?.if === true) return false;
-  return getDirectiveValues(GraphQLIncludeDirective, node, conditions)?.if !== false;
 }

@@ -43,17 +43,17 @@ function shownFields({ app: { registry } }: Context, name: string): ReadonlyMap<
   return made;
 }
 
-function shownField(table: AnyTable | undefined, { name, shown, field, selection }: RecordField): [string, Shown][] {
+function shownField(table: AnyTable | undefined, { member: name, shown, field, selection }: RecordField): [string, Shown][] {
   const inTable = table && fieldsOf(table)[name];
   const inner = getNamedType(field.type);
   const kind = inTable?.kind ?? kindOf(field);
-  const own: [string, Shown] = [name, { kind, isMany: inTable?.some !== undefined, path: [shown] }];
+  const own: [string, Shown] = [shown, { kind, isMany: inTable?.some !== undefined, path: [shown] }];
   if (!isObjectType(inner)) return [own];
   const members = recordFields(inner).filter((member) => !selection || selection.includes(member.name));
   const inside = members.map((member): [string, Shown] => {
     const path = [shown, member.shown];
-    const known = table && fieldsOf(table)[`${name}.${member.name}`];
-    return [`${name}.${member.name}`, { kind: known?.kind ?? kindOf(member.field), isMany: isList(field.type), path }];
+    const known = table && fieldsOf(table)[`${name}.${member.member}`];
+    return [path.join('.'), { kind: known?.kind ?? kindOf(member.field), isMany: isList(field.type), path }];
   });
   return [own, ...inside];
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invalidField } from '../base/errors.js';
 import { exact } from '../base/money.js';
-import { dayAfter, instantOf, today } from '../base/timeZones.js';
+import { dayAfter, nearestInstant, today } from '../base/timeZones.js';
 import { isDay } from '../model/checks.js';
 import type { FilterKind } from './filterField.js';
 import { jsonText as checkedJson, type Place, plain } from './filterValues.js';
@@ -19,13 +19,13 @@ const textOrder = (a: string, b: string): number => collator.compare(a, b) || Bu
 /** The first instant of a moment and the first after it; they differ where it is a day, which is the whole of it. */
 function span(moment: string, { ctx }: Place): { from: number; until: number } {
   const { timezone } = ctx.caller.account;
-  const from = instantOf(moment, timezone).getTime();
-  return { from, until: isDay(moment) ? instantOf(dayAfter(moment, 1), timezone).getTime() : from + 1 };
+  const from = nearestInstant(moment, timezone).getTime();
+  return { from, until: isDay(moment) ? nearestInstant(dayAfter(moment, 1), timezone).getTime() : from + 1 };
 }
 
 const dayOf = (moment: string, { ctx }: Place): string => {
   const { timezone } = ctx.caller.account;
-  return isDay(moment) ? moment : today(timezone, instantOf(moment, timezone));
+  return isDay(moment) ? moment : today(timezone, nearestInstant(moment, timezone));
 };
 
 /** A value without the members that are null, as it is compared. */

@@ -5,7 +5,7 @@ import { equalTo, inText, type Ordering, ordered, type Test } from './conditionV
 import type { Operator } from './filterField.js';
 import { readTree } from './filterJson.js';
 import { checkedFlag, checkedList } from './filterSql.js';
-import type { At, Condition } from './filterTree.js';
+import { type Condition, placeOf } from './filterTree.js';
 
 export type { Happened } from './conditionFields.js';
 
@@ -71,7 +71,6 @@ function readMap(records: RecordConditions, given: Record<string, unknown>, at: 
 }
 
 const mostOfMap = 200;
-const placeOf = (name: string): At => ({ name, item: (index) => `${name}.${index}` });
 
 type Evaluate = (happened: Happened, seen: Seen[]) => boolean;
 

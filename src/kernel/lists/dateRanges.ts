@@ -1,5 +1,5 @@
 import type { Context } from '../context/context.js';
-import { rawSql, type Sql, sql } from '../database/sql.js';
+import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isDay } from '../model/checks.js';
 
 const hasOffset = /([Zz]|[+-]\d{2}:?\d{2})$/;
@@ -28,6 +28,52 @@ export function until(column: string | Sql, moment: string, ctx: Context): Sql {
   return isDay(moment)
     ? sql`${asSql(column)} < (${moment}::date + 1)::timestamp at time zone ${zone}`
     : sql`${asSql(column)} <= ${instant(moment, zone)}`;
+}
+
+/** The moments of a list in their three forms, each as rows `m(v)`: days, instants, and times of the workspace's clocks. */
+function rowsOf(moments: readonly string[]) {
+  const hasZone = (moment: string) => hasOffset.test(moment);
+  const [days, times] = [moments.filter(isDay), moments.filter((moment) => !isDay(moment))];
+  const rows = (of: string[], type: string) => (of.length > 0 ? sql`unnest(${of}::text[]::${rawSql(type)}[]) m(v)` : undefined);
+  return {
+    days: rows(days, 'date'),
+    instants: rows(times.filter(hasZone), 'timestamptz'),
+    locals: rows(
+      times.filter((moment) => !hasZone(moment)),
+      'timestamp',
+    ),
+  };
+}
+
+const all = (selects: (Sql | undefined)[]): Sql =>
+  joinSql(
+    selects.filter((select) => select !== undefined),
+    ' union all ',
+  );
+
+/** Whether an instant is one of these moments; a day is the whole of it. */
+export function isWithinOneOf(its: Sql, moments: readonly string[], ctx: Context): Sql {
+  const zone = ctx.caller.account.timezone;
+  const { days, instants, locals } = rowsOf(moments);
+  const midnight = (day: Sql) => sql`(${day})::timestamp at time zone ${zone}`;
+  const ranges = all([
+    days && sql`select tstzrange(${midnight(sql`m.v`)}, ${midnight(sql`m.v + 1`)}) from ${days}`,
+    instants && sql`select tstzrange(m.v, m.v, '[]') from ${instants}`,
+    locals && sql`select tstzrange(m.v at time zone ${zone}, m.v at time zone ${zone}, '[]') from ${locals}`,
+  ]);
+  return sql`${its} <@ (select range_agg(r.v) from (${ranges}) r(v))`;
+}
+
+/** Whether a day is that of one of these moments. */
+export function isOneOfDays(its: Sql, moments: readonly string[], ctx: Context): Sql {
+  const zone = ctx.caller.account.timezone;
+  const { days, instants, locals } = rowsOf(moments);
+  const found = all([
+    days && sql`select m.v from ${days}`,
+    instants && sql`select (m.v at time zone ${zone})::date from ${instants}`,
+    locals && sql`select ((m.v at time zone ${zone}) at time zone ${zone})::date from ${locals}`,
+  ]);
+  return sql`${its} in (${found})`;
 }
 
 /** The midnight that begins the day of the workspace which is `days` after today. */

@@ -15,8 +15,10 @@ export interface FilterField extends KnownField {
   value(ctx: Context): Sql;
   /** Of a field with several values: whether one of them meets a condition over `value`. */
   some?(condition: Sql, ctx: Context): Sql;
-  /** Of a field that may be kept as a list of JSON: whether it holds a value. */
-  holds?(value: unknown): Sql;
+  /** Of a text of tens of kilobytes or more. */
+  isLong?: boolean;
+  /** Of a field that may be kept as a list of JSON: whether it holds one of these values. */
+  holds?(values: readonly unknown[]): Sql;
 }
 
 export type FilterFields = Readonly<Record<string, FilterField>>;

@@ -49,7 +49,7 @@ function single(table: AnyTable, rule: FieldRule): FilterField | undefined {
   const kind = kindOfType(rule.type());
   const value = valueIn(table, rule.name, kind);
   if (!value) return undefined;
-  if (!rule.list || kind === 'json') return { kind, value };
+  if (!rule.list || kind === 'json') return { kind, value, isLong: rule.isLong };
   const some: FilterField['some'] = (condition, ctx) => sql`exists (select 1 from unnest(${value(ctx)}) g(value) where ${condition})`;
   return { kind, value: () => sql`g.value`, some };
 }
@@ -115,7 +115,13 @@ export const customKind = (value: unknown): 'text' | 'numeric' =>
 /** The custom field of a key, as what it is compared with says. */
 export function customField(key: string, value: unknown): FilterField {
   const text = sql`(t.custom_fields ->> ${key})`;
-  const holds = (one: unknown) => sql`t.custom_fields @> ${JSON.stringify({ [key]: [one] })}::jsonb`;
+  const holds = (values: readonly unknown[]) => {
+    if (values.length === 1) return sql`t.custom_fields @> ${JSON.stringify({ [key]: values })}::jsonb`;
+    const its = sql`t.custom_fields -> ${key}`;
+    const items = sql`jsonb_array_elements(case jsonb_typeof(${its}) when 'array' then ${its} end) i(v)`;
+    const texts = values.map((value) => JSON.stringify(value));
+    return sql`exists (select 1 from ${items} where i.v = any(${texts}::text[]::jsonb[]))`;
+  };
   if (customKind(value) === 'text') return { kind: 'text', value: () => text, holds };
   const number = sql`(case when ${text} ~ '^-?[0-9]{1,15}([.][0-9]{1,15})?$' then ${text}::numeric end)`;
   return { kind: 'numeric', value: () => number, holds };

@@ -1,11 +1,9 @@
 import { invalidChoice, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { type FilterField, type KnownField, type Operator, operatorsOf } from './filterField.js';
-import { type Askable, type At, type Condition, Records, Tally } from './filterTree.js';
+import { type Askable, type Condition, placeOf, Records, Tally } from './filterTree.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
-
-const placeOf = (name: string): At => ({ name, item: (index) => `${name}.${index}` });
 
 /** The JSON of a saved list, a bulk edit or the parameter `filters` as a tree. Throws 400 naming the place that is wrong. */
 export const readFilters = (ctx: Context, table: AnyTable, tree: unknown): Condition<FilterField> =>

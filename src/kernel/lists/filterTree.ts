@@ -21,6 +21,9 @@ export interface At {
   item(index: number): string;
 }
 
+/** A place with a name, whose items are `name.0`, `name.1` … */
+export const placeOf = (name: string): At => ({ name, item: (index) => `${name}.${index}` });
+
 /** How much a tree may hold. */
 const most = { conditions: 200, levels: 16, relations: 10, within: 4 };
 

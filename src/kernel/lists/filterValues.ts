@@ -1,8 +1,8 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
-import { dayOf, since, until } from './dateRanges.js';
+import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
 import type { At } from './filterTree.js';
 
@@ -19,7 +19,7 @@ export interface Places {
 }
 
 /** What is compared with: a field's value as SQL, and as what. */
-type Compared = Pick<FilterField, 'kind' | 'holds'> & { value: Sql };
+type Compared = Pick<FilterField, 'kind' | 'holds' | 'isLong'> & { value: Sql };
 type Ordering = '<' | '<=' | '>' | '>=';
 
 const icu = rawSql('collate "und-x-icu"');
@@ -27,7 +27,7 @@ const icu = rawSql('collate "und-x-icu"');
 /** Whether a field has this value. A date-time is compared as in the date ranges of lists: a day is the whole of it. */
 export function equal(field: Compared, value: unknown, place: Place): Sql {
   const same = equalTo(field, value, place);
-  return field.holds ? sql`(${same} or ${field.holds(value)})` : same;
+  return field.holds ? sql`(${same} or ${field.holds([value])})` : same;
 }
 
 function equalTo({ kind, value: its }: Compared, value: unknown, place: Place): Sql {
@@ -38,17 +38,34 @@ function equalTo({ kind, value: its }: Compared, value: unknown, place: Place): 
   return sql`${its} = ${literal(value, kind, place)}`;
 }
 
-/** Whether a field has one of these values; a null among them is passed over. */
+/** A value of a list, and where it stands. */
+interface Placed {
+  value: unknown;
+  place: Place;
+}
+
+/**
+ * Whether a field has one of these values; a null among them is passed over. They are one parameter, however many there are: the
+ * database looks them up for each row instead of comparing with each of them.
+ */
 export function among(field: Compared, values: readonly unknown[], { ctx, at }: Places): Sql {
-  const { kind, value: its } = field;
-  const placed = values.flatMap((value, i) => (value === null ? [] : [{ value, place: { ctx, at: at.item(i) } }]));
-  if (placed.length === 0) return sql`false`;
-  const isPlain = !field.holds && !['timestamptz', 'date', 'name', 'json'].includes(kind);
-  if (!isPlain) {
-    const parts = placed.map(({ value, place }) => equal(field, value, place));
-    return sql`(${joinSql(parts, ' or ')})`;
+  const placed = values.flatMap((value, i): Placed[] => (value === null ? [] : [{ value, place: { ctx, at: at.item(i) } }]));
+  const [first, ...others] = placed;
+  if (!first) return sql`false`;
+  if (others.length === 0) return equal(field, first.value, first.place);
+  const same = amongAll(field, placed, ctx);
+  return field.holds ? sql`(${same} or ${field.holds(placed.map(({ value }) => value))})` : same;
+}
+
+function amongAll({ kind, value: its }: Compared, placed: readonly Placed[], ctx: Context): Sql {
+  if (kind === 'json') {
+    const texts = placed.map(({ value, place }) => jsonText(value, place));
+    return sql`jsonb_strip_nulls(${its}) in (select jsonb_strip_nulls(a.v) from unnest(${texts}::text[]::jsonb[]) a(v))`;
   }
   const texts = placed.map(({ value, place }) => plain(value, kind, place));
+  if (kind === 'timestamptz') return isWithinOneOf(its, texts, ctx);
+  if (kind === 'date') return isOneOfDays(its, texts, ctx);
+  if (kind === 'name') return sql`lower(${its} ${icu}) in (select lower(a.v ${icu}) from unnest(${texts}::text[]) a(v))`;
   return sql`${its} = any(${texts}::${rawSql(kind)}[])`;
 }
 
@@ -67,10 +84,23 @@ export function between(field: Compared, values: unknown, { ctx, at }: Places): 
   return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
 }
 
+/** Stands in conditions that look for something in long texts, through whatever they become a part of. */
+const longMark = '/* in long texts */';
+const markOf = { long: rawSql(longMark), short: rawSql('') };
+
+/** Whether a condition looks for something in long texts: each row takes long. */
+export const looksInLongTexts = ({ strings }: Sql): boolean => strings.some((part) => part.includes(longMark));
+
 /** Whether a text is in a field's value, begins or ends it, whatever its case. */
-export function inText({ value: its }: Compared, operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: Place): Sql {
+export function inText(
+  { value: its, isLong }: Compared,
+  operator: 'contains' | 'starts_with' | 'ends_with',
+  value: unknown,
+  place: Place,
+): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
-  const [text, part] = [sql`lower(${its}::text ${icu})`, sql`lower(${plain(value, 'text', place)}::text ${icu})`];
+  const mark = markOf[isLong ? 'long' : 'short'];
+  const [text, part] = [sql`${mark}lower(${its}::text ${icu})`, sql`lower(${plain(value, 'text', place)}::text ${icu})`];
   if (operator === 'ends_with') return sql`right(${text}, length(${part})) = ${part}`;
   return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
 }

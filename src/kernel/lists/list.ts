@@ -5,7 +5,7 @@ import { listedSql } from '../database/statement.js';
 import { Page, selectsOfNodes } from '../model/connection.js';
 import { encodeCursor } from './cursor.js';
 import { isByIndex, pageSql, type Window } from './pageSql.js';
-import { type AnyListArgs, type AnyTable, windowOf } from './window.js';
+import { type AnyListArgs, type AnyTable, isLong, windowOf } from './window.js';
 
 export { modelRow } from './modelRow.js';
 export * from './relation.js';
@@ -44,7 +44,7 @@ export async function listRows<Row extends { id: string }>(
   const page = pageRows(ctx, table, window, { columns: columns ?? table.columnsWith(ctx, computed), figures });
   const query = sql`select (${page})::text`;
   const isPlanned = !window.isFiltered && window.offset === 0 && isByIndex(window);
-  const text = await (isPlanned ? ctx.planned(query) : ctx.text(query));
+  const text = await (isPlanned ? ctx.planned(query) : isLong(window) ? ctx.longRead(() => ctx.text(query)) : ctx.text(query));
   const read = pageOf(row, window, JSON.parse(text) as Read<Row>);
   ctx.request.budget?.read(read.nodes, text.length);
   return read;
@@ -90,10 +90,8 @@ export function pageOf<Row extends { id: string }>(shape: Shape, window: Window,
 
 /** One row by its id, as a read by id finds it; null when there is none. Throws 404 for what is no id. */
 export async function findRow<Row extends { id: string }>(ctx: Context, table: AnyTable, id: string): Promise<Row | null> {
-  const visible = table.options.visible?.(ctx);
-  const row = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t
-    where t.account_id = ${ctx.caller.account.id}::uuid and ${table.id} = ${validId(id, table.what)}::uuid and ${table.found}
-    ${visible ? sql`and ${visible}` : emptySql}`;
+  const where = table.readable(ctx, sql`${ctx.caller.account.id}::uuid`, sql`${table.id} = ${validId(id, table.what)}::uuid`);
+  const row = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${where}`;
   const [found] = JSON.parse(await ctx.lookup(listedSql(row))) as object[];
   return found ? readerOf<Row>(table.shape as Shape)(found) : null;
 }

@@ -16,6 +16,7 @@ import {
   getNamedType,
   isEnumType,
 } from 'graphql';
+import { memberOf } from '../model/fieldRules.js';
 import { DateOrDateTime, Day, Decimal, Json, JsonObject } from '../model/scalars.js';
 import { type FilterKind, type Operator, operatorsOf } from './filterField.js';
 import { fieldsOf } from './filterFields.js';
@@ -93,14 +94,16 @@ export class ListTypes {
   #fields(table: AnyTable): Fields {
     const shown = (this.schema.getType(table.type.name) as GraphQLObjectType).getFields();
     const made: Fields = {};
-    for (const [name, field] of Object.entries(shown)) {
+    for (const field of Object.values(shown).filter(({ extensions }) => !extensions.exactOf)) {
       const type = this.#typeOf(table, field);
-      if (type) made[name] = optional(type, field.description ?? '');
+      if (type) made[memberOf(field)] = optional(type, field.description ?? '');
     }
     return made;
   }
 
-  #typeOf(table: AnyTable, { name, type, extensions }: GraphQLField<unknown, unknown>): GraphQLInputType | undefined {
+  #typeOf(table: AnyTable, shown: GraphQLField<unknown, unknown>): GraphQLInputType | undefined {
+    const { type, extensions } = shown;
+    const name = memberOf(shown);
     const relation = extensions.relation as Relation | undefined;
     const field = fieldsOf(table)[name];
     if (relation?.kind === 'one') return this.of(relation.to);
@@ -134,13 +137,11 @@ export class ListTypes {
   /** An object within a record: its members. */
   #whole(table: AnyTable, name: string, named: GraphQLNamedType, members: readonly string[]): GraphQLInputObjectType {
     return this.#input(`${named.name}Where`, `Conditions on the members of ${named.name}: all that are given hold`, () => {
-      const shown = (named as GraphQLObjectType).getFields();
+      const shown = new Map(Object.values((named as GraphQLObjectType).getFields()).map((field) => [memberOf(field), field]));
       const parts = members.map((member) => {
-        const inner = shown[member.slice(name.length + 1)]!;
-        return [
-          inner.name,
-          optional(this.#compared(fieldsOf(table)[member]!.kind, getNamedType(inner.type)), inner.description ?? ''),
-        ] as const;
+        const own = member.slice(name.length + 1);
+        const inner = shown.get(own)!;
+        return [own, optional(this.#compared(fieldsOf(table)[member]!.kind, getNamedType(inner.type)), inner.description ?? '')] as const;
       });
       return { is_empty: optional(GraphQLBoolean, said.is_empty), ...Object.fromEntries(parts) };
     });

@@ -2,7 +2,7 @@ import { isObjectType } from 'graphql';
 import { markOfType, mayUse } from '../access/access.js';
 import type { Context, NodeSource } from '../context/context.js';
 import { readerOf } from '../database/kinds.js';
-import { emptySql, joinSql, rawSql, sql } from '../database/sql.js';
+import { joinSql, rawSql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
 import { asNode } from '../model/node.js';
@@ -11,9 +11,8 @@ import type { AnyTable } from './window.js';
 /** The records of a table by their ids, as a read of one finds them and no others. */
 export const nodeOf = (table: AnyTable): NodeSource => ({
   rows: (ctx, ids) => {
-    const visible = table.options.visible?.(ctx);
-    return sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t
-      where t.account_id = ${ctx.caller.account.id}::uuid and ${table.id} = any(${ids}) and ${table.found} ${visible ? sql`and ${visible}` : emptySql}`;
+    const where = table.readable(ctx, sql`${ctx.caller.account.id}::uuid`, sql`${table.id} = any(${ids})`);
+    return sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${where}`;
   },
   shape: table.shape,
   has: (account, id) => sql`select 1 from ${rawSql(table.name)} t where t.account_id = ${account}::uuid and ${table.id} = ${id}`,

@@ -11,6 +11,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { isRenamed } from '../model/enums.js';
+import { memberOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
 import { collect, type Source } from './collect.js';
 import type { ToMany, ToOne } from './relation.js';
@@ -50,7 +51,7 @@ export type PageMember = { key: string } & (
 export class NotPrinted extends Error {}
 
 // PostgreSQL cuts longer names.
-const longestKey = 63;
+export const longestKey = 63;
 
 const typeName = (key: string, { name }: GraphQLObjectType) => ({ kind: 'raw', key, sql: `to_json('${name}'::text)` }) as const;
 
@@ -71,7 +72,7 @@ export function planFields(source: Source, type: GraphQLObjectType, nodes: reado
 }
 
 function planField(source: Source, table: AnyTable, field: GraphQLField<unknown, unknown>, key: string, group: FieldNode[]): FieldPlan {
-  const { name } = field;
+  const name = memberOf(field);
   const relation = field.extensions.relation as ToOne | ToMany | undefined;
   if (relation) {
     const target = getNamedType(field.type) as GraphQLObjectType;
@@ -79,14 +80,9 @@ function planField(source: Source, table: AnyTable, field: GraphQLField<unknown,
     if (relation.listed) return { kind: 'list', key, relation, fields: planFields(source, target, group) };
     return { kind: 'page', key, relation, page: planPage(source, relation.to, field, group) };
   }
-  const exactOf = field.extensions.exactOf as string | undefined;
-  if (table.computed[exactOf ?? name]) return { kind: 'computed', key, table, name: exactOf ?? name, shown: shownAs(source, field, group) };
-  if (exactOf) {
-    const amount = table.columnOf(exactOf);
-    if (!amount) throw new NotPrinted(`${table.name}.${name}`);
-    return { kind: 'raw', key, sql: `trim_scale(${amount})::text` };
-  }
+  if (table.computed[name]) return { kind: 'computed', key, table, name, shown: shownAs(source, field, group) };
   const column = table.columnOf(name);
+  if (column && field.extensions.exactOf) return { kind: 'raw', key, sql: `trim_scale(${column})::text` };
   if (!column || field.extensions.isResolved) throw new NotPrinted(`${table.name}.${name}`);
   const named = getNamedType(field.type);
   const isRenamedEnum = isEnumType(named) && isRenamed(named) && !source.inWords;
@@ -163,15 +159,14 @@ function shownAs(source: Source, field: GraphQLField<unknown, unknown>, group: r
     if (name.value === '__typename') return () => `'${named.name}'::text as "${key}"`;
     const inner = named.getFields()[name.value]!;
     if (inner.extensions.isResolved) throw new NotPrinted(`${named.name}.${name.value}`);
-    const member = (inner.extensions.exactOf as string | undefined) ?? name.value;
     const shown = shownAs(source, inner, nodes);
-    return (value: string) => `${shown(`(${value}->'${member}')`)} as "${key}"`;
+    return (value: string) => `${shown(`(${value}->'${memberOf(inner)}')`)} as "${key}"`;
   });
-  // As a row, like every record: so it is counted as one.
-  const row = (value: string) => `(select ${members.map((member) => member(value)).join(', ')}) x`;
+  // As a row, like every record: so it is counted as one. No name of a client has a blank.
+  const row = (value: string) => `(select ${members.map((member) => member(value)).join(', ')}) "x "`;
   if (isListType(type))
-    return (value) => `(select coalesce(json_agg(x), '[]') from json_array_elements(${value}) e(v) cross join lateral ${row('e.v')})`;
-  return (value) => `case when ${value} is not null then (select row_to_json(x) from ${row(value)}) end`;
+    return (value) => `(select coalesce(json_agg("x "), '[]') from json_array_elements(${value}) e(v) cross join lateral ${row('e.v')})`;
+  return (value) => `case when ${value} is not null then (select row_to_json("x ") from ${row(value)}) end`;
 }
 
 const same = (value: string) => value;

@@ -1,11 +1,11 @@
 import { type GraphQLField, getArgumentValues } from 'graphql';
 import type { Context } from '../context/context.js';
 import { validId } from '../context/rows.js';
-import { emptySql, rawSql, type Sql, sql } from '../database/sql.js';
+import { rawSql, type Sql, sql } from '../database/sql.js';
 import { type Bound, slot, Template } from '../database/statement.js';
 import type { Variables } from './collect.js';
 import type { FieldPlan, PagePlan } from './printPlan.js';
-import { fieldsSql, type Run, type Tally } from './printSql.js';
+import { fieldsSql, printedRow, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
 /** A record by its id, or the one that stands for none, such as the default pipeline. */
@@ -31,12 +31,12 @@ const textOfRecord = (row: Sql): Sql => sql`select coalesce((${row})::text, 'nul
 /** Stands for more than an answer may have: the resolvers find out how much of it is refused. */
 export const tooMuch = '';
 
-/** A text, or `tooMuch` where it has more bytes. Without the offset PostgreSQL would run the query in both places of its part. */
-export const withinBytes = (query: Sql, bytes: Sql): Sql =>
-  sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${tooMuch} end as part from (${query} offset 0) s`;
+/** A text, or `instead` where it has more bytes. Without the offset PostgreSQL would run the query in both places of its part. */
+export const withinBytes = (query: Sql, bytes: Sql, instead = sql`${tooMuch}`): Sql =>
+  sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${instead} end as part from (${query} offset 0) s`;
 
 export function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
-  const { id } = getArgumentValues(field, node, variables) as { id?: string | null };
+  const [id] = Object.values(getArgumentValues(field, node, variables)) as (string | null | undefined)[];
   return id ?? undefined;
 }
 
@@ -49,9 +49,8 @@ export async function recordSql(run: Run, plan: RecordPlan): Promise<Sql> {
 }
 
 async function rowSql(run: Run, { table, fields }: RecordPlan, isAsked: Sql): Promise<Sql> {
-  const visible = table.options.visible?.(run.ctx);
-  const where = sql`t.account_id = ${run.account} and ${isAsked} and ${table.found} ${visible ? sql`and ${visible}` : emptySql}`;
-  return sql`select row_to_json(o) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) o`;
+  const where = table.readable(run.ctx, run.account, isAsked);
+  return sql`select row_to_json(${printedRow}) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) ${printedRow}`;
 }
 
 /** Whether the SQL of a record says the same for all callers and variables, its account and its id aside. */
@@ -75,7 +74,7 @@ export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: 
 }
 
 async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
-  const tally: Tally = { isPlanned: true, records: 0, mostRecords: Number.POSITIVE_INFINITY };
+  const tally: Tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Number.POSITIVE_INFINITY };
   const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
   const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
   const bounded = withinBytes(whole, slot('bytes', 'int'));

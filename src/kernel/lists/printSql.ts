@@ -8,7 +8,7 @@ import { isByIndex, pageSql, type Window } from './pageSql.js';
 import { type FieldPlan, NotPrinted, type PageMember, type PagePlan } from './printPlan.js';
 import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from './relation.js';
 import type { ComputedSql } from './table.js';
-import { type AnyListArgs, type AnyTable, type Within, windowOf } from './window.js';
+import { type AnyListArgs, type AnyTable, isLong, type Within, windowOf } from './window.js';
 
 /** One run of a plan: for whom and with which variables. */
 export interface Run {
@@ -25,6 +25,8 @@ export interface Run {
 export interface Tally {
   /** Whether nothing in it needs a plan of its own. */
   isPlanned: boolean;
+  /** Whether it may take long. */
+  isLong: boolean;
   /** How many records there may be, lists without pages taken for short ones, and how many it is to be at most. */
   records: number;
   mostRecords: number;
@@ -34,7 +36,7 @@ export interface Tally {
 const shortList = 10;
 
 /** A run of what stands within each of some records. Throws where they become more than are to be read in one statement. */
-function within(run: Run, records: number): Run {
+export function within(run: Run, records: number): Run {
   const { tally } = run;
   const times = run.times * records;
   tally.records += times;
@@ -43,6 +45,9 @@ function within(run: Run, records: number): Run {
 }
 
 const quoted = (key: string) => `"${key}"`;
+
+/** The alias of a row that is printed as a whole. PostgreSQL takes a name for a column first: one with a blank is no alias of a client. */
+export const printedRow = rawSql('"o "');
 
 /** The select list of a plan, over the alias `t`. */
 export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise<Sql> {
@@ -61,7 +66,8 @@ export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise
     parts.push(sql`${await fieldSql(run, field)} as ${rawSql(quoted(field.key))}`);
   }
   flush();
-  return joinSql(parts, ', ');
+  // Of a type without anything selected, which a fragment on another one leaves.
+  return parts.length > 0 ? joinSql(parts, ', ') : emptySql;
 }
 
 function fieldSql(run: Run, field: Exclude<FieldPlan, { kind: 'raw' }>): Promise<Sql> | Sql {
@@ -87,16 +93,16 @@ const keyOf = (column: string) => rawSql(`(select t.${column} as key) p`);
 async function oneSql(run: Run, relation: ToOne, fields: readonly FieldPlan[]): Promise<Sql> {
   const { to, column } = relation;
   const there = isLedTo(relation, run.account, to.options.visible?.(run.ctx));
-  return sql`(select row_to_json(o) from ${keyOf(column)} cross join lateral (
-    select ${await fieldsSql(within(run, 1), fields)} from ${rawSql(to.name)} t where ${there} and ${to.id} = p.key) o)`;
+  return sql`(select row_to_json(${printedRow}) from ${keyOf(column)} cross join lateral (
+    select ${await fieldsSql(within(run, 1), fields)} from ${rawSql(to.name)} t where ${there} and ${to.id} = p.key) ${printedRow})`;
 }
 
 async function listSql(run: Run, relation: ToMany, fields: readonly FieldPlan[]): Promise<Sql> {
   const { to, column, condition, listed } = relation;
   const there = isThere(to, run.account, to.options.visible?.(run.ctx));
   const rows = listedRows(relation, sql`t.*`, sql`${there} and ${condition}`);
-  return sql`(select coalesce(json_agg(o order by t._nth), '[]') from ${keyOf(column)} cross join lateral (${rows}) t
-    cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) o)`;
+  return sql`(select coalesce(json_agg(${printedRow} order by t._nth), '[]') from ${keyOf(column)} cross join lateral (${rows}) t
+    cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) ${printedRow})`;
 }
 
 async function nestedPage(run: Run, relation: ToMany, page: PagePlan): Promise<Sql> {
@@ -123,6 +129,7 @@ export async function pageParts(run: Run, table: AnyTable, plan: PagePlan, paren
   checkListArgs(table.options.list, args, ctx);
   const window = await windowOf(ctx, table, args, { withTotal: plan.withTotal, within: parent });
   if (window.isFiltered || window.offset > 0 || !(isByIndex(window) || (window.board && parent))) run.tally.isPlanned = false;
+  if (isLong(window)) run.tally.isLong = true;
   const page = pageSql(table, window);
   const rows = new PageRows(run, window);
   const members: PageParts['members'] = [];
@@ -169,7 +176,8 @@ class PageRows {
 
   /** The selected fields of each row, by an alias. */
   async #lateral(fields: readonly FieldPlan[]): Promise<string> {
-    const alias = `n${this.#laterals.length}`;
+    // With a blank, as that of a printed row.
+    const alias = `"n ${this.#laterals.length}"`;
     const columns = await fieldsSql(within(this.run, this.window.size), fields);
     this.#laterals.push(sql`cross join lateral (select ${columns}) ${rawSql(alias)}`);
     return alias;
@@ -196,7 +204,7 @@ class PageRows {
     if (members.some(({ kind }) => kind === 'node'))
       return this.#aggregate(`json_build_object(${parts.map(([key, value]) => `'${key}', ${value}`).join(', ')})`);
     const columns = parts.map(([key, value]) => `${value} as ${quoted(key)}`).join(', ');
-    return this.#aggregate(`(select row_to_json(e) from (select ${columns}) e)`);
+    return this.#aggregate(`(select row_to_json("e ") from (select ${columns}) "e ")`);
   }
 
   #info(members: { key: string; name: string }[]): Sql {

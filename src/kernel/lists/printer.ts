@@ -5,34 +5,44 @@ import { PrintedData, type PrintedField } from '../base/jsonText.js';
 import { defined } from '../base/objects.js';
 import type { Context } from '../context/context.js';
 import { momentOf, type OfTheMoment } from '../context/moment.js';
+import type { Printer } from '../context/printer.js';
 import { accountSql, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
 import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from './collect.js';
+import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
 import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
 import { pageParts, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
-/** A root field that is a declared read. */
+/** A root field that is a declared read, or leads to records of any type. */
 type RootPlan = { key: string } & (
   | { kind: 'list'; table: AnyTable; page: PagePlan }
   | ({ kind: 'one'; isFixed: boolean } & RecordPlan)
+  | ({ kind: 'nodes' } & NodesPlan)
   | { kind: 'moment'; read: OfTheMoment }
   | { kind: 'typename'; name: string }
 );
 
-/**
- * Runs a query of declared reads as one statement whose text is the answer; undefined where it must be run field by field:
- * what is neither column nor relation is asked for, an argument is at fault, or a record is not there.
- */
-export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedData | undefined>;
-
 // JSON never holds it: it stands between the parts of an answer.
 const between = '\x1e';
 
+// Instead of what is too large: how many bytes it has.
+const itsBytes = sql`E'\\x1e' || octet_length(s.part)`;
+
+/** What was to be printed has more bytes than the request's `mostBytes`. */
+export class TooLarge extends Error {
+  constructor(readonly bytes: number) {
+    super(`The page has ${bytes} bytes`);
+  }
+}
+
 /** What one statement prints at most: nothing else is answered meanwhile where the database is in this process. */
 const mostPrinted = 10_000;
+
+/** What one statement takes at most: PostgreSQL counts its parameters up to 65,535. Each list of a larger one is a statement of its own. */
+const mostParameters = 20_000;
 
 /** The plans of a document by the values of the variables that its directives name. */
 const mostPlans = 16;
@@ -68,6 +78,7 @@ function planRoots(source: Source, query: GraphQLObjectType, set: Parameters<typ
       const field = query.getFields()[node.name.value];
       const moment = momentOf(field);
       if (moment) return { kind: 'moment', key, read: moment };
+      if (field && isOfNodes(field)) return { kind: 'nodes', key, ...planNodes(source, field, group) };
       const table = field?.extensions.reads as AnyTable | undefined;
       if (!field || !table) throw new NotPrinted(node.name.value);
       const type = getNamedType(field.type) as GraphQLObjectType;
@@ -94,7 +105,7 @@ type Printing = Pick<Root, 'key'> & { parts: { key?: string }[] };
 
 async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
   const { budget } = ctx.request;
-  const tally = { isPlanned: true, records: 0, mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted) };
+  const tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted) };
   let asked: Asked | undefined;
   try {
     asked = (await fixed(plans, ctx, variables, tally)) ?? (await composed(plans, ctx, variables, tally));
@@ -103,11 +114,13 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
     if (error instanceof AppError || error instanceof NotPrinted) return undefined;
     throw error;
   }
-  if (!asked) return undefined;
+  if (!asked || asked.query.values.length > mostParameters) return undefined;
   const { query, printing } = asked;
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
-  const text = await (isLookup ? ctx.lookup(query) : tally.isPlanned ? ctx.planned(query) : ctx.text(query));
+  const read = () => (isLookup ? ctx.lookup(query) : tally.isPlanned ? ctx.planned(query) : ctx.text(query));
+  const text = await (tally.isLong ? ctx.longRead(read) : read());
   if (text === tooMuch) return undefined;
+  if (text.startsWith(between)) throw new TooLarge(Number(text.slice(between.length)));
   budget?.show(recordsIn(text));
   return assembled(plans, printing, text.split(between));
 }
@@ -129,15 +142,21 @@ async function fixed(plans: readonly RootPlan[], ctx: Context, variables: Variab
 async function composed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
   // Nobody needs to be calling to ask what type the root has.
   if (plans.every(({ kind }) => kind === 'typename')) return undefined;
-  const { budget } = ctx.request;
+  const { budget, mostBytes } = ctx.request;
   const run: Run = { ctx, account: accountSql(ctx.caller.account.id), variables, times: 1, tally };
-  const roots = await Promise.all(plans.flatMap((plan) => (plan.kind === 'typename' ? [] : [rootSql(run, plan)])));
+  const roots: Root[] = [];
+  for (const plan of plans) {
+    if (plan.kind !== 'typename') roots.push(await rootSql(run, plan));
+    // Each that may take long is read by itself, so that others come in between.
+    if (tally.isLong && plans.length > 1) return undefined;
+  }
   const selects = roots.map(({ tables = emptySql, parts, from }) => {
     const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);
     return sql`${tables} select concat_ws(${rawSql(`E'\\x1e'`)}, ${joinSql(texts, ', ')}) as part ${from}`;
   });
   const query = selects.length === 1 ? selects[0]! : together(selects);
-  return { query: budget ? withinBytes(query, sql`${budget.mostBytes}::int`) : query, printing: roots };
+  if (budget) return { query: withinBytes(query, sql`${budget.mostBytes}::int`), printing: roots };
+  return { query: mostBytes ? withinBytes(query, sql`${mostBytes}::int`, itsBytes) : query, printing: roots };
 }
 
 /** The parts of several selects as one text. */
@@ -170,7 +189,7 @@ function assembled(plans: readonly RootPlan[], roots: readonly Printing[], texts
     const { parts } = roots.find(({ key }) => key === plan.key)!;
     const own = texts.slice(next, next + parts.length);
     next += parts.length;
-    if (plan.kind === 'moment') fields.push({ key: plan.key, text: own[0]! });
+    if (plan.kind === 'moment' || plan.kind === 'nodes') fields.push({ key: plan.key, text: own[0]! });
     else if (plan.kind === 'one') {
       // Why it is not there is for the resolver to say.
       if (own[0] === 'null') return undefined;
@@ -185,6 +204,7 @@ function assembled(plans: readonly RootPlan[], roots: readonly Printing[], texts
 
 async function rootSql(run: Run, plan: Exclude<RootPlan, { kind: 'typename' }>): Promise<Root> {
   if (plan.kind === 'moment') return { key: plan.key, parts: [{ value: sql`to_json((${plan.read(run.ctx)})::text)` }], from: emptySql };
+  if (plan.kind === 'nodes') return { key: plan.key, parts: [{ value: await nodesSql(run, plan) }], from: emptySql };
   if (plan.kind === 'list') {
     const { tables, members, from } = await pageParts(run, plan.table, plan.page);
     return { key: plan.key, tables, parts: members, from };

@@ -1,9 +1,8 @@
-import type { GraphQLResolveInfo } from 'graphql';
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Context } from '../context/context.js';
-import type { CheckScope } from '../model/checks.js';
-import { checkListArgs, type ListArgs, selectionOf } from '../model/connection.js';
+import { type ListArgs, validateListArgs } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
+import type { Derived } from '../model/restRecord.js';
 import type { Relation, ToMany } from './relation.js';
 import { computedLoader, loadMany, loadPage, recordLoader } from './relationRows.js';
 import type { Computed } from './table.js';
@@ -18,7 +17,7 @@ export interface DeclaredField {
   of: AnyTable;
   name: string;
   resolver: NonNullable<unknown>;
-  extensions: { relation?: Relation; record?: readonly string[]; rule?: FieldRule; holds?: number };
+  extensions: { relation?: Relation; record?: readonly string[]; rule?: FieldRule; holds?: number; derived?: Derived };
 }
 
 interface Field {
@@ -50,14 +49,9 @@ function resolverOf({ of, name, resolve, type, isNullable, description, list }: 
 
 const ruleOf = (of: AnyTable, name: string) => rulesOf(of.type).find((rule) => rule.name === name);
 
-/** The arguments of a list, checked, with what is selected of it. */
-const ListedBy = (list: Class): ParameterDecorator => {
-  const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
-    checkListArgs(type, args, data.context as CheckScope);
-    args.selection = selectionOf(data.info);
-  };
-  return Args(() => list as never, { validateFn: validateFn as never }) as ParameterDecorator;
-};
+/** The arguments of a list, validated. */
+const ListedBy = (list: Class): ParameterDecorator =>
+  Args(() => list as never, { validateFn: validateListArgs as never }) as ParameterDecorator;
 
 const made = new WeakMap<object, DeclaredField[]>();
 
@@ -102,6 +96,6 @@ export const computedFields = (table: AnyTable): DeclaredField[] =>
         const resolve: Resolve = (row, ctx) =>
           row[name] !== undefined ? row[name] : derived ? derived(row as never, ctx) : computedLoader(ctx, table, name).load(row.id);
         const resolver = resolverOf({ of: table, name, resolve, type, isNullable, description });
-        return { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name) } };
+        return { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name), derived } };
       }),
   );

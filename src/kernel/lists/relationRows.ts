@@ -6,7 +6,7 @@ import { listedSql } from '../database/statement.js';
 import { type ListArgs, type Page, selectsOfNodes } from '../model/connection.js';
 import { pageOf, pageRows } from './list.js';
 import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from './relation.js';
-import { type AnyTable, windowOf } from './window.js';
+import { type AnyTable, isLong, windowOf } from './window.js';
 
 type Row = Record<string, unknown> & { id: string };
 type PageRead = Parameters<typeof pageOf>[2];
@@ -90,7 +90,8 @@ export function loadPage(ctx: Context, relation: ToMany, id: string, args: ListA
     // One after the other, so that a request that has spent its budget reads no more.
     for (const portion of portions(ids, window.size)) {
       const select = sql`select p.id, x.page from ${parents(relation, ctx.caller.account.id, portion)} cross join lateral (${page}) x(page)`;
-      for (const row of await rowsOf(ctx, {}, select)) {
+      const read = () => rowsOf(ctx, {}, select);
+      for (const row of await (isLong(window) ? ctx.longRead(read) : read())) {
         found.set(row.id, row.page as PageRead);
         ctx.request.budget?.read((row.page as PageRead).rows);
       }

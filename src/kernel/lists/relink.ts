@@ -1,8 +1,9 @@
 import type { Context } from '../context/context.js';
-import { instant, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
+import { instant, listOf, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
 import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { Changes } from '../events/facts.js';
+import { changeAll } from './changeAll.js';
 
 /** Records that name others by their ids, and how a change of one is told. */
 interface Linked<S extends Shape> {
@@ -16,7 +17,15 @@ interface Linked<S extends Shape> {
 /** Has the records that name one record by `field` name another instead, or none, and tells it of each that lives. */
 export function relinks<S extends Shape>({ table, row, columns, tell }: Linked<S>, field: string) {
   const column = rawSql(columnName(field));
-  const ends = { from: uuid, to: nullable(uuid) };
+  const linked = statement({
+    name: `linked ${table} ${field}`,
+    takes: { from: uuid },
+    row: { id: uuid },
+    locks: true,
+    text: ({ account, from }) => sql`
+      select t.id from ${rawSql(table)} t where t.account_id = ${account} and t.${column} = ${from} order by t.id for update`,
+  });
+  const ends = { ids: listOf(uuid), to: nullable(uuid) };
   const stamped = { ...ends, now: instant };
   const isStamped = 'updatedAt' in row;
   const relink = statement({
@@ -24,13 +33,16 @@ export function relinks<S extends Shape>({ table, row, columns, tell }: Linked<S
     takes: isStamped ? stamped : (ends as typeof stamped),
     row,
     changes: true,
-    text: ({ account, from, to, now }) => sql`
+    text: ({ account, ids, to, now }) => sql`
       update ${rawSql(table)} t set ${column} = ${to}${isStamped ? sql`, updated_at = ${now}` : emptySql}
-      where t.account_id = ${account} and t.${column} = ${from} returning ${columns}`,
+      where t.account_id = ${account} and t.id = any(${ids}) returning ${columns}`,
   });
-  return async (ctx: Context, from: string, to: string | null = null): Promise<void> => {
-    const rows = (await ctx.rows(relink, { from, to, now: ctx.now() })) as (RowOf<S> & { deletedAt?: Date | null })[];
-    // All at once, so that what others do about it is done for all of them together.
-    await Promise.all(rows.filter(({ deletedAt }) => !deletedAt).map((changed) => tell(ctx, changed, { [field]: { from, to } })));
-  };
+  return (ctx: Context, from: string, to: string | null = null): Promise<void> =>
+    changeAll(ctx, {
+      find: () => ctx.rows(linked, { from }),
+      change: (ids) => ctx.rows(relink, { ids, to, now: ctx.now() }) as Promise<(RowOf<S> & { deletedAt?: Date | null })[]>,
+      tell: async (changed) => {
+        if (!changed.deletedAt) await tell(ctx, changed, { [field]: { from, to } });
+      },
+    });
 }

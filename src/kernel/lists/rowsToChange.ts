@@ -25,6 +25,8 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
     takes: { ids: listOf(uuid) },
     row: { ...row, xmin: text },
     shared: true,
+    // Whoever looks has asked whether they may.
+    beside: true,
     text: ({ account, ids }) =>
       sql`select ${columns}, t.xmin::text as xmin from ${rows} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
   });
@@ -37,5 +39,5 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
     text: ({ account, ids }) =>
       sql`select ${id} as id from ${rows} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live} order by 1 for update`,
   });
-  return { table, key, look, lock } as ToChange<RowOf<S>>;
+  return { table, key, reads: `${table} ${columns.text}`, look, lock } as ToChange<RowOf<S>>;
 }

@@ -24,10 +24,13 @@ function digitsInE164(term: string, country: string): string[] {
   return [...new Set([digits, ...abroad, ...home, ...(whole ? [digitsOf(whole)] : [])])];
 }
 
-/** A search term as LIKE patterns over a search text whose words follow a space each; a formatted phone number is found by its digits. */
+/**
+ * A search term as LIKE patterns over a search text whose words follow a space each. What may be a phone number is found by its digits
+ * as well as it is written: names and addresses have digits and dots, too.
+ */
 export function searchPatterns(term: string, country: string): string[] {
   const isPhone = phoneLike.test(term) && digitsOf(term).length >= 3;
-  return (isPhone ? digitsInE164(term, country) : [term]).map(wordPattern);
+  return [...new Set([term, ...(isPhone ? digitsInE164(term, country) : [])])].map(wordPattern);
 }
 
 /** Whether a search text holds a term, as a person of the caller's account would write it. */

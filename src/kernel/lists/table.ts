@@ -1,8 +1,8 @@
 import { isScalarType } from 'graphql';
 import { Float } from 'type-graphql';
 import type { Context } from '../context/context.js';
-import type { Shape } from '../database/kinds.js';
-import { columnName, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import { type Kind, type Shape, uuid } from '../database/kinds.js';
+import { columnName, emptySql, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
@@ -106,8 +106,10 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   readonly #columns: ReadonlyMap<string, string>;
 
   constructor(readonly options: TableOptions<R, F, S>) {
-    const { row, key = 'id', renamed = {}, computed = {}, carried = [] } = options;
+    const { row, key = 'id', computed = {}, carried = [] } = options;
     const fields = fieldsOf(row.model);
+    // Whatever a record shows, a row is known by its key.
+    const renamed = key === 'id' ? (options.renamed ?? {}) : { id: key, ...options.renamed };
     this.name = tableName(row.model);
     this.type = row.type;
     this.what = options.what ?? row.type.name;
@@ -120,11 +122,16 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     this.#rules = new Map(rulesOf(row.type).map((rule) => [rule.name, rule]));
     const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
     this.#columns = new Map([...own.map((name) => [name, columnName(name)] as const), ...Object.entries(renamed)]);
-    const kinds = Object.fromEntries([...Object.keys(renamed), ...carried].map((name) => [name, kindOf(this.#rules.get(name)!)]));
+    const kinds = Object.fromEntries([...Object.keys(renamed), ...carried].map((name) => [name, this.#kindOf(name)]));
     this.shape = { ...row.shape, ...kinds };
     const columns = rawSql([...this.#columns].map(([name, column]) => this.#selected(name, column)).join(', '));
     const fixed = carried.filter((name) => typeof computed[name] !== 'function');
     this.columns = joinSql([columns, ...fixed.map((name) => named(computed[name] as Sql, name))], ', ');
+  }
+
+  #kindOf(name: string): Kind<unknown> {
+    const rule = this.#rules.get(name);
+    return rule ? kindOf(rule) : uuid;
   }
 
   get sorts(): Record<S, SortKey> {
@@ -157,6 +164,12 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   /** The id of a row. */
   get id(): Sql {
     return rawSql(`t.${this.key}`);
+  }
+
+  /** The rows of an account that are asked for, without those that are not found by their ids or not seen by the caller. */
+  readable(ctx: Context, account: Sql, isAsked: Sql): Sql {
+    const visible = this.options.visible?.(ctx);
+    return sql`t.account_id = ${account} and ${isAsked} and ${this.found} ${visible ? sql`and ${visible}` : emptySql}`;
   }
 
   /** What the fields of a filter ask of a row. */

@@ -1,9 +1,11 @@
 import { invalidField } from '../base/errors.js';
+import { jsonSize, Turns } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { allOf, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
+import { looksInLongTexts } from './filterValues.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
 import type { AnyTable, Asked } from './table.js';
@@ -22,6 +24,16 @@ export interface Within {
   isCounted?: boolean;
 }
 
+/** A list whose conditions come to more parameters than this may take long: as many look at each row. */
+const manyParameters = 200;
+
+/** Conditions of more characters than this are read and composed in a turn of the event loop of their own: a document may have many. */
+const longConditions = 20_000;
+const turns = new Turns();
+
+/** Whether reading the list is a long read: few at a time, one of an account. */
+export const isLong = ({ where }: Window): boolean => where.values.length > manyParameters || looksInLongTexts(where);
+
 /** The window of a list that its arguments ask for. Throws 400 naming the argument at fault. */
 export async function windowOf(
   ctx: Context,
@@ -29,6 +41,7 @@ export async function windowOf(
   args: AnyListArgs,
   { withTotal, within, more = [] }: { withTotal: boolean; within?: Within; more?: readonly Sql[] },
 ): Promise<Window> {
+  if (jsonSize([args.filter, args.where], longConditions) > longConditions) await turns.next();
   const asked = await table.asked(ctx, args as never);
   const order = orderOf(table, args, asked, within);
   const of = { table: table.name, ...order.of, conditions: within ? undefined : conditionsInShort(args.filter, args.where) };
@@ -70,11 +83,13 @@ function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Withi
     const of = { sort: keys.map(([name]) => name).join(), order: keys.map(([, direction]) => direction).join() };
     return { of, keys: keys.flatMap(([name, direction]) => orderKeys(keyOf(name), direction)) };
   }
+  // Texts begin with a, unless somebody says otherwise.
+  const directionOf = (name: string) => (keyOf(name).type === 'text' ? 'asc' : order);
   if (args.sort || args.order) {
     const own = args.sort ?? sort;
-    return one(own, args.order ?? (args.sort && keyOf(own).type === 'text' ? 'asc' : order));
+    return one(own, args.order ?? (args.sort ? directionOf(own) : order));
   }
-  if (asked.sort) return one(asked.sort, asked.order ?? 'asc', asked.board);
+  if (asked.sort) return one(asked.sort, asked.order ?? directionOf(asked.sort), asked.board);
   if (!within?.sort) return one(sort, order);
   return one(within.sort, within.order ?? 'asc', within.board && byBoard(within.board));
 }

@@ -1,5 +1,5 @@
 import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { type Fault, type FaultCode, notOneOf, tooLarge } from '../base/errors.js';
+import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay } from '../base/timeZones.js';
 
@@ -22,6 +22,10 @@ const storableText = 'must be valid Unicode text without NUL';
 /** Whether a text has more than `max` code points, each of which is one or two characters. */
 export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
 
+/** The first characters of a text, as code points: half of one could not be kept. */
+export const shortened = (text: string, max: number): string =>
+  isLonger(text, max) ? [...text.slice(0, 2 * max)].slice(0, max).join('') : text;
+
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = String(value).trim();
   if (text === '') return null;
@@ -42,6 +46,16 @@ export const longText =
   (value, at, report) => {
     if (Buffer.byteLength(String(value)) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB`);
     return cleanText(value, maxBytes, at, report);
+  };
+
+/** A file's text as it came: the blanks at its ends belong to it. */
+export const fileText =
+  (maxBytes: number): Check =>
+  (value, at, report) => {
+    const given = String(value);
+    if (Buffer.byteLength(given) > maxBytes) throw tooLarge(at, `must be at most ${maxBytes / 1024} KB`);
+    if (unstorable.test(given)) report(at, 'invalid_format', storableText);
+    return given.trim() === '' ? null : given;
   };
 
 export const secret =
@@ -180,12 +194,22 @@ export const decimal =
     return String(value).startsWith('-') && /[1-9]/.test(text) ? `-${text}` : text;
   };
 
+/** What is wrong with an instant that PostgreSQL and JavaScript do not both hold. */
+const outOfYears: Fault = { code: 'out_of_range', message: 'must be a date-time between the years 1 and 9999' };
+
+const isInYears = (instant: Date): boolean => instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999;
+
 /** An instant that PostgreSQL and JavaScript both can hold. */
 export const instant: Check = (value, at, report) => {
-  const year = (value as Date).getUTCFullYear();
-  if (Number.isNaN(year) || year < 1 || year > 9999) report(at, 'out_of_range', 'must be a date-time between the years 1 and 9999');
+  if (!isInYears(value as Date)) report(at, outOfYears.code, outOfYears.message);
   return value;
 };
+
+/** The same of what a service makes of a moment, whose offset or time zone may lead out of the years. Throws 400 naming the field. */
+export function checkInstant(field: string, instant: Date): Date {
+  check(isInYears(instant), () => invalidField(field, outOfYears.code, outOfYears.message));
+  return instant;
+}
 
 const day = /^(\d{4})-(\d{2})-(\d{2})$/;
 const dateTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?([Zz]|[+-]\d{2}:?\d{2})?$/;

@@ -48,11 +48,15 @@ export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, na
   return detailOf(at(), valueFault(schema, message, value));
 }
 
-/** A place within a variable. In the conditions of a list, which nest, it is told as they tell it themselves: `where.and[3].value`. */
-function placeOf(type: GraphQLInputType, name: string, path: readonly (string | number)[]): string {
+/**
+ * A place within a variable or an argument. What chooses the records of a list is told as it tells of its places itself:
+ * `where.and[3].value`, `orderBy[1].lastName`. The members of an input stand for themselves, those of a list behind its name.
+ */
+export function placeOf(type: GraphQLInputType, name: string, path: readonly (string | number)[]): string {
   const named = getNamedType(type);
-  if (!isInputObjectType(named) || !named.getFields().and) return path.join('.') || name;
-  return name + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  const isOfList = /(Order|Group)By$/.test(named.name) || (isInputObjectType(named) && named.getFields().and);
+  if (isOfList) return name + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return [...(isListType(getNullableType(type)) ? [name] : []), ...path].join('.') || name;
 }
 
 /** What is wrong with a value of the wrong type, in words that follow the field's name. */

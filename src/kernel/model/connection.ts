@@ -90,15 +90,18 @@ export function ListArgsOf<F extends object, S extends string>(
   return PageArgs;
 }
 
-/** A list resolver's arguments: the filter cleaned by its rules, paging checked, the selection noted. */
-export const Listing = (): ParameterDecorator =>
-  ((target: object, method: string, index: number) => {
-    const validateFn = (args: ListArgs<object, string>, type: unknown, data: { context: object; info: GraphQLResolveInfo }) => {
-      checkListArgs(type, args, data.context as CheckScope);
-      args.selection = selectionOf(data.info);
-    };
-    Args({ validateFn: validateFn as never })(target, method, index);
-  }) as ParameterDecorator;
+/** What TypeGraphQL runs over a list's arguments: the filter is cleaned by its rules, paging checked, the selection noted. */
+export function validateListArgs(
+  args: ListArgs<object, string>,
+  type: unknown,
+  { context, info }: { context: object; info: GraphQLResolveInfo },
+): void {
+  checkListArgs(type, args, context as CheckScope);
+  args.selection = selectionOf(info);
+}
+
+/** A list resolver's arguments, validated. */
+export const Listing = (): ParameterDecorator => Args({ validateFn: validateListArgs as never }) as ParameterDecorator;
 
 /** Cleans the filter of a list's arguments and checks its paging. Throws 400 naming the argument at fault. */
 export function checkListArgs(type: unknown, args: Omit<ListArgs<object, string>, 'selection'>, scope: CheckScope): void {
@@ -187,7 +190,8 @@ export function selectionOf(info: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragm
 export const selectsOfNodes = (selection: ReadonlySet<string>, name: string): boolean =>
   selection.has(`nodes.${name}`) || selection.has(`edges.node.${name}`);
 
-function isIncluded(node: SelectionNode, variables: Record<string, unknown>): boolean {
+/** Whether the directives of a selection leave it in, with these values of the variables. */
+export function isIncluded(node: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
   if (!node.directives?.length) return true;
   if (getDirectiveValues(GraphQLSkipDirective, node, variables)?.if === true) return false;
   return getDirectiveValues(GraphQLIncludeDirective, node, variables)?.if !== false;

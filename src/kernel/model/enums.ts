@@ -9,9 +9,17 @@ export const nameOf = (word: string) => word.replaceAll('-', '_');
 export const isRenamed = (type: GraphQLEnumType): boolean =>
   type.getValues().some(({ name, value }) => name !== value && name === nameOf(String(value)));
 
+const words = new WeakMap<GraphQLEnumType, readonly string[]>();
+
 /** The words of an enumeration, as REST writes them. */
-export const wordsOf = (type: GraphQLEnumType): string[] =>
-  type.getValues().map(({ name, value }) => (isRenamed(type) ? String(value) : name));
+export function wordsOf(type: GraphQLEnumType): readonly string[] {
+  const known = words.get(type);
+  if (known) return known;
+  const member = isRenamed(type) ? 'value' : 'name';
+  const made = type.getValues().map((one) => String(one[member]));
+  words.set(type, made);
+  return made;
+}
 
 const inWords = new WeakSet<DocumentNode>();
 

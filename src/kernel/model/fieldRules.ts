@@ -1,4 +1,4 @@
-import type { GraphQLScalarType } from 'graphql';
+import type { GraphQLField, GraphQLScalarType } from 'graphql';
 import { ID } from 'type-graphql';
 import type { Check } from './checks.js';
 
@@ -8,6 +8,8 @@ type Type = Function | GraphQLScalarType | object;
 /** What one line of a model says of its field: type, limits, text. Read by validation, GraphQL and the OpenAPI writer. */
 export interface FieldRule {
   name: string;
+  /** The name that GraphQL shows it under, where that is another: the `id` of a part, which is no record's own. */
+  graphName?: string;
   description: string;
   /** The GraphQL type on output and, where it differs, on input. */
   type: () => Type;
@@ -27,6 +29,8 @@ export interface FieldRule {
   exact?: boolean;
   /** Other words that REST takes for a member of an enumeration. */
   spellings?: Record<string, string>;
+  /** A text of tens of kilobytes or more: looking for something in many of them takes long. */
+  isLong?: boolean;
   /** A list that REST takes as one text too, its items with commas between them. */
   orOne?: boolean;
   check: Check;
@@ -51,6 +55,12 @@ export function rulesOf(target: object): FieldRule[] {
 
 /** The names of the fields that a class has a line for. */
 export const namesOf = (target: object): string[] => rulesOf(target).map(({ name }) => name);
+
+/** The member of a row that a field of a GraphQL object shows. */
+export function memberOf({ name, extensions }: Pick<GraphQLField<unknown, unknown>, 'name' | 'extensions'>): string {
+  const { exactOf, rule } = extensions as { exactOf?: string; rule?: FieldRule };
+  return exactOf ?? rule?.name ?? name;
+}
 
 /** Whether a line is of one text, or of one id. */
 export const isText = ({ list, type }: FieldRule): boolean => !list && (type() === String || type() === ID);

@@ -10,13 +10,14 @@ import { DateOrDateTime, DateTime, Day as DayScalar, Decimal, Json, JsonObject a
 import { declareScope } from './scopes.js';
 
 export type Class<T = object> = abstract new (...args: never[]) => T;
-type Options = { required?: boolean; optional?: boolean };
+type Options = { required?: boolean; optional?: boolean } & Pick<FieldRule, 'graphName'>;
 
 function declare(prototype: object, rule: FieldRule, side: 'output' | 'input', nullable: boolean) {
   addRule(prototype.constructor, rule);
   const type = side === 'input' ? (rule.input ?? rule.type) : rule.type;
   const thunk = () => (rule.list ? [type()] : type()) as never;
-  Field(thunk, { nullable, description: rule.description })(prototype, rule.name);
+  const name = side === 'output' ? rule.graphName : undefined;
+  Field(thunk, { nullable, description: rule.description, name })(prototype, rule.name);
   Extensions({ rule })(prototype, rule.name);
 }
 
@@ -25,8 +26,9 @@ type Partially = Partial<FieldRule> & Pick<FieldRule, 'type' | 'check'>;
 /** The base of every field decorator: `make` says what it is, options whether null is one of its values. */
 export function field(description: string, options: Options, make: Partially): PropertyDecorator {
   return (prototype, name) => {
-    const { required = false, optional = false } = options;
-    const rule: FieldRule = { name: String(name), description, list: false, schema: {}, required: required || optional, optional, ...make };
+    const { required = false, optional = false, graphName } = options;
+    const asked = { required: required || optional, optional, graphName };
+    const rule: FieldRule = { name: String(name), description, list: false, schema: {}, ...asked, ...make };
     declare(prototype, rule, 'output', !rule.required);
   };
 }
@@ -35,9 +37,9 @@ export function field(description: string, options: Options, make: Partially): P
 export const Text = (max: number, description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.text(max), schema: { maxLength: max } });
 
-/** A text of at most `kilobytes`, else 413. */
-export const LongText = (kilobytes: number, description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, check: values.longText(kilobytes * 1024) });
+/** A text of at most `kilobytes`, else 413; that of a file is not trimmed. */
+export const LongText = (kilobytes: number, description: string, { isFile, ...options }: Options & { isFile?: boolean } = {}) =>
+  field(description, options, { type: () => String, isLong: true, check: (isFile ? values.fileText : values.longText)(kilobytes * 1024) });
 
 /** An e-mail address, kept as sent. */
 export const Email = (description: string, options: Options = {}) =>

@@ -10,8 +10,8 @@ export const OfRecord = (...fields: string[]) => Extensions({ record: fields });
  */
 export const OfCaller = (...fields: string[]) => Extensions({ record: fields, whole: true });
 
-/** The name under which the REST record shows a field: an `id` there that is not the id of its GraphQL object. */
-export const RestName = (name: string) => Extensions({ restName: name });
+/** The names under which the REST record shows a field: an `id` there that is not the id of its GraphQL object. */
+export const RestName = (...names: string[]) => Extensions({ restNames: names });
 
 /** A list without pages holds at most this many records: what its service and its inputs make sure of, and the cost guard counts. */
 export const Holds = (most: number) => Extensions({ holds: most });

@@ -58,8 +58,7 @@ function ofField(field: GraphQLField<unknown, unknown>, only?: string[]): JsonSc
   const inner = isNonNullType(field.type) ? (field.type.ofType as GraphQLOutputType) : field.type;
   const { format } = rule?.schema ?? {};
   const schema = { ...present(inner, only), ...(format !== undefined && !rule?.list && { format }) };
-  // An event is told without what is only computed where somebody asks: that is null there, whatever a read answers.
-  const said = rule?.isIdentity ? schema : nullableSchema(schema);
+  const said = isNonNullType(field.type) ? schema : nullableSchema(schema);
   return field.description ? { ...said, description: field.description } : said;
 }
 

@@ -10,14 +10,29 @@ import {
   isObjectType,
 } from 'graphql';
 import { isRenamed } from './enums.js';
+import { memberOf } from './fieldRules.js';
+
+/** What makes a member of the others of its row, by the context in which that is shown. */
+export type Derived = (row: never, ctx: never) => unknown;
 
 /** One field of a record as REST shows it. `selection` names the fields of a relation that belongs to the record. */
 export interface RecordField {
   name: string;
+  /** The member of a row that it shows. */
+  member: string;
   /** The member that it is in REST. */
   shown: string;
   field: GraphQLField<unknown, unknown>;
   selection?: string[];
+  /** How it follows from a row that does not carry it, where that needs no statement. */
+  derived?: Derived;
+}
+
+interface Marks {
+  record?: string[];
+  rule?: object;
+  restNames?: string[];
+  derived?: Derived;
 }
 
 const known = new WeakMap<GraphQLObjectType, RecordField[]>();
@@ -27,10 +42,11 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
   const cached = known.get(type);
   if (cached) return cached;
   const fields = Object.values(type.getFields()).flatMap((field): RecordField[] => {
-    const { record: selection, rule, restName } = field.extensions as { record?: string[]; rule?: object; restName?: string };
-    const shown = restName ?? field.name;
-    if (selection?.length) return [{ name: field.name, shown, field, selection }];
-    return selection || rule ? [{ name: field.name, shown, field }] : [];
+    const { record: selection, rule, restNames, derived } = field.extensions as Marks;
+    if (!selection && !rule) return [];
+    const member = memberOf(field);
+    const part = selection?.length ? { selection } : {};
+    return (restNames ?? [member]).map((shown) => ({ name: field.name, member, shown, field, derived, ...part }));
   });
   const ordered = [...fields.filter((f) => f.shown === 'id'), ...fields.filter((f) => f.shown !== 'id')];
   known.set(type, ordered);
@@ -39,10 +55,11 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
 
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
 export function shownFields(type: GraphQLObjectType, only?: string[]): RecordField[] {
-  const own = new Map(recordFields(type).map((field) => [field.name, field]));
-  if (!only) return [...own.values()];
-  if (only.every((name) => own.has(name))) return [...own.values()].filter(({ name }) => only.includes(name));
-  return only.map((name) => own.get(name) ?? { name, shown: name, field: type.getFields()[name]! });
+  const own = recordFields(type);
+  if (!only) return own;
+  const known = new Map(own.map((field) => [field.name, field]));
+  if (only.every((name) => known.has(name))) return own.filter(({ name }) => only.includes(name));
+  return only.map((name) => known.get(name) ?? { name, member: name, shown: name, field: type.getFields()[name]! });
 }
 
 /** The selection set of a type's REST record; `directive` says what goes behind a field of it. */
@@ -55,23 +72,26 @@ export function recordSelection(type: GraphQLObjectType, only?: string[], direct
   return `{ ${fields.join(' ')} }`;
 }
 
-/** Whether a row carries all that its type's REST record shows, relations included. */
+/** Whether a row carries all that its type's REST record shows, relations included, or what that follows from. */
 export const isWhole = (schema: GraphQLSchema, typeName: string, row: object): boolean =>
-  recordFields(schema.getType(typeName) as GraphQLObjectType).every(({ name }) => (row as Record<string, unknown>)[name] !== undefined);
+  recordFields(schema.getType(typeName) as GraphQLObjectType).every(
+    ({ member, derived }) => (row as Record<string, unknown>)[member] !== undefined || derived,
+  );
 
 /** The REST record of a row, made without a query: what a run decides by, and sends. */
-export const recordOf = (schema: GraphQLSchema, typeName: string, row: object): Record<string, unknown> =>
-  JSON.parse(recordText(schema, typeName, row));
+export const recordOf = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): Record<string, unknown> =>
+  JSON.parse(recordText(schema, typeName, row, ctx));
 
-/** The same as text: what webhooks, the feed and the answer of a write carry. */
-export const recordText = (schema: GraphQLSchema, typeName: string, row: object): string =>
-  textOf(schema.getType(typeName) as GraphQLObjectType, row as Record<string, unknown>);
+/** The same as text: what webhooks, the feed and the answer of a write carry. What follows from the row does so in this context. */
+export const recordText = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): string =>
+  textOf(schema.getType(typeName) as GraphQLObjectType, row as Record<string, unknown>, ctx);
 
 /** A member of a record's text: how it begins, and how its value is written. */
 interface Member {
-  name: string;
+  member: string;
   begin: string;
-  write(value: unknown): string;
+  derived?: Derived;
+  write(value: unknown, ctx: object): string;
 }
 
 const members = new WeakMap<GraphQLObjectType, Map<string[] | undefined, Member[]>>();
@@ -81,8 +101,8 @@ function membersOf(type: GraphQLObjectType, only?: string[]): Member[] {
   members.set(type, kinds);
   const made =
     kinds.get(only) ??
-    shownFields(type, only).map(({ name, shown, field, selection }, nth) => ({
-      name,
+    shownFields(type, only).map(({ member, shown, field, selection, derived }, nth) => ({
+      ...{ member, derived },
       begin: `${nth > 0 ? ',' : ''}${JSON.stringify(shown)}:`,
       write: writerOf(field.type, selection),
     }));
@@ -91,11 +111,11 @@ function membersOf(type: GraphQLObjectType, only?: string[]): Member[] {
 }
 
 // Written by hand: an object of forty members made only to be printed costs several times its text.
-function textOf(type: GraphQLObjectType, row: Record<string, unknown>, only?: string[]): string {
+function textOf(type: GraphQLObjectType, row: Record<string, unknown>, ctx: object, only?: string[]): string {
   let text = '{';
-  for (const { name, begin, write } of membersOf(type, only)) {
-    const value = row[name];
-    text += begin + (value === null || value === undefined ? 'null' : write(value));
+  for (const { member, begin, derived, write } of membersOf(type, only)) {
+    const value = row[member] === undefined && derived ? derived(row as never, ctx as never) : row[member];
+    text += begin + (value === null || value === undefined ? 'null' : write(value, ctx));
   }
   return `${text}}`;
 }
@@ -106,10 +126,10 @@ function writerOf(type: GraphQLField<unknown, unknown>['type'], only?: string[])
   if (isNonNullType(type)) return writerOf(type.ofType, only);
   if (isListType(type)) {
     const write = writerOf(type.ofType, only);
-    const item = (value: unknown) => (value === null || value === undefined ? 'null' : write(value));
-    return (value) => `[${(value as unknown[]).map(item).join()}]`;
+    const item = (value: unknown, ctx: object) => (value === null || value === undefined ? 'null' : write(value, ctx));
+    return (value, ctx) => `[${(value as unknown[]).map((one) => item(one, ctx)).join()}]`;
   }
   if (isEnumType(type) && isRenamed(type)) return json;
   if (isLeafType(type)) return (value) => json(type.serialize(value));
-  return isObjectType(type) ? (value) => textOf(type, value as Record<string, unknown>, only) : () => 'null';
+  return isObjectType(type) ? (value, ctx) => textOf(type, value as Record<string, unknown>, ctx, only) : () => 'null';
 }

@@ -12,14 +12,14 @@ import type {
   NodeSource,
   Reaction,
 } from '../context/context.js';
-import type { Reference, Sweep, UsesOf } from '../context/registry.js';
+import type { Reference, SealedColumn, Sweep, UsesOf } from '../context/registry.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
 import { nodeOf } from '../lists/nodes.js';
 import type { Relation } from '../lists/relation.js';
 import type { AnyTable } from '../lists/window.js';
 import { isNode } from '../model/node.js';
-import type { Method, RawReply, Row } from './routes.js';
+import type { Endpoint, Method, RawReply } from './routes.js';
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */
 export interface CallbackRequest {
@@ -48,7 +48,7 @@ export interface Callback {
 /** What the world sees of a module: one default export of `<noun>s.module.ts`. */
 export interface Module {
   name: string;
-  /** What it is about, in a line: for the documents, wherever it has rows. */
+  /** What it is about, in a line: for the documents, wherever it has endpoints. */
   about?: string;
   /** Resolver classes. */
   resolvers: NonNullable<unknown>[];
@@ -56,8 +56,8 @@ export interface Module {
   tables?: readonly AnyTable[];
   /** How its records lead to others, and these to them: the module that holds the key declares both directions. */
   relations?: readonly Relation[];
-  /** REST rows, one line per row of the contract. */
-  routes: Row[];
+  /** Its REST endpoints, one a row of the contract. */
+  routes: Endpoint[];
   callbacks?: readonly Callback[];
   /** What is told of this module's records, with the typed subscription of each type. */
   events?: readonly RecordFeed[];
@@ -77,6 +77,8 @@ export interface Module {
   uses?: Record<string, UsesOf<Context>>;
   /** What is swept over all accounts every five minutes. */
   sweeps?: readonly (Sweep | AccountSweep)[];
+  /** Its columns of sealed values. */
+  seals?: readonly SealedColumn[];
   /** Records that none of its tables holds, by their type. */
   nodes?: Record<string, NodeSource>;
   /** Loaders by the name under which `ctx.load` offers them. */
@@ -112,6 +114,7 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     tables: new Map(modules.flatMap(({ tables = [] }) => tables).map((table) => [table.type.name, table])),
     nodes: nodesOf(modules),
     sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
+    seals: modules.flatMap(({ seals = [] }) => seals),
     schema,
   };
 }

@@ -11,7 +11,7 @@ export interface RawRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
-  /** The query string as the arguments of the list that the row filters like. */
+  /** The query string as the arguments of the list that the endpoint filters like. */
   args?: Record<string, unknown>;
 }
 
@@ -22,12 +22,12 @@ export interface RawReply {
   body: string | Readable | object;
 }
 
-export interface RowOptions {
+export interface EndpointOptions {
   /** Names of the query parameters that differ from the operation's arguments: `assigned_to: 'filter.assignedTo'`. */
   query?: Record<string, string>;
   /** The arguments of path parameters that are called otherwise: `{ id: 'pipelineId' }`. */
   pathArgs?: Record<string, string>;
-  /** Arguments that the row gives by itself, and takes from nobody: `{ 'filter.channel': 'email' }`. */
+  /** Arguments that the endpoint gives by itself, and takes from nobody: `{ 'filter.channel': 'email' }`. */
   fixed?: Record<string, unknown>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */
   body?: Record<string, string>;
@@ -53,7 +53,7 @@ export interface RowOptions {
   open?: boolean;
   /** Bytes that the body may have; 1 MiB by default. */
   bodyCap?: number;
-  /** Statuses that the document names besides those which follow from the row's kind. */
+  /** Statuses that the document names besides those which follow from the endpoint's kind. */
   also?: number[];
   /** Success statuses by a flag of the result: `{ created: 201 }`. */
   statusWhen?: Record<string, number>;
@@ -65,17 +65,17 @@ export interface RowOptions {
   spread?: string;
   /** Page figures in response headers too (pipelines). */
   pagingHeaders?: boolean;
-  /** For the document: the JSON Schema of what a raw row answers; text by default. */
+  /** For the document: the JSON Schema of what a raw endpoint answers; text by default. */
   answerSchema?: Record<string, unknown>;
 }
 
 /** One row of the contract's endpoint tables: pure data, read by the mount, the document, the catalog and the everyRoute test. */
-export interface Row extends RowOptions {
+export interface Endpoint extends EndpointOptions {
   method: Method;
   path: string;
   as: Envelope;
   status: number;
-  /** The root field that serves it; none for a raw row. */
+  /** The root field that serves it; none for a raw endpoint. */
   operation?: string;
   /** The status of invalid input where its mutation is `Unprocessable`. */
   invalid?: 422;
@@ -83,48 +83,48 @@ export interface Row extends RowOptions {
   list?: boolean;
   handler?: (ctx: Context, request: RawRequest) => Promise<RawReply>;
   access?: AccessMark;
-  /** For a raw row: the list operation whose filters and sorts its query string takes. */
+  /** For a raw endpoint: the list operation whose filters and sorts its query string takes. */
   filters?: string;
-  /** What a raw row answers, for the document: a media type. */
+  /** What a raw endpoint answers, for the document: a media type. */
   answers?: string;
   summary?: string;
 }
 
 /** Path parameters under the names of the operation's arguments. */
-export const pathArguments = ({ pathArgs = {} }: RowOptions, params: Record<string, string>): Record<string, string> =>
+export const pathArguments = ({ pathArgs = {} }: EndpointOptions, params: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(params).map(([name, value]) => [pathArgs[name] ?? name, value]));
 
 type Address = `${Method} /${string}`;
 
-function row(address: Address, rest: Omit<Row, 'method' | 'path'>): Row {
+function endpoint(address: Address, rest: Omit<Endpoint, 'method' | 'path'>): Endpoint {
   const [method, path] = address.split(' ') as [Method, string];
   return { method, path, ...rest };
 }
 
 /** A list: pages, filters and sorts by query string. */
-export const list = (address: Address, operation: string, options: RowOptions & { as: Envelope }) =>
-  row(address, { operation, list: true, status: 200, ...options });
+export const list = (address: Address, operation: string, options: EndpointOptions & { as: Envelope }) =>
+  endpoint(address, { operation, list: true, status: 200, ...options });
 /** A single read, 200. */
-export const read = (address: Address, operation: string, options: RowOptions = {}) =>
-  row(address, { operation, as: 'one', status: 200, ...options });
+export const read = (address: Address, operation: string, options: EndpointOptions = {}) =>
+  endpoint(address, { operation, as: 'one', status: 200, ...options });
 /** A creation, 201. */
-export const make = (address: Address, operation: string, options: RowOptions = {}) =>
-  row(address, { operation, as: 'one', status: 201, ...options });
+export const make = (address: Address, operation: string, options: EndpointOptions = {}) =>
+  endpoint(address, { operation, as: 'one', status: 201, ...options });
 /** A change, 200. */
-export const edit = (address: Address, operation: string, options: RowOptions = {}) =>
-  row(address, { operation, as: 'one', status: 200, ...options });
+export const edit = (address: Address, operation: string, options: EndpointOptions = {}) =>
+  endpoint(address, { operation, as: 'one', status: 200, ...options });
 /** A removal, 200. */
 export const drop = edit;
 /** A verb of the domain, 200. */
 export const act = edit;
 
-/** A row with a handler of its own, for what is no JSON record. */
+/** An endpoint with a handler of its own, for what is no JSON record. */
 export const raw = (
   address: Address,
-  handler: NonNullable<Row['handler']>,
-  options: RowOptions & { access: AccessMark; answers: string; summary: string; filters?: string },
-) => row(address, { handler, as: 'one', status: 200, ...options });
+  handler: NonNullable<Endpoint['handler']>,
+  options: EndpointOptions & { access: AccessMark; answers: string; summary: string; filters?: string },
+) => endpoint(address, { handler, as: 'one', status: 200, ...options });
 
-/** A retired row: 410 with a message that names its replacement. */
+/** A retired endpoint: 410 with a message that names its replacement. */
 export const gone = (address: Address, message: string, options: { access: AccessMark }) =>
-  row(address, { as: 'one', status: 410, summary: `Retired. ${message}`, ...options });
+  endpoint(address, { as: 'one', status: 410, summary: `Retired. ${message}`, ...options });

@@ -3,7 +3,7 @@ import { clientKey } from '../access/clientKey.js';
 import { seal, unseal } from '../base/crypto.js';
 import { check } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { abandoned, inProgress, kept, keyOf, otherRequest, requestHash } from './idempotency.js';
+import { abandoned, done, inProgress, kept, keyOf, otherRequest, requestHash, settle } from './idempotency.js';
 
 /**
  * An `Idempotency-Key` where nobody is known to call: login, registration, forgotten passwords. The key is of the client's
@@ -64,16 +64,11 @@ export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () 
   if (replay) return replay;
   const own = { where: { ...claim.place, requestHash: claim.requestHash, outcome: null } };
   const before = ctx.request.session;
-  let isKept = false;
-  try {
-    const result = await work();
-    if (result.errors?.length) return result;
-    const { session } = ctx.request;
-    const outcome = JSON.stringify({ data: result.data, ...(session !== before && { session }) });
-    await ctx.global.publicOutcome.updateMany({ ...own, data: { outcome: seal(ctx.app, 'idempotency', nameOf(claim.place), outcome) } });
-    isKept = true;
-    return result;
-  } finally {
-    if (!isKept) await ctx.global.publicOutcome.deleteMany(own);
-  }
+  const result = await done(work, () => ctx.global.publicOutcome.deleteMany(own));
+  if (result.errors?.length) return result;
+  const { session } = ctx.request;
+  const outcome = JSON.stringify({ data: result.data, ...(session !== before && { session }) });
+  const sealed = seal(ctx.app, 'idempotency', nameOf(claim.place), outcome);
+  await settle(ctx, () => ctx.global.publicOutcome.updateMany({ ...own, data: { outcome: sealed } }));
+  return result;
 }

@@ -16,9 +16,10 @@ import {
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
 import { badRequest, check, type Detail, invalid, invalidField } from '../base/errors.js';
-import type { PrintedData } from '../base/jsonText.js';
+import { answerSize, type PrintedData } from '../base/jsonText.js';
 import type { Context, RequestInfo } from '../context/context.js';
 import { momentReader } from '../context/moment.js';
+import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
 import { type Executor, executorOf } from './executor.js';
@@ -30,13 +31,19 @@ import { retried } from './transacted.js';
 /** Marks a mutation that talks to a vendor or loops over many records, and so manages its own transactions. */
 export const Detached = () => Extensions({ detached: true });
 
-/** Marks a mutation that keeps what is done under a client's key by itself, since a retry may have to go on with it. */
-export const KeepsKeys = () => Extensions({ keepsKeys: true });
+/**
+ * Marks one that manages its transactions where it stands alone in its document, since there may be very much of it; beside others it
+ * is part of their transaction.
+ */
+export const DetachedAlone = () => Extensions({ detached: 'alone' });
+
+/**
+ * Marks a mutation that changes records without a limit to their number, all or none of them: the transaction of its document may take
+ * two minutes instead of five seconds, whatever begins it.
+ */
+export const TakesLong = () => Extensions({ takesLong: true });
 
 type Variables = Record<string, unknown>;
-
-/** Answers a query as text; undefined where it must be run field by field. */
-export type Printer = (ctx: Context, variables: Variables) => Promise<PrintedData | undefined>;
 
 interface Given {
   /** What `coerce` made of the variables, where that is known. */
@@ -52,8 +59,8 @@ export interface Operation {
   kind: OperationTypeNode;
   needs: Needs;
   detached: boolean;
-  /** Whether it keeps what is done under a client's key by itself. */
-  keepsKeys: boolean;
+  /** Whether its transaction may take two minutes. */
+  takesLong: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
   /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
@@ -78,8 +85,9 @@ export function compile(
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const root = schema.getRootType(definition.operation)!.getFields();
   const fields = fieldsOf(document, definition.selectionSet);
-  const detached = fields.some((name) => root[name]?.extensions.detached);
-  if (detached && fields.length > 1) throw badRequest('A mutation that talks to a vendor stands alone in its document');
+  const isAlone = fields.length === 1;
+  const detached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
+  if (detached && !isAlone) throw badRequest('This mutation manages its own transactions and must be the only field of its document');
   const types = (definition.variableDefinitions ?? []).map((v) => {
     const type = typeFromAST(schema, v.type as never) as GraphQLInputType;
     const required = v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue;
@@ -92,7 +100,7 @@ export function compile(
     kind: definition.operation,
     needs: needsOf(schema, document),
     detached,
-    keepsKeys: fields.some((name) => root[name]?.extensions.keepsKeys),
+    takesLong: fields.some((name) => root[name]?.extensions.takesLong),
     fields,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
@@ -184,10 +192,10 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
     return claim ? onceForAddress(ctx, claim, work) : work();
   }
   const claim = claimOf(ctx, operation.id, variables);
-  if (operation.detached)
-    return claim && !operation.keepsKeys
-      ? once(ctx, claim, async () => operation.execute(ctx, variables, { coerced }))
-      : operation.execute(ctx, variables, { coerced });
+  if (operation.detached) {
+    const work = async () => operation.execute(ctx, variables, { coerced });
+    return claim ? once(ctx, claim, work) : work();
+  }
   return mutate(operation, ctx, { ...given, claim });
 }
 
@@ -221,14 +229,19 @@ type Attempt = Asked & { isOptimistic: boolean };
 
 function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Promise<ExecutionResult> {
   const { variables, coerced, claim, isOptimistic } = attempt;
-  return ctx.transaction(async (inside) => {
+  const { budget } = ctx.request;
+  const work = async (inside: Context) => {
+    budget?.restart();
     const replay = claim && (await replayOf(inside, claim));
     if (replay) return replay;
     const result = await operation.execute(inside, variables, { coerced });
     if (result.errors?.length) throw new Rollback(result);
+    // An answer that is too large is refused while nothing is done yet.
+    budget?.print(answerSize(result.data, budget.mostBytes));
     if (claim) await keep(inside, claim, result);
     return result;
-  }, isOptimistic);
+  };
+  return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong });
 }
 
 /** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */

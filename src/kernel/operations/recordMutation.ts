@@ -57,7 +57,7 @@ export function recordMutation(schema: GraphQLSchema, document: DocumentNode, co
     const done = (await doing().query(undefined, ctx, variables, coerced)) as ExecutionResult<Record<string, { id: string } | null>>;
     const row = done.data?.[key];
     if (done.errors?.length || !row) return done;
-    const told = isToldSo ? ctx.told(type.name, row.id) : undefined;
+    const told = isToldSo ? ctx.emittedRecord(type.name, row.id) : undefined;
     if (told) return { data: new PrintedData([{ key, text: told.text }]) as unknown as Variables };
     return showing().query({ [key]: row }, ctx, {}) as ExecutionResult;
   };

@@ -10,13 +10,15 @@ import type { Changes } from '../events/facts.js';
 /** What each field of a body refers to: kinds that modules declare in `references`. */
 export type ReferenceKinds<F extends string = string> = Record<F, string>;
 
+const livesByDefault = 'deleted_at is null';
+
 /** Of some ids those that live records have, by the record kind that a module declared. */
 const lookups = new WeakMap<Reference, Statement<{ id: string }, { ids: readonly string[] }>>();
 
 function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
   const known = lookups.get(reference);
   if (known) return known;
-  const { table, key = 'id', live = 'deleted_at is null' } = reference;
+  const { table, key = 'id', live = livesByDefault } = reference;
   const made = statement({
     name: `existing ${kind}`,
     takes: { ids: listOf(uuid) },
@@ -29,10 +31,14 @@ function lookupOf(kind: string, reference: Reference): Statement<{ id: string },
   return made;
 }
 
-async function existingOf(ctx: Context, kind: string, ids: string[]): Promise<string[]> {
-  const reference = ctx.app.registry.references.get(kind);
+function referenceOf({ app }: Context, kind: string): Reference {
+  const reference = app.registry.references.get(kind);
   if (!reference) throw new Error(`No module declares references to ${kind}`);
-  const found = await ctx.rows(lookupOf(kind, reference), { ids });
+  return reference;
+}
+
+async function existingOf(ctx: Context, kind: string, ids: string[]): Promise<string[]> {
+  const found = await ctx.rows(lookupOf(kind, referenceOf(ctx, kind)), { ids });
   return found.map(({ id }) => `${kind}/${id}`);
 }
 
@@ -60,6 +66,16 @@ export function sawReference(ctx: Context, kind: string, id: string): void {
 
 const isKnown = (ctx: Context, key: string) => seen.get(ctx)?.has(key) || existing(ctx).fresh(key);
 
+/**
+ * Has the next write find a record alive that was read before: whoever has it go waits for this unit of work, and then finds what it
+ * wrote. Where the record is gone by then, the operation is tried again.
+ */
+export function holdReference(ctx: Context, kind: string, id: string): void {
+  const { table, key = 'id', live = livesByDefault } = referenceOf(ctx, kind);
+  // By its name it is held before the records that are changed: as who has it go takes it first, and then what leads to it.
+  ctx.unit?.lockRow({ name: `about ${kind}`, table, key, live, strength: 'key share' }, ctx.caller.account.id, id);
+}
+
 /** What is wrong with a field that names nobody. */
 export const nobody: Fault = { code: 'not_found', message: 'names no record of this account' };
 
@@ -67,11 +83,12 @@ type Body<F extends string> = Partial<Record<F, string | null>>;
 
 /**
  * The given fields whose id no live record of the account has. One statement for all that is asked at the same moment, none
- * where nothing is given.
+ * where nothing is given. Where something is written, those that are there stay so until it is: of the kinds that are held.
  */
 export async function missingReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<string[]> {
   const given = (Object.keys(of) as F[]).filter((field) => body[field]);
   const known = await Promise.all(given.map((field) => isKnown(ctx, `${of[field]}/${body[field]}`)));
+  for (const [i, field] of given.entries()) if (known[i] && referenceOf(ctx, of[field]).held) holdReference(ctx, of[field], body[field]!);
   return given.filter((_field, i) => !known[i]);
 }
 

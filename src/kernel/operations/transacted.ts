@@ -21,12 +21,12 @@ export async function retried<T>(
 
 /** A unit of work of its own, for a detached operation: all or nothing, and tried again as a whole operation is. */
 export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
-  retried((isOptimistic) => ctx.transaction(work, isOptimistic));
+  retried((isOptimistic) => ctx.transaction(work, { isOptimistic }));
 
 /** The same of what may be brought more than once: undefined where a unique index says that it is kept already. */
 export const keptOnce = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T | undefined> =>
   retried((isOptimistic) =>
-    ctx.transaction(work, isOptimistic).catch((error: unknown) => {
+    ctx.transaction(work, { isOptimistic }).catch((error: unknown) => {
       if (!isTaken(error)) throw error;
       return undefined;
     }),

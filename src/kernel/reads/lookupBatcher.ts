@@ -20,7 +20,8 @@ const mostTogether = 8;
  */
 export class LookupBatcher {
   readonly #queue: BatchQueue<Waiting>;
-  readonly #texts = new LRUCache<string, string[]>({ max: 500 });
+  /** Weighed by what each may come to: up to eight times its text, in a handful of texts. */
+  readonly #texts = new LRUCache<string, string[]>({ max: 500, maxSize: 2_000_000, sizeCalculation: (_, text) => 15 * text.length });
 
   constructor(
     private readonly database: Pick<Database, 'planned'>,

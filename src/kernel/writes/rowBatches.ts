@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { Printed } from '../base/jsonText.js';
+import { jsonSize, Printed } from '../base/jsonText.js';
 import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { type Taking, takingSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
 interface Shape {
@@ -19,6 +20,8 @@ export interface Batch {
   shape: Shape;
   rows: Record<string, unknown>[];
   ids: Set<unknown>;
+  /** About how many characters its rows take as JSON. */
+  size: number;
 }
 
 const shapes = new LRUCache<string, Shape>({ max: 1000 });
@@ -60,15 +63,79 @@ function namedShape(table: string, row: Record<string, unknown>): Shape {
   return shape;
 }
 
-/** Adds a row to the last batch of its table where it fits, else as a batch of its own. */
-export function addRow(batches: Batch[], kind: Batch['kind'], table: string, row: Record<string, unknown>): void {
+/** Rows that one clause writes, and characters of them: few enough for its statement not to take long. A single row may have more. */
+const mostRows = 1000;
+export const mostCharacters = 2_000_000;
+
+/** About how many characters a row takes as JSON, but for the names of its columns. */
+function sizeOf(row: Record<string, unknown>): number {
+  let size = 0;
+  for (const field in row) {
+    const value = row[field];
+    if (typeof value === 'string') size += value.length;
+    else if (value instanceof Printed) size += value.text.length;
+    else if (typeof value === 'object' && value !== null && !(value instanceof Date)) size += jsonSize(value);
+  }
+  return size;
+}
+
+/**
+ * Adds a row to the last batch of its table where it fits, else as a batch of its own. Not to one of a statement before the last, unless
+ * it `refersToNone`: what it refers to may be written by that.
+ */
+export function addRow(
+  batches: Batch[],
+  kind: Batch['kind'],
+  table: string,
+  row: Record<string, unknown>,
+  { refersToNone = false } = {},
+): void {
   const shape = shapeOf(table, row);
-  const last = batches.filter((batch) => batch.shape.table === table).at(-1);
+  const open = refersToNone ? batches : (statementsOf(batches).at(-1) ?? []);
+  const last = open.filter((batch) => batch.shape.table === table).at(-1);
   // Two changes of one row must follow each other; a single clause would make only one of them.
-  if (last?.kind === kind && last.shape.name === shape.name && (kind === 'insert' || !last.ids.has(row.id))) {
+  const size = sizeOf(row);
+  const hasRoom = last && last.rows.length < mostRows && last.size + size <= mostCharacters;
+  if (hasRoom && last.kind === kind && last.shape.name === shape.name && (kind === 'insert' || !last.ids.has(row.id))) {
     last.rows.push(row);
     last.ids.add(row.id);
-  } else batches.push({ kind, shape, rows: [row], ids: new Set([row.id]) });
+    last.size += size;
+  } else batches.push({ kind, shape, rows: [row], ids: new Set([row.id]), size });
+}
+
+/** The rows of a table that are to be inserted. */
+export const insertedInto = (batches: Batch[], table: string): Record<string, unknown>[] =>
+  batches.flatMap(({ kind, shape, rows }) => (kind === 'insert' && shape.table === table ? rows : []));
+
+/** Gives a row that is to be inserted new values; false where there is none, or where it names no such columns. */
+export function changeWaiting(batches: Batch[], table: string, values: Record<string, unknown>): boolean {
+  for (const batch of batches) {
+    const { kind, shape, ids, rows } = batch;
+    if (kind !== 'insert' || shape.table !== table || !ids.has(values.id)) continue;
+    if (!Object.keys(values).every((field) => shape.fields.includes(field))) return false;
+    const at = rows.findIndex(({ id }) => id === values.id);
+    // Another object: the row as it was is in the hands of who made it.
+    rows[at] = { ...rows[at], ...values };
+    batch.size += sizeOf(values);
+    return true;
+  }
+  return false;
+}
+
+/** Takes a change of a row that waits out of its batch; undefined where there is none. */
+export function takeChange(batches: Batch[], table: string, id: unknown): Record<string, unknown> | undefined {
+  for (const [nth, batch] of batches.entries()) {
+    const { kind, shape, ids, rows } = batch;
+    if (kind !== 'update' || shape.table !== table || !ids.delete(id)) continue;
+    const [row] = rows.splice(
+      rows.findIndex((each) => each.id === id),
+      1,
+    );
+    if (rows.length === 0) batches.splice(nth, 1);
+    else batch.size -= sizeOf(row!);
+    return row;
+  }
+  return undefined;
 }
 
 /** One statement for all batches, but for a second batch of the same table, which comes after the first. */
@@ -87,10 +154,10 @@ export function statementsOf(batches: Batch[]): Batch[][] {
   return statements;
 }
 
-/** Every batch as one clause of one statement: foreign keys between them are checked at its end. */
-export function statementOf(batches: Batch[], locks: Sql[]): Sql {
+/** Every batch as one clause of one statement: foreign keys between them are checked at its end. `isAlone` where one unit writes it. */
+export function statementOf(batches: Batch[], locks: readonly Taking[], isAlone = true): Sql {
   const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
-  const taken = locks.map((lock) => sql`, (select ${lock})::text`);
+  const taken = locks.map((lock) => sql`, (select ${takingSql(lock, isAlone)})::text`);
   const tables = clauses.length > 0 ? sql`with ${joinSql(clauses, ', ')} ` : emptySql;
   return sql`${tables}select '' as written${joinSql([...taken, emptySql], '')}`;
 }
@@ -118,6 +185,8 @@ function insertion(batch: Batch): Sql {
 
 function change(batch: Batch): Sql {
   const { table, fields } = batch.shape;
+  // In one order, so that two statements wait for each other instead of for ever.
+  if (batch.rows.length > 1) batch.rows.sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
   const set = fields.filter((f) => f !== 'accountId' && f !== 'id').map((f) => `${columnName(f)} = v.${columnName(f)}`);
   return sql`${rawSql(`update ${table} t set ${set.join(', ')} from json_populate_recordset(null::${table}, `)}${asJson(batch)}::json) v
     where t.account_id = v.account_id and t.id = v.id`;

@@ -2,14 +2,22 @@ import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
 import type { Sql } from '../database/sql.js';
 import type { CommitBatcher } from './commitBatcher.js';
-import { addRow, type Batch, statementOf, statementsOf } from './rowBatches.js';
+import { Locks, type RowLock, type Taking } from './locks.js';
+import { addRow, type Batch, changeWaiting, insertedInto, statementOf, statementsOf, takeChange } from './rowBatches.js';
+import { showsIn } from './shownIn.js';
+
+/** Milliseconds that a transaction may take which changes very many records; each of its statements is held to the limit of all. */
+const longest = 120_000;
 
 class Abandoned extends Error {}
 
+/** New values of a row, which its account and id name. */
+export type Changed = Record<string, unknown> & { accountId: string; id: string };
+
 /**
- * A unit of work: all or nothing. Its transaction begins when something is first read or changed; rows that are only
- * inserted wait, and are written in one statement before the next read or at the end. So a creation that needs nothing but
- * its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
+ * A unit of work: all or nothing. Rows that are inserted or changed wait, and are written in one statement before the next read in
+ * which they may show, or at the end; its transaction begins then, or when something is locked. So an operation that needs nothing
+ * but its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
  */
 export class UnitOfWork {
   /** Whether it writes events, which wait for their places once it is committed. */
@@ -17,11 +25,13 @@ export class UnitOfWork {
   /** The queues in which something is due by then. */
   readonly wakes = new Set<string>();
   #batches: Batch[] = [];
+  /** Figures of rows that nobody has read, by the tables and the ids. */
+  readonly #touched = new Map<string, Map<string, Changed>>();
   #facts: Batch[] = [];
   /** The ids that clients chose for new records. */
   readonly #chosen = new Set<string>();
-  /** What the next write takes besides: locks by their names. */
-  readonly #locks = new Map<string, Sql | null>();
+  /** What the next write takes besides. */
+  readonly #locks = new Locks();
   #transaction?: Promise<Transaction>;
   #finished?: Promise<void>;
   #settle?: { commit(): void; abandon(reason: Error): void };
@@ -32,6 +42,8 @@ export class UnitOfWork {
     private readonly commits: CommitBatcher,
     /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
     public isOptimistic = false,
+    /** Whether its transaction may take two minutes, since it changes records without a limit to their number. */
+    readonly mayTakeLong = false,
   ) {}
 
   /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */
@@ -39,19 +51,43 @@ export class UnitOfWork {
     addRow(this.#batches, 'insert', table, row);
   }
 
-  /** Keeps new values of a row, found by its account and id, for the next write. */
-  update(table: string, row: Record<string, unknown> & { accountId: string; id: string }): void {
-    addRow(this.#batches, 'update', table, row);
+  /** Keeps new values of a row, found by its account and id, for the next write. A row that waits is written with them. */
+  update(table: string, row: Changed): void {
+    const before = takeChange(this.#batches, table, row.id);
+    const whole = { ...before, ...this.#takeFigures(table, row.id), ...row };
+    if (!changeWaiting(this.#batches, table, whole)) addRow(this.#batches, 'update', table, whole);
+  }
+
+  /** The same of figures that say something of a row's past, such as when something last happened: nobody has to read it for that. */
+  touch(table: string, row: Changed): void {
+    const rows = this.#touched.get(table) ?? new Map<string, Changed>();
+    rows.set(row.id, { ...rows.get(row.id), ...row });
+    this.#touched.set(table, rows);
+  }
+
+  /** The figures of a row that wait to be written. */
+  figuresOf(table: string, id: string): Changed | undefined {
+    return this.#touched.get(table)?.get(id);
+  }
+
+  /** The rows of a table that wait to be inserted. */
+  waiting(table: string): Record<string, unknown>[] {
+    return insertedInto(this.#batches, table);
   }
 
   /** Keeps a row that is written last of all. */
   insertLast(table: string, row: Record<string, unknown>): void {
-    addRow(this.#facts, 'insert', table, row);
+    addRow(this.#facts, 'insert', table, row, { refersToNone: true });
   }
 
-  /** Takes a lock with the next write, and keeps it to the end. */
-  lock(name: string, taking: Sql): void {
-    if (!this.#locks.has(name)) this.#locks.set(name, taking);
+  /** Takes a lock with the next write, and keeps it to the end. An exclusive one is taken by one unit of a statement. */
+  lock(name: string, taking: Sql, isExclusive = false): void {
+    this.#locks.add(name, taking, isExclusive);
+  }
+
+  /** The same of a row: as it was seen, or alive where no version is given. */
+  lockRow(lock: RowLock, account: string, id: string, version: string | null = null): void {
+    this.#locks.addRow(lock, account, id, version);
   }
 
   /** Notes an id that a client chose; false where it was chosen before. */
@@ -61,40 +97,66 @@ export class UnitOfWork {
     return isNew;
   }
 
-  /** Whether there is anything in the transaction, or waits for it. */
-  get hasBegun(): boolean {
-    return this.#transaction !== undefined || this.#batches.length > 0;
-  }
-
   /** Whether its transaction has begun: what only waits to be written needs none yet. */
   get isOpen(): boolean {
     return this.#transaction !== undefined;
   }
 
-  /** The transaction if there is anything in it or waits for it, for what needs none of its own. */
-  begun(): Promise<Transaction> | undefined {
-    return this.hasBegun ? this.connection() : undefined;
+  /** Whether something waits to be written, and has no transaction yet. */
+  get isWaiting(): boolean {
+    return !this.isOpen && (this.#batches.length > 0 || this.#touched.size > 0);
+  }
+
+  /** About how many characters wait to be written, facts included. */
+  get waitingSize(): number {
+    return [...this.#batches, ...this.#facts].reduce((size, batch) => size + batch.size, 0);
+  }
+
+  /** Whether a read of this text belongs into the transaction: it has begun, or what waits to be written would show in the answer. */
+  mustRead(text: string): boolean {
+    return this.isOpen || this.#wouldShow(text) || [...this.#touched.keys()].some((table) => showsIn(table, text));
+  }
+
+  /**
+   * Whether what a text reads, and this unit of work depends on, may be looked at without a lock, since its write makes sure of it.
+   * Figures that wait do not matter: whoever reads a row to change it lays them over it.
+   */
+  mayLookAt(text: string): boolean {
+    return this.isOptimistic && !this.isOpen && !this.#wouldShow(text);
+  }
+
+  #wouldShow(text: string): boolean {
+    return this.#batches.some(({ shape: { table } }) => showsIn(table, text));
   }
 
   /** The transaction, begun if it was not yet; what waits is in it, and its locks are taken. */
   async connection(): Promise<Transaction> {
     const tx = await this.#begin();
     this.#writing = this.#writing.then(async () => {
-      await this.#writeIn(tx, this.#batches.splice(0));
+      await this.#writeIn(tx, this.#takeRows());
       // Before what comes next, which may change the very rows.
-      const locks = this.#takeLocks();
-      if (locks.size > 0) await tx.$queryRaw(statementOf([], [...locks.values()]));
+      const locks = this.#locks.take(() => false);
+      if (locks.length > 0) await tx.$queryRaw(statementOf([], locks));
     });
     await this.#writing;
     return tx;
   }
 
+  /** Writes those rows of a table now that would be written last of all: where they are too many to wait in memory. */
+  async writeNow(table: string): Promise<void> {
+    const tx = await this.connection();
+    const due = this.#facts.filter(({ shape }) => shape.table === table);
+    this.#facts = this.#facts.filter((batch) => !due.includes(batch));
+    this.#writing = this.#writing.then(() => this.#writeIn(tx, due));
+    await this.#writing;
+  }
+
   /** Makes everything final. */
   async commit(): Promise<void> {
-    const rest = [...this.#batches.splice(0), ...this.#facts.splice(0)];
+    const rest = [...this.#takeRows(), ...this.#facts.splice(0)];
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
-    if (isAlone) return this.commits.write({ batches: rest, locks: this.#takeLocks() });
+    if (isAlone) return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive });
     await this.#writeIn(await this.#begin(), rest);
     this.#settle?.commit();
     await this.#finished;
@@ -108,15 +170,30 @@ export class UnitOfWork {
   }
 
   async #writeIn(tx: Transaction, batches: Batch[]): Promise<void> {
-    for (const together of statementsOf(batches)) await tx.$queryRaw(statementOf(together, [...this.#takeLocks().values()]));
+    for (const together of statementsOf(batches)) await tx.$queryRaw(statementOf(together, this.#takeLocks(batches)));
   }
 
-  /** The locks that no write has taken yet. */
-  #takeLocks(): Map<string, Sql> {
-    const locks = new Map<string, Sql>();
-    for (const [name, lock] of this.#locks) if (lock) locks.set(name, lock);
-    for (const name of locks.keys()) this.#locks.set(name, null);
-    return locks;
+  /** All that waits, but for facts. */
+  #takeRows(): Batch[] {
+    for (const [table, rows] of this.#touched) for (const id of rows.keys()) this.update(table, { ...rows.get(id)! });
+    this.#touched.clear();
+    return this.#batches.splice(0);
+  }
+
+  #takeFigures(table: string, id: string): Changed | undefined {
+    const row = this.figuresOf(table, id);
+    this.#touched.get(table)?.delete(id);
+    return row;
+  }
+
+  /** A row that is only changed stays, so that others may refer to it meanwhile; who deletes it has it alone. */
+  #takeLocks(batches: readonly Batch[]): Taking[] {
+    return this.#locks.take((table, id) =>
+      batches.some(
+        ({ kind, shape, ids, rows }) =>
+          kind === 'update' && shape.table === table && ids.has(id) && rows.every((row) => !row.deletedAt && !row.archivedAt),
+      ),
+    );
   }
 
   #begin(): Promise<Transaction> {
@@ -127,6 +204,7 @@ export class UnitOfWork {
             this.#settle = { commit, abandon };
             begun(tx);
           }),
+        this.mayTakeLong ? { timeout: longest } : {},
       );
       this.#finished.catch(refused);
     });

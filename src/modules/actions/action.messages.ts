@@ -4,7 +4,7 @@ import { longText, text, uuid } from '../../kernel/model/checks.js';
 import { emailRefusal, keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
-import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { type MergeValues, merged, mergedHtml, mergedLine, Room } from '../templates/template.mergeFields.js';
 import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
@@ -50,8 +50,8 @@ async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: Ema
   const html = body === undefined ? (bodyHtml ?? template?.bodyHtml ?? null) : (bodyHtml ?? null);
   return {
     subject: mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? ''),
-    body: merged(body ?? template?.body ?? '', values),
-    bodyHtml: html === null ? null : mergedHtml(html, values),
+    body: merged(body ?? template?.body ?? '', values, new Room('body')),
+    bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
   };
 }
 
@@ -65,6 +65,9 @@ export const enrollSequence: ActionKind = {
     return reason ? skipped(reason) : success({ sequenceId, contactId: id }, { enrollmentId: enrollmentId! });
   },
 };
+
+/** Bytes that the texts of a payload may have together, with the values of their placeholders. */
+const mostPayload = 1024 * 1024;
 
 /** Has what happened sent to an address, signed, on the ladder of webhooks. */
 export const sendWebhook: ActionKind = {
@@ -83,7 +86,7 @@ export const sendWebhook: ActionKind = {
     const event = happening.event ?? `${run.kind}.action`;
     const { eventId, at: createdAt, data, changes } = happening;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
-    const body = payload ? JSON.stringify(filled(payload, await acting.values())) : bodyOf(ctx, own);
+    const body = payload ? JSON.stringify(filled(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
     const { kind, id, runId } = run;
     const deliveryId = queueDelivery(ctx, {
       url,
@@ -99,9 +102,9 @@ export const sendWebhook: ActionKind = {
 };
 
 /** A JSON value with the placeholders of its texts filled in. */
-function filled(value: unknown, values: MergeValues): unknown {
-  if (typeof value === 'string') return merged(value, values);
-  if (Array.isArray(value)) return value.map((item) => filled(item, values));
+function filled(value: unknown, values: MergeValues, room: Room): unknown {
+  if (typeof value === 'string') return merged(value, values, room);
+  if (Array.isArray(value)) return value.map((item) => filled(item, values, room));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member, values)]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member, values, room)]));
 }

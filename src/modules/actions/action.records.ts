@@ -1,10 +1,10 @@
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
-import { between, deadline, oneOf, type Report, text, uuid } from '../../kernel/model/checks.js';
+import { between, deadline, oneOf, type Report, shortened, text, uuid } from '../../kernel/model/checks.js';
 import { updateContact } from '../contacts/contact.service.js';
 import { TaskPriority } from '../tasks/task.model.js';
 import { createTask } from '../tasks/task.service.js';
-import { merged, mergedLine } from '../templates/template.mergeFields.js';
+import { merged, mergedLine, Room } from '../templates/template.mergeFields.js';
 import { type Acting, type ActionKind, success } from './action.kinds.js';
 
 /** Assigns the contact to a user. */
@@ -48,7 +48,7 @@ export const makeTask: ActionKind = {
     const contact = acting.contactId ? await acting.contact() : null;
     const input = {
       title: mergedLine(config.title, values) || config.title,
-      description: config.description === undefined ? null : text5000(merged(config.description, values)),
+      description: config.description === undefined ? null : text5000(merged(config.description, values, new Room('description'))),
       dueDate: dueOf(ctx, config),
       ...{ priority: config.priority ?? 'medium', status: 'todo' as const },
       assignedTo: config.assignedTo ?? contact?.assignedTo ?? null,
@@ -63,7 +63,7 @@ export const makeTask: ActionKind = {
   },
 };
 
-const text5000 = (value: string) => [...value].slice(0, 5000).join('') || null;
+const text5000 = (value: string) => shortened(value, 5000) || null;
 
 function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
   const { timezone } = ctx.caller.account;

@@ -2,6 +2,7 @@ import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js'
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
 import { sql } from '../../kernel/database/sql.js';
+import { shortened } from '../../kernel/model/checks.js';
 import { missingReferences, nobody, sawReference } from '../../kernel/operations/references.js';
 import type { ContactRow } from '../contacts/contact.service.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
@@ -85,21 +86,34 @@ export function holdTemplates(ctx: Context, actions: readonly Action[]): void {
 export const sendsEmail = (actions: readonly Action[]): boolean =>
   actions.some(({ type }) => type === 'send_email' || type === 'enroll_sequence');
 
+type ReadContact = () => Promise<Record<string, unknown> | null>;
+
 /** The contact of an occasion as it is now. Throws 404 where it is about none, or it is deleted. */
-async function readContact(ctx: Context, id: string | null): Promise<ContactRow> {
-  const contact = found(id ? await ctx.load.contact.fresh(id) : null, 'Contact') as ContactRow;
+async function foundContact(ctx: Context, read: ReadContact): Promise<ContactRow> {
+  const contact = found(await read(), 'Contact') as ContactRow;
   sawReference(ctx, 'contact', contact.id);
   return contact;
 }
 
+/** The contact of this id as it is now; null where there is none. */
+export const readContact = async (ctx: Context, id: string | null): Promise<Record<string, unknown> | null> =>
+  id ? ((await ctx.load.contact.fresh(id)) as Record<string, unknown> | null) : null;
+
 /** What changes the contact itself. */
 const changing = new Set(['assign_contact', 'update_field']);
 
-/** Does actions of an occasion, one after the other, as part of one unit of work: what they read of the occasion is read once. */
-export function actor(ctx: Context, occasion: Occasion): (action: Action, place: number) => Promise<Outcome> {
+/**
+ * Does actions of an occasion, one after the other, as part of one unit of work: what they read of the occasion is read once. `read`
+ * may have the contact already, and reads it anew after an action that changes it.
+ */
+export function actor(
+  ctx: Context,
+  occasion: Occasion,
+  read: ReadContact = () => readContact(ctx, occasion.contactId),
+): (action: Action, place: number) => Promise<Outcome> {
   let contact: Promise<ContactRow> | undefined;
   const loaded = (): Promise<ContactRow> => {
-    contact ??= readContact(ctx, occasion.contactId);
+    contact ??= foundContact(ctx, read);
     return contact;
   };
   const values = async (): Promise<MergeValues> => ({
@@ -140,7 +154,7 @@ export const pauses = [10 * second, 60 * second];
 export function faultOf(error: unknown): string {
   const known = fromDatabase(error) ?? error;
   if (!(known instanceof AppError) || statusOf[known.code] >= 500) return 'internal_error: Something went wrong on our side';
-  return `${known.code}: ${known.message}`.slice(0, 1000);
+  return shortened(`${known.code}: ${known.message}`, 1000);
 }
 
 /** The contact for whom a run acts that an event started: none where the contact was deleted. */

@@ -3,7 +3,7 @@ import { check, denied } from '../../kernel/base/errors.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { type Evaluation, readConditions } from '../../kernel/lists/conditions.js';
+import { type Conditions, type Evaluation, readConditions } from '../../kernel/lists/conditions.js';
 
 /** What workflows and automations themselves tell of: what they start by it would start itself. */
 const ownNouns = ['automation_run', 'automation_step_log', 'workflow_run'];
@@ -33,12 +33,34 @@ const longestChain = 10;
 export const isLoop = (causes: readonly Cause[], { kind, id }: Pick<Cause, 'kind' | 'id'>): boolean =>
   causes.length >= longestChain || causes.some((cause) => cause.kind === kind && cause.id === id);
 
-/** What the conditions that stand at a place see of an event. Those that can no longer be read do not hold. */
-export function evaluationOf(ctx: Context, event: FeedEvent, conditions: unknown, at: string): Evaluation {
-  try {
-    return readConditions(ctx, event.type, conditions, at).evaluate(event);
-  } catch (error) {
-    ctx.app.log.warn({ err: error, event: event.name, at }, 'conditions can no longer be read, so they do not hold');
-    return { holds: false, conditions: [] };
-  }
+/** Evaluates conditions that stand at a place over an event. */
+export type Evaluator = (event: FeedEvent, conditions: unknown) => Evaluation;
+
+/**
+ * What the conditions that stand at a place see of events: they are read once for each type of record. Those that can no longer be
+ * read do not hold.
+ */
+export function evaluator(ctx: Context, at: string): Evaluator {
+  const byType = new Map<string, Map<unknown, Conditions>>();
+  const unread: Conditions = { evaluate: () => ({ holds: false, conditions: [] }) };
+  const orNone = <T>(work: () => T, event: string, none: T): T => {
+    try {
+      return work();
+    } catch (error) {
+      ctx.app.log.warn({ err: error, event, at }, 'conditions can no longer be read, so they do not hold');
+      return none;
+    }
+  };
+  return (event, conditions) => {
+    const { type, name } = event;
+    const known = byType.get(type) ?? new Map<unknown, Conditions>();
+    byType.set(type, known);
+    const read = known.get(conditions) ?? orNone(() => readConditions(ctx, type, conditions, at), name, unread);
+    known.set(conditions, read);
+    return orNone(() => read.evaluate(event), name, unread.evaluate(event));
+  };
 }
+
+/** The same of one event. */
+export const evaluationOf = (ctx: Context, event: FeedEvent, conditions: unknown, at: string): Evaluation =>
+  evaluator(ctx, at)(event, conditions);

@@ -12,7 +12,7 @@ import { UpdateDealInput } from '../deals/deal.model.js';
 import { updateDeal } from '../deals/deal.service.js';
 import { UpdateTaskInput } from '../tasks/task.model.js';
 import { updateTask } from '../tasks/task.service.js';
-import { merged, mergeFieldsOf } from '../templates/template.mergeFields.js';
+import { merged, mergeFieldsOf, Room } from '../templates/template.mergeFields.js';
 import type { Blame } from './action.config.js';
 import { type Acting, type ActionKind, success } from './action.kinds.js';
 
@@ -58,7 +58,7 @@ export const updateField: ActionKind = {
     const { entity = 'contact', field, value = null } = config;
     const id = await targetOf(entity, acting);
     const rule = ruleOf(config);
-    const filled = typeof value === 'string' ? merged(value, await acting.values()) : value;
+    const filled = typeof value === 'string' ? merged(value, await acting.values(), new Room('value')) : value;
     const faults: Detail[] = [];
     const input =
       rule && inputOf(ctx, { ...config, value: filled }, rule, (member, code, message) => faults.push(detailOf(member, { code, message })));

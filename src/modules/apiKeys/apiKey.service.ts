@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
@@ -77,8 +80,22 @@ export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise
   return { apiKey, secret };
 }
 
+const lock = statement({
+  name: 'lockApiKey',
+  takes: { id: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, id }) => sql`select id from api_keys where account_id = ${account} and id = ${id} and revoked_at is null for update`,
+});
+
+/** One key, which nobody else changes or revokes before this unit of work ends. */
+async function keyToChange(ctx: Context, id: string) {
+  found((await ctx.rows(lock, { id: validId(id, 'API key') }))[0], 'API key');
+  return getKey(ctx, id);
+}
+
 export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInput) {
-  const key = await getKey(ctx, id);
+  const key = await keyToChange(ctx, id);
   const data = checked(ctx, input);
   const after = shown({ ...key, scopes: key.scopes ?? [], ipAllowlist: key.ipAllowlist ?? [], ...data });
   const changes = changesBetween(key, after, Object.keys(data));
@@ -91,21 +108,23 @@ export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInp
 
 /** DELETE /api-keys/{id}: the key is refused from now on. */
 export async function revokeKey(ctx: Context, id: string) {
-  const key = await getKey(ctx, id);
-  await revoke(ctx, [key]);
+  const key = await keyToChange(ctx, id);
+  await revoke(ctx, key);
   return deleted(key.id);
 }
 
-async function revoke(ctx: Context, keys: { id: string }[]): Promise<void> {
-  await ctx.db.apiKey.updateMany({ where: { id: { in: keys.map(({ id }) => id) } }, data: { revokedAt: ctx.now() } });
+/** Revokes a key, once: nothing is told of one that somebody else revoked meanwhile. */
+async function revoke(ctx: Context, key: { id: string }): Promise<void> {
+  const { count } = await ctx.db.apiKey.updateMany({ where: { id: key.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
+  if (count === 0) return;
   forgetCallers(ctx.app);
-  for (const key of keys) await ctx.emit({ name: 'api_key.deleted', record: key, also: { 'api_key.revoked': [] } });
+  await ctx.emit({ name: 'api_key.deleted', record: key, also: { 'api_key.revoked': [] } });
 }
 
 /** Contract DELETE /users/{id}: the keys of a removed user are refused. */
 export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
   const keys = await ctx.db.apiKey.findMany({ where: { createdBy: record.id, revokedAt: null } });
-  if (keys.length > 0) await revoke(ctx, keys.map(shown));
+  for (const key of keys) await revoke(ctx, shown(key));
 }
 
 /** Contract GET /api-keys/check: the calling key's own permissions; a session caller gets 400. */

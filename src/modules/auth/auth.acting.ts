@@ -1,7 +1,8 @@
 import type { AccountInfo, Actor, Cause, Principal } from '../../kernel/base/principal.js';
 import { type App, Context, type RequestInfo } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { listedSql } from '../../kernel/database/statement.js';
+import { type Bound, listedSql, slot, Template } from '../../kernel/database/statement.js';
+import { accountColumns } from './auth.callers.js';
 import { principalOf } from './auth.identify.js';
 import { accountInfo } from './auth.session.js';
 
@@ -29,9 +30,6 @@ const accountPrincipal = (account: Principal['account'], actor: Actor): Principa
   ...{ actor, account },
 });
 
-const accountColumns = sql`a.id, a.name, a.plan, a.billing_status as "billingStatus", a.timezone, a.currency,
-  a.default_country as "defaultCountry", trim_scale(a.default_tax_rate)::text as "defaultTaxRate", a.trial_ends_at as "trialEndsAt"`;
-
 /** An account as a statement that finds work selects it. */
 export type FoundAccount = Omit<AccountInfo, 'trialEndsAt'> & { trialEndsAt: string | null };
 
@@ -44,31 +42,39 @@ export function actingAs(app: App, found: FoundAccount, { actor = system, reques
   return new Context(app, request, accountPrincipal(accountInfo({ ...found, trialEndsAt: trialEndsAt || null }), actor));
 }
 
-/**
- * The context of the one account, alias `a`, that a from clause finds, in which the actor acts, and what else is selected there as
- * one JSON value; undefined where there is none, or it is suspended. One statement: strangers wait for it.
- */
-export async function actingAt<T>(ctx: Context, { value, from }: { value: Sql; from: Sql }, actor: Actor) {
-  const accounts = sql`select ${accountColumns}, ${value} as value from ${from} and a.suspended_at is null`;
-  const [account] = JSON.parse(await ctx.lookup(listedSql(accounts))) as (FoundAccount & { value: T })[];
-  if (!account) return undefined;
-  return { acting: actingAs(ctx.app, account, { actor, request: ctx.request }), value: account.value };
-}
+/** The one account, alias `a`, that a from clause finds, unless it is suspended, with what else is selected there as one JSON value. */
+export const accountAt = ({ value, from }: { value: Sql; from: Sql }): Template =>
+  new Template(listedSql(sql`select ${accountColumns}, ${value} as value from ${from} and a.suspended_at is null`));
 
 /**
- * The context in which a form acts for its account, whoever fills it in, and its columns, alias `t`, as JSON; undefined where there is
- * no such form, or its account is suspended. One statement: strangers wait for it.
+ * The context of the account that such a statement finds, in which the actor acts, and the value; undefined where there is none. One
+ * statement: strangers wait for it.
  */
-export async function actingForForm<Form extends { name: string }>(ctx: Context, formId: string, columns: Sql) {
-  const value = sql`(select row_to_json(own) from (select ${columns} from (select f.*) t) own)`;
-  const from = sql`public_forms p join forms f on f.account_id = p.account_id and f.id = p.id join accounts a on a.id = p.account_id
-    where p.id = ${formId}::uuid`;
-  const found = await actingAt<Form>(ctx, { value, from }, { kind: 'form', id: formId, name: '' });
+export async function actingAt<T>(ctx: Context, account: Bound, actor: Actor) {
+  const [found] = JSON.parse(await ctx.lookup(account)) as (FoundAccount & { value: T })[];
   if (!found) return undefined;
-  const { acting, value: form } = found;
+  return { acting: actingAs(ctx.app, found, { actor, request: ctx.request }), value: found.value };
+}
+
+/** A form with its columns, alias `t`, and the account that it is of. */
+export const formAt = (columns: Sql): Template =>
+  accountAt({
+    value: sql`(select row_to_json(own) from (select ${columns} from (select f.*) t) own)`,
+    from: sql`public_forms p join forms f on f.account_id = p.account_id and f.id = p.id join accounts a on a.id = p.account_id
+      where p.id = ${slot('id', 'uuid')}`,
+  });
+
+/**
+ * The context in which a form acts for its account, whoever fills it in, and its columns as JSON; undefined where there is no such
+ * form, or its account is suspended.
+ */
+export async function actingForForm<Form extends { name: string }>(ctx: Context, formId: string, form: Template) {
+  const found = await actingAt<Form>(ctx, form.with({ id: formId }), { kind: 'form', id: formId, name: '' });
+  if (!found) return undefined;
+  const { acting, value } = found;
   return {
-    form,
-    acting: new Context(ctx.app, ctx.request, accountPrincipal(acting.caller.account, { kind: 'form', id: formId, name: form.name })),
+    form: value,
+    acting: new Context(ctx.app, ctx.request, accountPrincipal(acting.caller.account, { kind: 'form', id: formId, name: value.name })),
   };
 }
 

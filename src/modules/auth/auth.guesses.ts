@@ -1,5 +1,6 @@
 import { clientKey } from '../../kernel/access/clientKey.js';
 import { limited } from '../../kernel/access/rateLimits.js';
+import { nilId } from '../../kernel/base/ids.js';
 import type { Context } from '../../kernel/context/context.js';
 import { verifyPassword } from './auth.secrets.js';
 
@@ -12,9 +13,6 @@ interface Person {
 
 /** How many of a person's last sessions tell where they call from. */
 const remembered = 50;
-
-/** The id of nobody: a look-up for an address that nobody has takes as long as any other. */
-const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** Whether the person has logged in from the caller's address before. */
 async function isKnownAddress(ctx: Context, userId: string): Promise<boolean> {
@@ -37,7 +35,8 @@ async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | nu
   const { limiter } = ctx.app;
   const spent = await limiter.spend('failedLogin', name);
   if (!spent.refused) return name;
-  if (!(await isKnownAddress(ctx, person?.id ?? nobody))) throw limited(spent);
+  // A look-up for an address that nobody has takes as long as any other.
+  if (!(await isKnownAddress(ctx, person?.id ?? nilId))) throw limited(spent);
   const own = `${name} from ${clientKey(ctx.request.ip)}`;
   const spentHere = await limiter.spend('failedLogin', own);
   if (spentHere.refused) throw limited(spentHere);

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
 import type { App, Principal } from '../../kernel/context/context.js';
+import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
 
@@ -20,7 +21,7 @@ interface Identified {
 
 interface Known {
   principal: Principal;
-  ipAllowlist: string[];
+  ipAllowlist: readonly string[];
   expiresAt: Date | null;
   /** A session that has just slid on: its cookie must, too. */
   slid?: boolean;
@@ -104,21 +105,18 @@ function bearer(authorization: string): string {
   return key;
 }
 
-async function memberOf(app: App, accountId: string, userId: string) {
-  const member = await app.database.prisma.membership.findUnique({
-    where: placeOf({ accountId, userId }),
-    include: { account: true },
-  });
-  if (member?.status !== 'active') throw unauthenticated('The person is no active member of the account');
-  if (member.account.suspendedAt) throw denied('The account is suspended');
-  return member;
+/** Throws 401 for who is no active member any more, 403 where the account is suspended. */
+function checkMember({ status, account }: CallingMember): void {
+  if (status !== 'active') throw unauthenticated('The person is no active member of the account');
+  if (account.suspendedAt) throw denied('The account is suspended');
 }
 
 async function findSession(app: App, tokenHash: string): Promise<Known> {
   const now = app.clock.now();
-  const session = await app.database.prisma.session.findUnique({ where: { tokenHash } });
+  const session = await sessionByHash(app, tokenHash);
   if (!session || session.revokedAt || session.expiresAt <= now) throw unauthenticated('The session has ended');
-  const member = await memberOf(app, session.accountId, session.userId);
+  const { member } = session;
+  checkMember(member);
   const slid = now.getTime() - session.lastSeenAt.getTime() > minute;
   const expiresAt = slid ? new Date(now.getTime() + sessionLife) : session.expiresAt;
   if (slid) {
@@ -126,38 +124,37 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
     await app.database.prisma.membership.update({ where: placeOf(member), data: { lastActiveAt: now } });
   }
   const principal = principalOf('session', session.id, member, { tier: 'admin', scopes: null });
-  if (mustHaveMfa(member)) principal.owesMfa = !(await hasMfa(app, member.userId));
+  if (mustHaveMfa(member)) principal.owesMfa = !session.hasMfa;
   return { principal, ipAllowlist: [], expiresAt, slid };
-}
-
-async function hasMfa({ database }: App, id: string): Promise<boolean> {
-  const user = await database.prisma.user.findUnique({ where: { id }, select: { mfaEnabledAt: true } });
-  return Boolean(user?.mfaEnabledAt);
 }
 
 const placeOf = ({ accountId, userId }: { accountId: string; userId: string }) => ({ key: { accountId, userId } });
 
 /** Notes that a key was used, and so its person active: in one statement, since a key in use waits for it every minute. */
-const keyUsed = ({ database }: App, { id, accountId, createdBy }: { id: string; accountId: string; createdBy: string }, now: Date) =>
+const keyUsed = ({ database }: App, id: string, { accountId, userId }: CallingMember, now: Date) =>
   database.execute(
     `with used as (update api_keys set last_used_at = $1::timestamptz where id = $2::uuid)
      update memberships set last_active_at = $1::timestamptz where account_id = $3::uuid and user_id = $4::uuid`,
-    [now.toISOString(), id, accountId, createdBy],
+    [now.toISOString(), id, accountId, userId],
   );
 
 async function findKey(app: App, hash: string): Promise<Known> {
   const now = app.clock.now();
-  const key = await app.database.prisma.apiKey.findUnique({ where: { hash } });
+  const key = await keyByHash(app, hash);
   if (!key || key.revokedAt) throw unauthenticated('The API key is unknown or revoked');
   const idleSince = key.lastUsedAt ?? key.createdAt;
   if (key.kind === 'user' && now.getTime() - idleSince.getTime() > idleLife)
     throw unauthenticated('The API key lapsed after 90 days without use');
-  const member = await memberOf(app, key.accountId, key.createdBy);
-  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) await keyUsed(app, key, now);
+  const { member } = key;
+  checkMember(member);
+  if (!key.lastUsedAt || now.getTime() - key.lastUsedAt.getTime() > minute) await keyUsed(app, key.id, member, now);
   return { principal: keyPrincipal(key, member), ipAllowlist: key.ipAllowlist, expiresAt: key.expiresAt };
 }
 
-type Member = Awaited<ReturnType<typeof memberOf>>;
+/** What a caller's rights follow from. */
+interface Member extends Pick<CallingMember, 'userId' | 'name' | 'role' | 'permissions'> {
+  account: Parameters<typeof accountInfo>[0];
+}
 
 /** The names that are true in a member's permissions. */
 const permissionsOf = (permissions: unknown): string[] =>
@@ -183,13 +180,13 @@ interface Key {
   id: string;
   name: string;
   permission: string;
-  scopes: string[];
+  scopes: readonly string[];
   rateLimit: number | null;
 }
 
 /** An API key as who is calling, with the rights of the member who made it. */
 export const keyPrincipal = ({ id, name, permission, scopes, rateLimit }: Key, member: Member): Principal => ({
-  ...principalOf('key', id, member, { tier: permission as Principal['tier'], scopes: scopes.length > 0 ? scopes : null }),
+  ...principalOf('key', id, member, { tier: permission as Principal['tier'], scopes: scopes.length > 0 ? [...scopes] : null }),
   rateLimit: rateLimit ?? undefined,
   actor: { kind: 'api_key', id, name },
 });
@@ -201,7 +198,7 @@ function plainRange(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 }
 
 /** Whether an address is in one of the ranges; IPv4-mapped IPv6 counts as itself, what is no address as outside. */
-export function isAllowedFrom(ranges: string[], ip: string): boolean {
+export function isAllowedFrom(ranges: readonly string[], ip: string): boolean {
   if (ranges.length === 0) return true;
   if (!ipaddr.isValid(ip)) return false;
   const address = ipaddr.process(ip);

@@ -1,6 +1,8 @@
 import type { Spent } from '../../kernel/access/rateLimits.js';
-import { type Context, inLog } from '../../kernel/context/context.js';
-import type { Email } from '../../vendors/email/email.js';
+import { seal, unseal } from '../../kernel/base/crypto.js';
+import { type App, type Context, inLog } from '../../kernel/context/context.js';
+import { type Email, MailRefused } from '../../vendors/email/email.js';
+import { digest } from './auth.secrets.js';
 
 const pending = new Set<Promise<unknown>>();
 
@@ -8,16 +10,70 @@ const pending = new Set<Promise<unknown>>();
  * Writes and sends a mail after the answer, so that its time tells nobody whether there was one to send. A fault is
  * logged; the person asks again.
  */
-export function mailInBackground(ctx: Context, write: () => Promise<Email | undefined>): void {
+export function mailInBackground(ctx: Context, write: () => Promise<Email | undefined>, sent?: () => Promise<unknown>): void {
   const sending = write()
     .then((email) => email && ctx.app.vendors.email.send(email))
+    .then(sent)
     .catch((error: unknown) => ctx.app.log.error({ err: error, ...inLog(ctx.request) }, 'a mail could not be sent'))
     .finally(() => pending.delete(sending));
   pending.add(sending);
 }
 
-/** Waits for the mails that are under way: before the database closes. */
+/** Waits for the mails that are under way. */
 export const mailsSent = () => Promise.all(pending);
+
+/** How long a stop waits for mails: a mail server may keep one for longer than the whole stop may take. */
+const farewellMs = 2000;
+
+/** The same before the database closes, for a moment only. */
+export async function mailsSentInTime(log: App['log']): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((resume) => {
+    timer = setTimeout(resume, farewellMs);
+  });
+  await Promise.race([mailsSent(), late]);
+  clearTimeout(timer);
+  if (pending.size > 0) log.warn({ mails: pending.size }, 'mails were given up: the mail server did not take them in time');
+}
+
+/** For so long the first try of a mail has time. */
+const firstTryMs = 60_000;
+/** As many tries as half a day has, each after twice the pause. */
+const tries = { retryLimit: 10, retryDelay: 60 };
+const sealedAt = (hash: string) => `pgboss.job.${hash}`;
+const keepMailed = (ctx: Context, hash: string) => ctx.global.token.updateMany({ where: { hash }, data: { mailedAt: ctx.now() } });
+
+/** Tries to send a mail, after the answer. */
+export type Mailing = (ctx: Context) => void;
+
+/**
+ * Has the mail of a token sent that this unit of work issues. The first try is what this answers, for after the commit. Where that fails, or
+ * the process ends before it, the queue goes on: who is invited or registers does not know of a mail to ask for.
+ */
+export async function mailOfToken(inside: Context, token: string, mail: Email): Promise<Mailing> {
+  const hash = digest(token);
+  const sealed = seal(inside.app, 'mail', sealedAt(hash), JSON.stringify(mail));
+  await inside.enqueue('mailOfToken', { hash, sealed }, { ...tries, startAfter: new Date(inside.now().getTime() + firstTryMs) });
+  return (ctx) =>
+    mailInBackground(
+      ctx,
+      async () => mail,
+      () => keepMailed(ctx, hash),
+    );
+}
+
+/** Sends the mail of a token that did not go at first, as long as the token is good. */
+export async function mailOfTokenAgain(ctx: Context, { hash, sealed }: { hash: string; sealed: string }): Promise<void> {
+  const token = await ctx.global.token.findUnique({ where: { hash } });
+  if (!token || token.mailedAt || token.usedAt || token.expiresAt <= ctx.now()) return;
+  try {
+    await ctx.app.vendors.email.send(JSON.parse(unseal(ctx.app, 'mail', sealedAt(hash), sealed)) as Email);
+  } catch (error) {
+    if (!(error instanceof MailRefused && error.isPermanent)) throw error;
+    ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a mail was refused for good');
+  }
+  await keepMailed(ctx, hash);
+}
 
 /** Counts a mail to an address that anybody may have named: of each kind a few an hour. A +tag is the same mailbox. */
 export const countMail = (ctx: Context, kind: 'invite' | 'reset' | 'verify' | 'test', to: string): Promise<Spent> =>

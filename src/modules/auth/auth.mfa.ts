@@ -1,7 +1,8 @@
 import { Secret, TOTP } from 'otpauth';
-import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import type { SealedColumn } from '../../kernel/context/registry.js';
 import { guessed, isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import {
@@ -16,30 +17,46 @@ import {
   type MfaVerifyInput,
   type RecoveryCodes,
 } from './auth.model.js';
-import { callingUser, openSession, placesOf, revokeSessions } from './auth.session.js';
+import { callingUser, dropMfa, enter, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { findToken, useToken } from './auth.tokens.js';
 
 const period = 30;
 const tries = 5;
 const place = (userId: string) => `users.mfa_secret.${userId}`;
 
+/** Where the secrets of authenticator apps are kept. */
+export const seals: readonly SealedColumn[] = [{ table: 'users', column: 'mfa_secret', isGlobal: true, purpose: 'mfa', place }];
+
 const authenticator = (secret: string, label: string) =>
   new TOTP({ issuer: 'CRM', label, algorithm: 'SHA1', digits: 6, period, secret: Secret.fromBase32(secret) });
 
-/** The calling person, who has proved the password: a session alone changes nothing about how its person logs in. */
-async function provenUser(ctx: Context, password: string) {
+type Person = Awaited<ReturnType<typeof callingUser>>;
+
+/**
+ * Does something for the calling person, who has proved the password, and whose it still is by then: a session alone changes nothing
+ * about how its person logs in.
+ */
+async function withPassword(ctx: Context, password: string, work: (inside: Context, user: Person) => Promise<unknown>): Promise<void> {
   const user = await callingUser(ctx);
-  check(await isPasswordOf(ctx, user.email, user, password), () => invalidField('password', 'incorrect', 'is wrong'));
-  return user;
+  const wrong = () => invalidField('password', 'incorrect', 'is wrong');
+  check(await isPasswordOf(ctx, user.email, user, password), wrong);
+  await ctx.transaction(async (inside) => {
+    check(await holdPassword(inside, user), wrong);
+    await work(inside, user);
+  });
 }
 
 /** POST /auth/mfa/setup: a new secret for an authenticator app; nothing is asked for until it is enabled. */
 export async function setUpMfa(ctx: Context, { password }: MfaSetupInput): Promise<MfaSetup> {
-  const user = await provenUser(ctx, password);
-  check(!user.mfaEnabledAt, () => badRequest('A second factor is set up already; disable it first'));
   const secret = new Secret({ buffer: Uint8Array.from(ctx.app.clock.bytes(20)).buffer }).base32;
-  await ctx.global.user.update({ where: { id: user.id }, data: { mfaSecret: seal(ctx.app, 'mfa', place(user.id), secret) } });
-  return { secret, otpauthUrl: authenticator(secret, user.email).toString() };
+  let otpauthUrl = '';
+  await withPassword(ctx, password, async (inside, { id, email }) => {
+    const mfaSecret = seal(ctx.app, 'mfa', place(id), secret);
+    const { count } = await inside.global.user.updateMany({ where: { id, mfaEnabledAt: null }, data: { mfaSecret } });
+    check(count === 1, () => badRequest('A second factor is set up already; disable it first'));
+    otpauthUrl = authenticator(secret, email).toString();
+  });
+  return { secret, otpauthUrl };
 }
 
 type Keeper = { id: string; email: string; mfaSecret: string | null };
@@ -64,12 +81,13 @@ async function takeCode(ctx: Context, user: Keeper, code: string): Promise<boole
   return count === 1;
 }
 
-const hashed = (ctx: Context, code: string) => sign(ctx.app, 'recovery', code.toLowerCase().replace(/[^0-9a-f]/g, ''));
+/** A recovery code as it is kept, and as it was kept under the keys of before. */
+const hashesOf = (ctx: Context, code: string) => signatures(ctx.app, 'recovery', code.toLowerCase().replace(/[^0-9a-f]/g, ''));
 
 /** Takes a recovery code once. */
 async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: string[] }, code: string): Promise<boolean> {
-  const hash = hashed(ctx, code);
-  if (!user.recoveryCodes.includes(hash)) return false;
+  const hash = hashesOf(ctx, code).find((one) => user.recoveryCodes.includes(one));
+  if (!hash) return false;
   const { count } = await ctx.global.user.updateMany({
     // All of them as they were read: of two different codes at once, one would bring the other back.
     where: { id: user.id, recoveryCodes: { equals: user.recoveryCodes } },
@@ -81,7 +99,8 @@ async function takeRecoveryCode(ctx: Context, user: Keeper & { recoveryCodes: st
 /** POST /auth/mfa/enable: a first code proves the app; the recovery codes are shown in this reply only, and the other sessions end. */
 export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise<RecoveryCodes> {
   const user = await callingUser(ctx);
-  check(user.mfaSecret && !user.mfaEnabledAt, () => badRequest('Set a second factor up first'));
+  const nothingBegun = () => badRequest('Set a second factor up first');
+  check(user.mfaSecret && !user.mfaEnabledAt, nothingBegun);
   check(await takeCode(ctx, user, code), () => invalidField('code', 'incorrect', 'is wrong'));
   const codes = Array.from({ length: 10 }, () =>
     ctx.app.clock
@@ -89,8 +108,13 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
       .toString('hex')
       .replace(/(.{4})(?=.)/g, '$1-'),
   );
-  const recoveryCodes = codes.map((text) => hashed(ctx, text));
-  await ctx.global.user.update({ where: { id: user.id }, data: { mfaEnabledAt: ctx.now(), recoveryCodes } });
+  const recoveryCodes = codes.map((text) => hashesOf(ctx, text)[0]);
+  const { count } = await ctx.global.user.updateMany({
+    // A reset of the password ends what was begun.
+    where: { id: user.id, mfaSecret: user.mfaSecret, mfaEnabledAt: null },
+    data: { mfaEnabledAt: ctx.now(), recoveryCodes },
+  });
+  check(count === 1, nothingBegun);
   await revokeSessions(ctx, user.id, { except: ctx.caller.id });
   forgetCallers(ctx.app);
   return { recoveryCodes: codes };
@@ -98,9 +122,7 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
 
 /** POST /auth/mfa/disable: with the password. */
 export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
-  const user = await provenUser(ctx, password);
-  const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
-  await ctx.global.user.update({ where: { id: user.id }, data });
+  await withPassword(ctx, password, (inside, { id }) => dropMfa(inside, id));
   forgetCallers(ctx.app);
   return done;
 }
@@ -141,6 +163,6 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
     const places = await placesOf(inside, user.id);
     const entered = places.find(({ account }) => account.id === token.accountId);
     check(entered, wrong);
-    return openSession(inside, user, entered, places);
+    return enter(inside, user, entered, places, true);
   });
 }

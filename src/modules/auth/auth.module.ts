@@ -1,5 +1,7 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
+import { mailOfTokenAgain } from './auth.mail.js';
+import { seals } from './auth.mfa.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
 import { ownWorkspace } from './auth.session.js';
 import { sweeps } from './auth.sweeps.js';
@@ -9,6 +11,8 @@ export default defineModule({
   name: 'auth',
   about: 'Sessions of people: registration, login, second factor, passwords, accounts',
   sweeps,
+  seals,
+  jobs: { mailOfToken: mailOfTokenAgain },
   resolvers: [AuthResolver, WorkspaceResolver],
   nodes: { Workspace: ownWorkspace },
   routes: [

@@ -4,6 +4,7 @@ import { isEmail } from '../../kernel/model/checks.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { countMail, mailInBackground } from './auth.mail.js';
+import { tellJoined } from './auth.memberEvents.js';
 import {
   type AcceptInviteInput,
   type AuthResult,
@@ -13,9 +14,8 @@ import {
   type ResetPasswordInput,
 } from './auth.model.js';
 import { hashChosen } from './auth.newPassword.js';
-import { callingUser, displayName, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
+import { callingUser, displayName, dropMfa, enter, findUser, holdPassword, placesOf, revokeSessions } from './auth.session.js';
 import { endPasswordTokens, findToken, issueToken, useToken, wrongToken } from './auth.tokens.js';
-import { tellJoined } from './auth.told.js';
 import { keepVerified } from './auth.verification.js';
 
 /** Keeps a new password; whatever the old one opened ends: links and tokens, and the sessions, all or all but one. */
@@ -29,9 +29,13 @@ async function keepPassword(inside: Context, userId: string, passwordHash: strin
 export async function changePassword(ctx: Context, { currentPassword, newPassword }: ChangePasswordInput) {
   const { id } = ctx.caller;
   const user = await callingUser(ctx);
-  check(await isPasswordOf(ctx, user.email, user, currentPassword), () => invalidField('currentPassword', 'incorrect', 'is wrong'));
+  const wrong = () => invalidField('currentPassword', 'incorrect', 'is wrong');
+  check(await isPasswordOf(ctx, user.email, user, currentPassword), wrong);
   const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
-  await ctx.transaction((inside) => keepPassword(inside, user.id, passwordHash, { except: id }));
+  await ctx.transaction(async (inside) => {
+    check(await holdPassword(inside, user), wrong);
+    await keepPassword(inside, user.id, passwordHash, { except: id });
+  });
   forgetCallers(ctx.app);
   return done;
 }
@@ -53,14 +57,18 @@ export async function forgotPassword(ctx: Context, input: ForgotPasswordInput) {
   return done;
 }
 
-/** Contract POST /auth/reset-password: the token works once; every session of the person ends. Its link came by mail: the address is theirs. */
+/**
+ * Contract POST /auth/reset-password: the token works once; every session of the person ends. Its link came by mail: the address is
+ * theirs. A second factor of before anybody had proved the address may be a stranger's, and ends, as what was only begun of one does.
+ */
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
   check(await findToken(ctx, 'reset', token), wrongToken);
   const passwordHash = await hashChosen(ctx, password);
   await ctx.transaction(async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
-    await keepVerified(inside, userId);
+    const isFirstProof = await keepVerified(inside, userId);
+    await dropMfa(inside, userId, isFirstProof ? {} : { mfaEnabledAt: null });
   });
   forgetCallers(ctx.app);
   return done;

@@ -1,10 +1,9 @@
-import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
+import { check, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
-
-import { callingUser, enter, findUser, holdPassword, openSession, placesOf, userOf, workspaceOf } from './auth.session.js';
+import { changePlace, endSession, enter, findUser, holdPassword, placesOf, userOf, workspaceOf } from './auth.session.js';
 
 /**
  * Contract POST /auth/login. 401 in the same words and time whether or not the address is known; 429 after too many wrong
@@ -24,23 +23,17 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   });
 }
 
-/** Contract POST /auth/switch-account: 403 where the person is no active member; the old session ends. */
+/** Contract POST /auth/switch-account: 401 where the session has just ended, 403 where the person is no active member; the old session ends. */
 export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {
-  const { caller } = ctx;
-  const user = await callingUser(ctx);
-  const places = await placesOf(ctx, user.id);
-  const place = places.find(({ account }) => account.id === accountId);
-  check(place, () => denied('The person is no active member of that account'));
-  await ctx.global.session.update({ where: { id: caller.id }, data: { revokedAt: ctx.now() } });
+  const entered = await changePlace(ctx, accountId);
   forgetCallers(ctx.app);
-  return openSession(ctx, user, place, places);
+  return entered;
 }
 
 /** Contract POST /auth/logout: the session ends here and in every other process. */
 export async function logout(ctx: Context) {
-  const { caller } = ctx;
-  if (caller.kind === 'session') {
-    await ctx.global.session.update({ where: { id: caller.id }, data: { revokedAt: ctx.now() } });
+  if (ctx.caller.kind === 'session') {
+    await endSession(ctx);
     ctx.request.session = null;
     forgetCallers(ctx.app);
   }

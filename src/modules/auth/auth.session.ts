@@ -1,4 +1,4 @@
-import { found } from '../../kernel/base/errors.js';
+import { check, denied, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { AccountInfo, Context, NodeSource } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
 import type { User, Workspace } from './auth.member.model.js';
@@ -40,37 +40,66 @@ export const ownWorkspace: NodeSource = {
 };
 
 /** Whether the account asks a second factor of the member's role. */
-export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: string[] } }) => account.mfaRoles.includes(role);
+export const mustHaveMfa = ({ role, account }: { role: string; account: { mfaRoles: readonly string[] } }) =>
+  account.mfaRoles.includes(role);
 
-/** Lets in who has proved a password: with a session, or to the second step where a second factor is enabled. */
-export async function enter(ctx: Context, user: Entering, place: Place, all: Member[]): Promise<AuthResult> {
-  if (!user.mfaEnabledAt) return openSession(ctx, user, place, all);
+/**
+ * Lets in who has proved a password: with a session, or to the second step where a second factor is enabled and has not been proved
+ * yet. Who has a session already goes on by `changePlace`.
+ */
+export async function enter(
+  ctx: Context,
+  user: Entering,
+  place: Place,
+  all: Member[],
+  hasProvedFactor = !user.mfaEnabledAt,
+): Promise<AuthResult> {
+  if (hasProvedFactor) return openSession(ctx, user, place, all);
   const mfaToken = await issueToken(ctx, 'mfa', user.id, { account: place.account.id });
   return { user: null, account: null, role: null, accounts: null, mfaSetupRequired: false, mfaRequired: true, mfaToken };
 }
 
-/** Opens a session in an account, hands its cookie to the door and answers as a login does. */
-export async function openSession(ctx: Context, user: Entering, member: Place, all: Member[]): Promise<AuthResult> {
-  const token = randomSecret(ctx.app.clock);
-  const expiresAt = new Date(ctx.now().getTime() + sessionLife);
-  await ctx.global.session.create({
-    data: {
-      tokenHash: digest(token),
-      accountId: member.account.id,
-      userId: user.id,
-      expiresAt,
-      lastSeenAt: ctx.now(),
-      ip: ctx.request.ip,
-      userAgent: ctx.request.userAgent?.slice(0, 500),
-    },
+const isNoMember = () => denied('The person is no active member of that account');
+
+/**
+ * Lets the caller go on in another of their accounts: a new session takes the place of theirs. 401 where that has ended, by this
+ * moment: who ends sessions holds the person's row, or finds the one that is ended here. 403 where the person is no active member.
+ */
+export async function changePlace(inside: Context, accountId: string): Promise<AuthResult> {
+  const user = await callingUser(inside);
+  const isHeld = await holdPassword(inside, user);
+  check(isHeld && (await endSession(inside)), () => unauthenticated('The session has ended'));
+  const places = await placesOf(inside, user.id);
+  const place = places.find(({ account }) => account.id === accountId);
+  check(place, isNoMember);
+  return openSession(inside, user, place, places);
+}
+
+/** Ends the caller's session, and answers whether it still stood. */
+export async function endSession(ctx: Context): Promise<boolean> {
+  const { count } = await ctx.global.session.updateMany({
+    where: { id: ctx.caller.id, revokedAt: null },
+    data: { revokedAt: ctx.now() },
   });
-  await ctx.global.membership.update({
-    where: { key: { accountId: member.account.id, userId: user.id } },
-    data: { lastActiveAt: ctx.now() },
+  return count === 1;
+}
+
+/** Opens a session in an account, hands its cookie to the door and answers as a login does. Only for who proved a secret or left a session. */
+async function openSession(ctx: Context, user: Entering, member: Place, all: Member[]): Promise<AuthResult> {
+  const token = randomSecret(ctx.app.clock);
+  const now = ctx.now();
+  const expiresAt = new Date(now.getTime() + sessionLife);
+  const place = { accountId: member.account.id, userId: user.id };
+  // Waits for who is removing the person from the account: what is opened afterwards would not be ended by it.
+  const { count } = await ctx.global.membership.updateMany({ where: { ...place, status: 'active' }, data: { lastActiveAt: now } });
+  check(count === 1, isNoMember);
+  const userAgent = ctx.request.userAgent?.slice(0, 500);
+  await ctx.global.session.create({
+    data: { ...place, tokenHash: digest(token), expiresAt, lastSeenAt: now, ip: ctx.request.ip, userAgent },
   });
   ctx.request.session = { token, expiresAt };
   return {
-    user: userOf(user, { ...member, lastActiveAt: ctx.now() }),
+    user: userOf(user, { ...member, lastActiveAt: now }),
     account: workspaceOf(member.account),
     role: member.role as User['role'],
     accounts: all.map(({ role, account }) => ({ accountId: account.id, name: account.name, role: role as User['role'] })),
@@ -108,6 +137,12 @@ export async function personWith(inside: Context, email: string) {
 export async function holdPassword(inside: Context, { id, passwordHash }: { id: string; passwordHash: string | null }): Promise<boolean> {
   const held = await inside.global.user.updateMany({ where: { id, passwordHash }, data: { passwordHash } });
   return held.count === 1;
+}
+
+/** Takes a person's second factor off; or only what was begun of one. */
+export async function dropMfa(inside: Context, userId: string, which: { mfaEnabledAt?: null } = {}): Promise<void> {
+  const data = { mfaSecret: null, mfaEnabledAt: null, mfaLastStep: null, recoveryCodes: [] };
+  await inside.global.user.updateMany({ where: { id: userId, ...which }, data });
 }
 
 /** A person's active places, the oldest first. */

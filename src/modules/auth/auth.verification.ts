@@ -4,18 +4,18 @@ import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import type { Email } from '../../vendors/email/email.js';
-import { countMail, mailInBackground } from './auth.mail.js';
+import { countMail, type Mailing, mailOfToken } from './auth.mail.js';
+import { tellVerified } from './auth.memberEvents.js';
 import { done, type VerifyEmailInput } from './auth.model.js';
 import { callingUser } from './auth.session.js';
 import { issueToken, useToken } from './auth.tokens.js';
-import { tellVerified } from './auth.told.js';
 
 /** The mail with the link that verifies a person's address; an older link ends. */
-export async function verificationMail(ctx: Context, { id, email }: { id: string; email: string }): Promise<Email> {
-  const link = `${ctx.app.config.publicUrl}/verify-email?token=${await issueToken(ctx, 'verify', id)}`;
+export async function verificationMail(inside: Context, { id, email }: { id: string; email: string }): Promise<Mailing> {
+  const token = await issueToken(inside, 'verify', id);
+  const link = `${inside.app.config.publicUrl}/verify-email?token=${token}`;
   const text = `Somebody registered with ${email}.\n\nTo say that it was you, open this link within seven days:\n${link}\n\nIf it was not you, do nothing.`;
-  return { to: email, subject: 'Verify your e-mail address', text };
+  return mailOfToken(inside, token, { to: email, subject: 'Verify your e-mail address', text });
 }
 
 /** POST /auth/resend-verification: another link to the caller's address, unless it is verified. 429 after some an hour. */
@@ -24,8 +24,8 @@ export async function resendVerification(ctx: Context) {
   if (user.emailVerifiedAt) return done;
   const spent = await countMail(ctx, 'verify', user.email);
   if (spent.refused) throw limited(spent);
-  const mail = await verificationMail(ctx, user);
-  mailInBackground(ctx, async () => mail);
+  const mailing = await ctx.transaction((inside) => verificationMail(inside, user));
+  mailing(ctx);
   return done;
 }
 
@@ -36,11 +36,12 @@ export async function verifyEmail(ctx: Context, { token }: VerifyEmailInput) {
   return done;
 }
 
-/** Keeps that a mail to a person's address has reached them, and tells where they are a member. */
-export async function keepVerified(inside: Context, userId: string): Promise<void> {
+/** Keeps that a mail to a person's address has reached them, and tells where they are a member; whether it was the first one. */
+export async function keepVerified(inside: Context, userId: string): Promise<boolean> {
   const data = { emailVerifiedAt: inside.now() };
   const { count } = await inside.global.user.updateMany({ where: { id: userId, emailVerifiedAt: null }, data });
   if (count > 0) await tellVerified(inside, userId);
+  return count > 0;
 }
 
 /** GET /verify-email, where the link leads. It only asks: what looks into mails opens links too. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { readConditions } from '../../kernel/lists/conditions.js';
+import { shortened } from '../../kernel/model/checks.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
 import { isTrigger } from '../actions/action.trigger.js';
 import {
@@ -47,7 +48,7 @@ function ofTrigger(ctx: Context, { event }: Plan, isOne: boolean): Blocker[] {
   const places = 'triggerEvent and triggerConditions, trigger, and the config of the start';
   if (!isOne) return [at(null, 'bad_trigger', `${places} must not name different events or conditions`)];
   if (event === null || isTrigger(ctx, event)) return [];
-  return [at(null, 'bad_trigger', `${event.slice(0, 100)} is no event that starts automations`)];
+  return [at(null, 'bad_trigger', `${shortened(event, 100)} is no event that starts automations`)];
 }
 
 function ofRunner(ctx: Context, { extWebhookUrl }: Plan): Blocker[] {
@@ -62,7 +63,7 @@ function faultsOf(nodeId: string | null, code: string, read: () => unknown): Blo
     read();
     return [];
   } catch (error) {
-    if (error instanceof AppError && error.code === 'invalid_request') return [at(nodeId, code, error.message.slice(0, 500))];
+    if (error instanceof AppError && error.code === 'invalid_request') return [at(nodeId, code, shortened(error.message, 500))];
     throw error;
   }
 }
@@ -97,7 +98,7 @@ async function cleanActions(ctx: Context, nodes: GraphNode[]): Promise<Blocker[]
     if (!(error instanceof AppError) || !error.details) throw error;
     return error.details.map(({ field, message }) => {
       const [nth, ...member] = field.split('.');
-      return at(acting[Number(nth)]!.id, 'bad_action', `${member.join('.')} ${message}`.slice(0, 500));
+      return at(acting[Number(nth)]!.id, 'bad_action', shortened(`${member.join('.')} ${message}`, 500));
     });
   }
 }
@@ -135,7 +136,7 @@ function ofShape(given: Record<string, unknown>, { id, type }: GraphNode): Block
     ...(isLink(next) ? [] : ['its next must be the id of a node']),
     ...(branches === undefined || branches === null || areBranches(branches) ? [] : ['its branches must be a list of {when, next}']),
   ];
-  return faults.map((message) => at(id.slice(0, 200) || null, 'bad_graph', message));
+  return faults.map((message) => at(shortened(id, 200) || null, 'bad_graph', message));
 }
 
 const isLink = (value: unknown) => value === undefined || value === null || typeof value === 'string';
@@ -170,6 +171,6 @@ function ofNode(ctx: Context, node: GraphNode): Blocker[] {
   const wait = waitOf(config);
   if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
   if ('event' in wait && !isTrigger(ctx, wait.event))
-    return [at(id, 'bad_wait', `${wait.event.slice(0, 100)} is no event that is waited for`)];
+    return [at(id, 'bad_wait', `${shortened(wait.event, 100)} is no event that is waited for`)];
   return [];
 }

@@ -1,15 +1,15 @@
 import type { Context } from '../../kernel/context/context.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { takenBack } from '../../kernel/operations/takenBack.js';
+import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import { actor, faultOf, type Outcome } from '../actions/action.service.js';
-import { resultsAsSeenBy } from '../contacts/contact.redaction.js';
+import { resultsAsSeenBy } from '../events/event.redaction.js';
 import { planOf } from './automation.blockers.js';
 import { recordSample } from './automation.catalog.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRow } from './automation.table.js';
 import { endOfWait, waitOf } from './automation.wait.js';
-import { actedOf, actionOf, occasionOf } from './run.act.js';
+import { actedOf, actionOf, occasionOf, runnerStep } from './run.act.js';
 import { decide, type Subject } from './run.decide.js';
 import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
 import { within } from './run.start.js';
@@ -57,9 +57,9 @@ interface Trial {
 async function stepsOf(ctx: Context, plan: Plan, trial: Trial): Promise<DryRunStep[]> {
   if (plan.kind === 'ext') {
     const output = { url: plan.extWebhookUrl, workflowId: plan.extWorkflowId };
-    return [{ nodeId: 'ext', type: 'ext', status: 'completed', input: null, output, next: null, error: null, at: ctx.now() }];
+    return [{ nodeId: runnerStep, type: runnerStep, status: 'completed', input: null, output, next: null, error: null, at: ctx.now() }];
   }
-  return takenBack(ctx, (outer) => tried(outer, plan, trial));
+  return rolledBack(ctx, (outer) => tried(outer, plan, trial));
 }
 
 async function tried(outer: Context, plan: Plan, { automation, contactId, started }: Trial): Promise<DryRunStep[]> {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidField, unprocessable } from '../../kernel/base/errors.js';
+import { check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import { type AutomationFields, mostNodes, type nodeTypes } from './automation.model.js';
 
 export type NodeType = (typeof nodeTypes)[number];
@@ -46,16 +46,22 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 type Given = Partial<Pick<Draft, 'graph' | 'nodes' | 'actions'>>;
 
-/** Throws 400 where the parts of a draft are of other types than they must be, and 422 over the most nodes. A draft may be unfinished. */
-export function checkDraft({ graph, nodes, actions }: Given): void {
-  for (const [field, list] of Object.entries({ 'graph.nodes': graph?.nodes, nodes, actions })) {
-    if (list === undefined || list === null) continue;
+const listsOf = ({ graph, nodes, actions }: Given): [field: string, list: unknown][] =>
+  Object.entries({ 'graph.nodes': graph?.nodes, nodes, actions }).filter(([, list]) => list !== undefined && list !== null);
+
+/** Throws 400 where the parts of a draft are of other types than they must be. A draft may be unfinished. */
+export function checkDraft(draft: Given): void {
+  for (const [field, list] of listsOf(draft)) {
     if (!Array.isArray(list)) throw invalidField(field, 'invalid_type', 'must be a list');
-    const tooMany = () => unprocessable(field, 'too_many', `must have at most ${mostNodes} items`);
-    if (list.length > mostNodes) throw tooMany();
-    const nth = list.findIndex((item) => !isObject(item));
+    const nth = list.slice(0, mostNodes).findIndex((item) => !isObject(item));
     if (nth >= 0) throw invalidField(`${field}.${nth}`, 'invalid_type', 'must be an object');
   }
+}
+
+/** Throws 422 where a draft has more than the most nodes. */
+export function checkSize(draft: Given): void {
+  for (const [field, list] of listsOf(draft))
+    check((list as unknown[]).length <= mostNodes, () => unprocessable(field, 'too_many', `must have at most ${mostNodes} items`));
 }
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);

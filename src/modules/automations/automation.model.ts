@@ -92,10 +92,13 @@ export class AutomationBlocker {
 @Input('A new automation: a draft')
 export class CreateAutomationInput extends New(Draft(AutomationFields)) {}
 
-@Input('Changes to the draft of an automation: absent keeps, null clears')
-export class UpdateAutomationInput extends Edit(CreateAutomationInput) {
-  @Flag('Whether it starts runs; one that was never published cannot. What runs goes on') active?: boolean | null;
+@ObjectType()
+class ChangeableAutomation extends AutomationFields {
+  @Flag('Whether it starts runs; one that was never published cannot. What runs goes on', { optional: true }) active: boolean;
 }
+
+@Input('Changes to the draft of an automation: absent keeps, null clears')
+export class UpdateAutomationInput extends Edit(ChangeableAutomation) {}
 
 @Entity('What signs what an automation sends')
 export class AutomationSigningSecret {

@@ -5,6 +5,7 @@ import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
+import { checkActive } from '../actions/action.limit.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -28,8 +29,10 @@ const versions = statement({
 
 /** The most versions that are kept at hand. */
 const mostKept = 500;
-// A version is never changed. The one that was not asked for the longest time goes first.
+// A version is never changed once it is there. The one that was not asked for the longest time goes first.
 const kept = new Map<string, Plan>();
+// Units of work that publish keep nothing: what they read may be their own version, which goes again where they fail.
+const publishing = new WeakSet<object>();
 
 const keep = (key: string, plan: Plan): Plan => {
   kept.delete(key);
@@ -50,7 +53,7 @@ export async function planOfVersion(ctx: Context, id: string, nth: number): Prom
   const key = `${ctx.caller.account.id} ${id} ${nth}`;
   const plan = kept.get(key) ?? (await ctx.load.automationPlan.load(`${id} ${nth}`));
   if (!plan) throw new Error(`Automation ${id} has no version ${nth}`);
-  return keep(key, plan);
+  return ctx.unit && publishing.has(ctx.unit) ? plan : keep(key, plan);
 }
 
 /**
@@ -81,40 +84,47 @@ const refusal = (blockers: Blocker[]) =>
 export const blockersOf = async (ctx: Context, automation: AutomationRow): Promise<Blocker[]> => (await planOf(ctx, automation)).blockers;
 
 /**
- * What has to be so of the actions of a version that is to start runs: 402 after a trial, 403 where the account may not send mail
- * yet. The templates that they name are held from being deleted meanwhile.
+ * Throws 403 where the version starts by an event, or waits for one, that is for others than the caller, and where it sends mail and the
+ * account may not yet.
  */
-async function mayRun(ctx: Context, actions: readonly Action[]): Promise<void> {
-  checkTrial(ctx);
-  if (sendsEmail(actions)) await checkMayMail(ctx);
-  holdTemplates(ctx, actions);
-}
-
-/** Throws 403 where the version starts by an event, or waits for one, that is for others than the caller. */
-function checkEvents(ctx: Context, { event, nodes }: Plan): void {
+async function checkMayRun(ctx: Context, plan: Plan): Promise<void> {
+  const { event, nodes } = plan;
   const waited = nodes.filter(({ type }) => type === 'wait').map(({ config }) => config.event);
   const named = [event, ...waited].filter((name): name is string => typeof name === 'string' && ctx.app.registry.events.has(name));
   for (const name of named) checkMayName(ctx, name);
+  if (sendsEmail(actionsOf(plan))) await checkMayMail(ctx);
 }
 
-const actionsOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
+const nodesOf = ({ nodes }: Plan) => nodes.filter(({ type }) => type === 'action');
+const actionsOf = (plan: Plan): Action[] => nodesOf(plan).map(actionOf);
 
-/** Throws where a published version must not start runs again: 403, 402 as publishing does, and 400 where what its actions name is gone. */
+/**
+ * Throws where a published version must not start runs again: 403 and 402 as publishing does, and 400 where what its actions name is gone.
+ * The templates that they name are held from being deleted meanwhile.
+ */
 export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
-  checkEvents(ctx, plan);
-  const placed = actionsOf(plan).map((node) => ({ ...actionOf(node), at: node.id }));
-  await mayRun(ctx, await checkActions(ctx, placed));
+  await checkMayRun(ctx, plan);
+  const cleaned = await checkActions(
+    ctx,
+    nodesOf(plan).map((node) => ({ ...actionOf(node), at: node.id })),
+  );
+  checkTrial(ctx);
+  await checkActive(ctx, 'automations', 'active');
+  holdTemplates(ctx, cleaned);
 }
 
-/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 422 with blockers, 403 for an event that is for others than the caller. */
+/** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 403 for an event that is for others than the caller, 402 after a trial, 422 with blockers. */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
   const before = await automationToChange(ctx, id);
   const { plan, blockers } = await planOf(ctx, before);
-  checkEvents(ctx, plan);
+  await checkMayRun(ctx, plan);
+  checkTrial(ctx);
   if (blockers.length > 0) throw refusal(blockers);
-  await mayRun(ctx, actionsOf(plan).map(actionOf));
+  if (!before.active) await checkActive(ctx, 'automations', 'active');
+  holdTemplates(ctx, actionsOf(plan));
   const publishedVersion = (before.publishedVersion ?? 0) + 1;
+  publishing.add(ctx.unit!);
   ctx.insert('AutomationVersion', { automationId: before.id, version: publishedVersion, graph: plan, publishedBy: ctx.caller.userId });
   const state = {
     status: 'published',

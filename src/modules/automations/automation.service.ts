@@ -1,4 +1,4 @@
-import { check, found, unprocessable } from '../../kernel/base/errors.js';
+import { found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
@@ -6,7 +6,7 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { signingSecretOf } from '../webhooks/webhook.queue.js';
-import { checkDraft } from './automation.graph.js';
+import { checkDraft, checkSize } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
 import { automationToChange, changesOf } from './automation.rows.js';
@@ -44,11 +44,19 @@ export async function createAutomation(ctx: Context, input: CreateAutomationInpu
   checkDraft(input);
   checkSchedule(input.schedule, input.scheduleTimezone, ctx.now());
   checkTrial(ctx);
+  checkSize(input);
   const { webhookUrl: _url, runCount, lastTriggered, ...whole } = { ...blank, ...defined(input) };
   const made = ctx.insert('Automation', { ...whole, createdBy: ctx.caller.userId });
   const automation = { ...made, webhookUrl: made.extWebhookUrl, runCount, lastTriggered } as AutomationRow;
   await ctx.emit({ name: 'automation.created', record: automation });
   return automation;
+}
+
+/** Throws where an automation cannot start runs again: as `checkToRun`, and 422 where it was never published. */
+async function checkToStart(ctx: Context, { id, publishedVersion }: AutomationRow): Promise<void> {
+  if (publishedVersion !== null) return checkToRun(ctx, await planOfVersion(ctx, id, publishedVersion));
+  checkTrial(ctx);
+  throw unprocessable('active', 'not_allowed', 'needs a published version: publish it first');
 }
 
 /**
@@ -61,12 +69,9 @@ export async function updateAutomation(ctx: Context, id: string, input: UpdateAu
   const before = await automationToChange(ctx, id);
   const { active = before.active, ...draft } = defined(input);
   checkSchedule(draft.schedule, draft.scheduleTimezone ?? before.scheduleTimezone, ctx.now());
-  const isActive = active ?? false;
-  check(!isActive || before.publishedVersion !== null, () =>
-    unprocessable('active', 'not_allowed', 'needs a published version: publish it first'),
-  );
-  if (isActive && !before.active) await checkToRun(ctx, await planOfVersion(ctx, before.id, before.publishedVersion!));
-  const switched = isActive === before.active ? {} : { active: isActive, ...(await liveOf(ctx, before, isActive)) };
+  if (active && !before.active) await checkToStart(ctx, before);
+  checkSize(draft);
+  const switched = active === before.active ? {} : { active, ...(await liveOf(ctx, before, active)) };
   const given = { ...draft, ...switched };
   const wanted = { ...before, ...given, webhookUrl: draft.extWebhookUrl === undefined ? before.webhookUrl : draft.extWebhookUrl };
   if (Object.keys(changesOf(before, wanted)).length === 0) return before;

@@ -48,7 +48,7 @@ const explained = `explanation { ${members(AutomationRunExplanation, parts)} } s
 
 export default defineModule({
   name: 'automations',
-  about: 'Simple rules: when something happens, a few actions follow',
+  about: 'Graphs of steps that run when something happens',
   tables: [automationTable, automationRunTable, automationStepLogTable],
   relations: automationRelations,
   resolvers: [AutomationResolver, AutomationRunResolver, AutomationStepLogResolver],

@@ -27,12 +27,15 @@ export function occasionOf(run: About, automationName: string): Occasion {
 export const actedOf = ({ status, result, made }: Outcome) =>
   ({ status: status === 'skipped' ? 'skipped' : 'completed', output: { ...result, ...made } }) as const;
 
+/** The step of an ext automation, which is its whole run: the call of its runner. */
+export const runnerStep = 'ext';
+
 /** Has the runner of an ext automation called: what started the run, signed, on the ladder of webhooks. Answers the delivery. */
 export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise<Record<string, unknown>> {
   const { automationId, id: runId, contactId, triggerData, eventId } = run;
   const event = run.triggerEvent ?? 'automation.enrolled';
   const contact = contactId ? await ctx.load.contact.load(contactId) : null;
-  const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>);
+  const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>, ctx);
   const { data = record ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
   const told = bodyOf(ctx, { id: eventId ?? runId, event, createdAt: new Date(createdAt), data, changes });
   const automation = { id: automationId, runId, contactId, workflowId: plan.extWorkflowId };

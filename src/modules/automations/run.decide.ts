@@ -27,7 +27,10 @@ async function happenedOf(ctx: Context, type: string, { started, contact }: Subj
   const changes = started?.type === type ? started.changes : null;
   if (type !== 'Contact') return { data: started?.data ?? {}, changes };
   const row = await contact();
-  return { data: row ? recordOf(ctx.app.registry.schema(), 'Contact', row) : (started?.type === 'Contact' && started.data) || {}, changes };
+  return {
+    data: row ? recordOf(ctx.app.registry.schema(), 'Contact', row, ctx) : (started?.type === 'Contact' && started.data) || {},
+    changes,
+  };
 }
 
 async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unknown; at: string }, subject: Subject) {

@@ -1,11 +1,12 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
+import { holdReader } from '../../kernel/events/readers.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { faultOf, mayPass, pauses } from '../actions/action.service.js';
 import { planOfVersion } from './automation.publish.js';
+import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
 import { within } from './run.start.js';
 import { runToChange } from './run.table.js';
-import { mostActions, type Pace, Walk } from './run.walk.js';
 
 /**
  * Goes on with a run: up to its next wait, or its end. What its steps do and where it stands then are one transaction, so that
@@ -14,10 +15,11 @@ import { mostActions, type Pace, Walk } from './run.walk.js';
 export async function goOn(ctx: Context, due: DueRow): Promise<void> {
   let pace: Pace | undefined = { mostActions };
   for (let isMore = true; isMore && pace; ) {
-    const progress = { actions: 0, nodeId: null as string | null };
+    const progress: Progress = { actions: 0, nodeId: null };
     try {
       const at: Pace = { ...pace, progress };
       isMore = await transacted(ctx, (inside) => burst(inside, due, at));
+      if (progress.isReaderBusy) pace = { ...pace, holdsReader: true };
     } catch (error) {
       pace = await paceAfter(ctx, due, { error, pace, progress });
     }
@@ -27,7 +29,7 @@ export async function goOn(ctx: Context, due: DueRow): Promise<void> {
 interface Fault {
   error: unknown;
   pace: Pace;
-  progress: { actions: number; nodeId: string | null };
+  progress: Progress;
 }
 
 /** How a run goes on after a fault; undefined where it does so later. A fault of no step is thrown. */
@@ -39,12 +41,14 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
 }
 
 async function burst(ctx: Context, { id, attempt }: DueRow, pace: Pace): Promise<boolean> {
+  // Before the run, which the reader may wait for.
+  if (pace.holdsReader) await ctx.rows(holdReader, { name: 'automations' });
   const run = await ctx.forChange(runToChange, id, 'Automation run');
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };
   const inside = within(ctx, { automation, runId: id, causes: run.causes });
-  const walk = new Walk(inside, run, await planOfVersion(ctx, run.automationId, run.version), pace);
-  return walk.go();
+  const executor = new RunExecutor(inside, run, await planOfVersion(ctx, run.automationId, run.version), pace);
+  return executor.go();
 }
 
 /** Puts off a step after a fault that may pass; false where it was tried often enough. */

@@ -1,7 +1,7 @@
 import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, listOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -10,7 +10,8 @@ import { automationToChange } from './automation.rows.js';
 import type { AutomationEnrollDetail, AutomationEnrollResult, EnrollAutomationInput } from './run.model.js';
 import { startRun } from './run.start.js';
 
-// They are held, so that a contact who is deleted meanwhile is deleted with the run.
+// They are held, so that a contact who is deleted meanwhile is deleted with the run: who deletes one takes it for update. Who changes one
+// is not waited for.
 const candidates = statement({
   name: 'contactsToAutomate',
   takes: { ids: listOf(uuid), automation: uuid },
@@ -20,7 +21,7 @@ const candidates = statement({
     select c.id, exists (
       select 1 from automation_runs r where r.account_id = c.account_id and r.automation_id = ${automation} and r.contact_id = c.id
         and r.status in ('running', 'waiting')) as "isIn"
-    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
+    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for key share of c`,
 });
 
 /** Which of some contacts are there, and whether each is in a run of the automation already. */
@@ -29,17 +30,20 @@ export async function whoIsIn(ctx: Context, automation: string, ids: readonly st
   return new Map((await ctx.rows(candidates, { ids, automation })).map(({ id, isIn }) => [id, isIn]));
 }
 
+/** As a named query: each of some contacts who was merged into another, and who is kept instead, by way of whom. */
+export const mergedOf = (account: Sql, ids: Sql): Sql => sql`merged (id, kept, step) as (
+  select c.id, c.merged_into_id, 1 from contacts c
+  where c.account_id = ${account} and c.id = any(${ids}) and c.merged_into_id is not null
+  union all
+  select m.id, c.merged_into_id, m.step + 1 from merged m join contacts c on c.account_id = ${account} and c.id = m.kept
+  where c.merged_into_id is not null and m.step < 100)`;
+
 const merges = statement({
   name: 'contactsKeptInstead',
   takes: { ids: listOf(uuid) },
   row: { id: uuid, kept: uuid },
   text: ({ account, ids }) => sql`
-    with recursive merged (id, kept, step) as (
-      select c.id, c.merged_into_id, 1 from contacts c
-      where c.account_id = ${account} and c.id = any(${ids}) and c.merged_into_id is not null
-      union all
-      select m.id, c.merged_into_id, m.step + 1 from merged m join contacts c on c.account_id = ${account} and c.id = m.kept
-      where c.merged_into_id is not null and m.step < 100)
+    with recursive ${mergedOf(account, ids)}
     select distinct on (id) id, kept from merged order by id, step desc`,
 });
 

@@ -1,14 +1,16 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { planOfVersion } from './automation.publish.js';
+import { runnerStep } from './run.act.js';
 import type { AutomationRunExplanation, NextStep } from './run.explain.model.js';
 import type { RunRow } from './run.table.js';
 
 /** What a run does next; null where it has ended. */
 async function nextStep(ctx: Context, run: RunRow): Promise<NextStep | null> {
   const { currentNodeId: nodeId, automationId, version, dueAt, waitEvent: event } = run;
-  if (nodeId === null || run.completedAt) return null;
-  const { nodes } = await planOfVersion(ctx, automationId, version);
+  if (run.completedAt) return null;
+  const { kind, nodes } = await planOfVersion(ctx, automationId, version);
+  if (kind === 'ext' || nodeId === null) return { nodeId: runnerStep, type: runnerStep, at: dueAt, event: null };
   return { nodeId, type: nodes.find(({ id }) => id === nodeId)?.type ?? 'end', at: dueAt, event };
 }
 

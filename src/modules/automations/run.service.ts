@@ -3,7 +3,7 @@ import type { Batch, Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { sql } from '../../kernel/database/sql.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { asSeenBy, outcomeAsSeenBy } from '../contacts/contact.redaction.js';
+import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRunList, AutomationStepLogList } from './run.model.js';
 import { automationRunTable, automationStepLogTable, type RunRow, type StepRow } from './run.table.js';
@@ -22,10 +22,11 @@ export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, automa
 /** Runs as the caller may see them, for many keys in one statement: with what explains them. */
 export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   const { triggerData, conditions } = automationRunTable.shape;
+  const event = sql`t.trigger_event`;
   const rows = await ctx.select(
     { ...automationRunTable.shape, seen: triggerData, seenConditions: conditions },
-    sql`select ${automationRunTable.columns}, ${asSeenBy(ctx, sql`t.trigger_data`, 'payload')} as seen,
-      ${outcomeAsSeenBy(ctx, sql`t.conditions`)} as "seenConditions"
+    sql`select ${automationRunTable.columns}, ${asSeenBy(ctx, sql`t.trigger_data`, { form: 'payload', event })} as seen,
+      ${outcomeAsSeenBy(ctx, sql`t.conditions`, event)} as "seenConditions"
     from automation_runs t where t.account_id = ${ctx.caller.account.id}::uuid and t.id = any(${[...ids]}::uuid[])`,
   );
   const runs = rows.map(({ seen, seenConditions, ...run }) => ({ ...run, triggerData: seen, conditions: seenConditions }) as RunRow);

@@ -5,7 +5,7 @@ import type { Seen } from '../../kernel/lists/conditions.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
-import { outcomeAsSeenBy } from '../contacts/contact.redaction.js';
+import { outcomeAsSeenBy } from '../events/event.redaction.js';
 import {
   AutomationRun,
   AutomationRunConnection,
@@ -60,13 +60,18 @@ export const automationRunTable = table({
 });
 export type RunRow = RowOf<typeof automationRunTable.shape>;
 
+// Of a node that asks about the contact, whatever happened, only what is personal is hidden.
+const eventOfStep = sql`(
+  select r.trigger_event from automation_runs r
+  where r.account_id = t.account_id and r.id = t.run_id and not (t.type in ('condition', 'branch', 'goal') and coalesce(t.input ->> 'of', '') = 'contact'))`;
+
 export const automationStepLogTable = table({
   row: modelRow('AutomationStepLog', AutomationStepLog),
   what: 'Step',
   list: AutomationStepLogList,
   page: AutomationStepLogConnection,
   counted: false,
-  computed: { output: (ctx) => outcomeAsSeenBy(ctx, sql`t.output`) },
+  computed: { output: (ctx) => outcomeAsSeenBy(ctx, sql`t.output`, eventOfStep) },
   carried: ['output'],
   sorts: { startedAt: byTime('started_at'), nth: { by: 't.nth', type: 'integer' } },
   byDefault: ['startedAt', 'desc'],

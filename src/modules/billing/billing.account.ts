@@ -3,10 +3,13 @@ import type { Sweep } from '../../kernel/context/registry.js';
 import { instant, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Interval, Subscription } from '../../vendors/payments/payments.js';
+import type { Interval, Paid, SoldPlan, Subscription } from '../../vendors/payments/payments.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import type { Plan } from '../plans/plan.model.js';
 import type { BillingState } from './billing.model.js';
+
+/** How an account is paid for, as it is kept: an unpaid one is shown as past due. */
+type KeptState = keyof typeof BillingState | 'unpaid';
 
 /** What an account keeps of its billing. */
 const billing = {
@@ -14,7 +17,7 @@ const billing = {
     id: uuid,
     name: text,
     plan: word<keyof typeof Plan>(),
-    billingStatus: word<keyof typeof BillingState>(),
+    billingStatus: word<KeptState>(),
     interval: nullable(word<Interval>()),
   },
   ...{ currentPeriodEnd: nullable(instant), trialEndsAt: nullable(instant) },
@@ -36,11 +39,12 @@ const own = statement({
 /** The caller's account as billing sees it, with the caller's address. */
 export const billingAccount = async (ctx: Context): Promise<BillingAccount> => (await ctx.rows(own, { user: ctx.caller.userId }))[0]!;
 
+/** A state in the words of the product, which has one for all that is owed. */
+export const shownState = <State extends KeptState>(state: State) => (state === 'unpaid' ? 'past_due' : state) as Exclude<State, 'unpaid'>;
+
 /** The subscription of an account, as far as the account knows it. */
-export const subscriptionOf = ({ subscriptionId, billingStatus, plan, interval, currentPeriodEnd }: BillingAccount): Subscription | null =>
-  subscriptionId
-    ? { id: subscriptionId, status: billingStatus as never, plan: plan as never, interval: interval ?? undefined, currentPeriodEnd }
-    : null;
+export const subscriptionOf = ({ subscriptionId, plan, interval, currentPeriodEnd }: BillingAccount): Paid | null =>
+  subscriptionId ? { id: subscriptionId, plan: plan as SoldPlan, interval: interval ?? undefined, currentPeriodEnd } : null;
 
 const setCustomer = statement({
   name: 'setCustomer',
@@ -55,30 +59,34 @@ export async function keepCustomer(ctx: Context, customerId: string): Promise<vo
 }
 
 // One statement, so that a message counts whole or not at all. What was asked of the vendor earlier never replaces what was
-// asked later, and the end of an old subscription is not the end of a newer one.
+// asked later. What is told of a subscription that is not kept counts only where it is paid, or was and is the only one: one whose
+// first payment never came is nobody's yet. Of two that are paid the newer one is kept.
 const apply = statement({
   name: 'keepSubscription',
   takes: {
-    ...{ notice: text, asked: instant, now: instant, id: text, status: text, keptId: nullable(text) },
+    ...{ notice: text, asked: instant, now: instant, id: text, status: text, keptId: nullable(text), started: instant },
     ...{ plan: nullable(text), interval: nullable(text), periodEnd: nullable(instant) },
   },
   row: { id: uuid },
   changes: true,
-  text: ({ account, notice, asked, now, id, status, keptId, plan, interval, periodEnd }) => sql`
+  text: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
     with first as (
       insert into billing_events (account_id, id, created_at) values (${account}, ${notice}, ${now}) on conflict do nothing returning id)
     update accounts set billing_status = ${status}, plan = coalesce(${plan}, plan), billing_interval = coalesce(${interval}, billing_interval),
-      current_period_end = ${periodEnd}, billing_asked_at = ${asked}, updated_at = ${now}, stripe_subscription_id = ${keptId}
+      current_period_end = ${periodEnd}, billing_asked_at = ${asked}, updated_at = ${now}, stripe_subscription_id = ${keptId},
+      subscription_started_at = ${started}
     where id = ${account} and exists (select 1 from first) and coalesce(billing_asked_at <= ${asked}, true)
-      and (${status} <> 'cancelled' or coalesce(stripe_subscription_id = ${id}, true))
+      and (stripe_subscription_id = ${id} or ${status} = 'past_due' and stripe_subscription_id is null
+        or ${status} = 'active' and (stripe_subscription_id is null or billing_status <> 'active'
+          or coalesce(subscription_started_at < ${started}, true)))
     returning id`,
 });
 
 /** Keeps how a subscription stands, once for each of the vendor's messages; `asked` is when the vendor was asked. */
 export async function keepSubscription(ctx: Context, notice: string, asked: Date, subscription: Subscription): Promise<void> {
-  const { id, status, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
+  const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
   const keptId = status === 'cancelled' ? null : id;
-  await ctx.rows(apply, { notice, asked, now: ctx.now(), id, status, keptId, plan, interval, periodEnd });
+  await ctx.rows(apply, { notice, asked, now: ctx.now(), id, status, keptId, started, plan, interval, periodEnd });
   forgetCallers(ctx.app);
 }
 

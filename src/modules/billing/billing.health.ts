@@ -29,6 +29,8 @@ const warning = (title: string, description: string, action: BillingHealth['acti
 export function healthOf({ billingStatus, trialDaysRemaining: days, usage, limits }: Stand): BillingHealth {
   if (billingStatus === 'cancelled') return critical('Subscription ended', 'Records can be read; nothing new can be made.', 'subscribe');
   if (days === 0) return critical('Trial ended', 'Records can be read; nothing new can be made.', 'upgrade');
+  if (billingStatus === 'unpaid')
+    return critical('Subscription unpaid', 'Records can be read; nothing new can be made until it is paid.', 'update_payment_method');
   if (billingStatus === 'past_due') return critical('Payment failed', 'The last payment did not go through.', 'update_payment_method');
   if (days !== null && days <= lastDays)
     return warning('Trial ends soon', `${days === 1 ? 'One day is' : `${days} days are`} left.`, 'upgrade');

@@ -3,7 +3,7 @@ import { type Context, inLog } from '../../kernel/context/context.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
-import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, subscriptionOf } from './billing.account.js';
+import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, shownState, subscriptionOf } from './billing.account.js';
 import { healthOf } from './billing.health.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
 
@@ -26,11 +26,11 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
   // A plan that was given without a subscription is nobody's trial.
-  const billingStatus: BillingStatus['billingStatus'] = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
-  const stand = { plan, billingStatus, trialDaysRemaining: left, usage, limits: finiteLimitsOf(plan) };
+  const kept = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
+  const stand = { plan, billingStatus: shownState(kept), trialDaysRemaining: left, usage, limits: finiteLimitsOf(plan) };
   return {
     ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },
-    health: healthOf(stand),
+    health: healthOf({ ...stand, billingStatus: kept }),
     account,
   };
 }
@@ -55,7 +55,7 @@ export async function startCheckout(ctx: Context, { planId: plan, interval = 'mo
     const asked = ctx.now();
     const subscription = await payments.change(account.subscriptionId, plan, interval);
     await keepSubscription(ctx, `own_${ctx.app.clock.id()}`, asked, subscription);
-    return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: subscription.status };
+    return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: shownState(subscription.status) };
   }
   const customerId = account.customerId ?? (await newCustomer(ctx, account));
   const url = await payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx) });

@@ -48,7 +48,7 @@ async function checkTag(ctx: Context, tagId: string): Promise<void> {
 /** Contract POST /bulk/contacts/tag: who carries the tag already stays as they are. */
 export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
-  const work = async (inside: Context, id: string) => putOn(inside, await contactToChange(inside, id), [tagId]);
+  const work = async (inside: Context, id: string) => putOn(inside, await contactToChange(inside, id), [tagId], 'tagId');
   return countsOf(await each(ctx, distinct(contactIds), { work }));
 }
 

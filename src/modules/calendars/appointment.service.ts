@@ -1,6 +1,6 @@
 import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { instantAt } from '../../kernel/base/timeZones.js';
+import { shownInstant } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -8,17 +8,19 @@ import { type Changes, changesBetween, type Fact } from '../../kernel/events/fac
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { checkInstant } from '../../kernel/model/checks.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
+import { busyAfter, busyUntil, cutShortBy, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
 import { getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
 
 const { shape: row, columns } = appointmentTable;
-const [minute, day] = [60_000, 24 * 60 * 60_000];
+const day = 24 * 60 * 60_000;
 
 /** Appointments of all calendars, the earliest first. */
 export const listAppointments = (ctx: Context, args: AppointmentList) => listRows<AppointmentRow>(ctx, appointmentTable, args);
@@ -52,11 +54,9 @@ interface Times {
 
 /** A time as the calendar's clocks tell it. Throws 400 where they skip it, or no year has it. */
 function timeOf(field: keyof Times, given: string, { timezone }: CalendarRow): Date {
-  const instant = instantAt(given, timezone);
+  const instant = shownInstant(given, timezone);
   check(instant, () => invalidField(field, 'out_of_range', `is skipped by the clocks of ${timezone} on that day`));
-  const year = instant.getUTCFullYear();
-  check(year > 0 && year < 10_000, () => invalidField(field, 'out_of_range', 'must be a date-time between the years 1 and 9999'));
-  return instant;
+  return checkInstant(field, instant);
 }
 
 const longest = 366;
@@ -70,26 +70,6 @@ function timesOf(given: { startTime?: string; endTime?: string }, calendar: Cale
   const days = (endTime.getTime() - startTime.getTime()) / day;
   check(days <= longest, () => invalidField(blamed!, 'out_of_range', `must leave it at most ${longest} days long`));
   return { startTime, endTime };
-}
-
-const busyUntil = ({ endTime }: Times, { bufferMinutes }: CalendarRow) => new Date(endTime.getTime() + bufferMinutes * minute);
-
-/**
- * Has the next write take the calendar as it was read, and the person whom the appointment is for: those who book there come one after
- * the other, since two under way that overlap would wait for each other until the database ends one of them.
- */
-function takePlace(ctx: Context, calendar: CalendarRow, person: string | null): void {
-  const account = sql`account_id = ${ctx.caller.account.id}::uuid`;
-  const asRead = sql`id = ${calendar.id}::uuid and buffer_minutes = ${calendar.bufferMinutes}::int`;
-  ctx.requireRow(
-    `booking 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
-    sql`select 1 from calendars where ${account} and ${asRead} for no key update`,
-  );
-  if (!person) return;
-  ctx.requireRow(
-    `booking 2 person ${person}`,
-    sql`select 1 from memberships where ${account} and user_id = ${person}::uuid and status <> 'removed' for no key update`,
-  );
 }
 
 const blank = { ...emptyRow(row), status: 'scheduled' } as const;
@@ -121,7 +101,10 @@ const tracked = [...namesOf(AppointmentFields), 'startTime', 'endTime'];
 /** What an appointment that is scheduled takes its place with. */
 const placing = ['startTime', 'endTime', 'status', 'assignedTo'];
 
-/** Contract PATCH: any status follows any other. Throws 409 as a booking does. */
+/**
+ * Contract PATCH: any status follows any other. Throws 409 as a booking does; what ends when it did or earlier keeps the buffer that it
+ * has. What the appointment made room for, where it was, gets its buffer.
+ */
 export async function updateAppointment(
   ctx: Context,
   id: string,
@@ -137,7 +120,13 @@ export async function updateAppointment(
   const after = { ...before, ...given };
   const isPlaced = placing.some((field) => changes[field]);
   if (isPlaced && after.status === 'scheduled') takePlace(ctx, calendar, after.assignedTo);
-  const saved: AppointmentRow = ctx.update('Appointment', before, { ...given, ...(isPlaced && { busyUntil: busyUntil(after, calendar) }) });
+  const makesRoom = changes.startTime || changes.status || changes.assignedTo;
+  const cutShort = makesRoom ? await cutShortBy(ctx, before) : [];
+  const saved: AppointmentRow = ctx.update('Appointment', before, {
+    ...given,
+    ...(isPlaced && { busyUntil: busyAfter(before, after, calendar) }),
+  });
+  await regrow(ctx, cutShort);
   await emitAppointment(ctx, 'updated', saved, changes);
   return saved;
 }
@@ -145,7 +134,9 @@ export async function updateAppointment(
 /** Deletes an appointment softly; its time is free again. */
 export async function deleteAppointment(ctx: Context, id: string, calendarId?: string | null) {
   const appointment = checkPlace(calendarId, await ctx.forChange(toChange, id, 'Appointment'));
+  const cutShort = await cutShortBy(ctx, appointment);
   ctx.update('Appointment', appointment, { deletedAt: ctx.now() });
+  await regrow(ctx, cutShort);
   await emitAppointment(ctx, 'deleted', appointment);
   return deleted(appointment.id);
 }

@@ -1,5 +1,5 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
-import { atLocal, dayAfter, instantAt, today } from '../../kernel/base/timeZones.js';
+import { atLocal, dayAfter, shownInstant, today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -29,7 +29,7 @@ const firstInstantAt = (day: string, time: string, zone: string) => atLocal(Date
 function endOf(field: 'from' | 'to', moment: string, { timezone }: CalendarRow): number {
   const end = isDay(moment)
     ? firstInstantAt(field === 'to' ? dayAfter(moment, 1) : moment, '00:00', timezone)
-    : instantAt(moment, timezone);
+    : shownInstant(moment, timezone);
   check(end, () => invalidField(field, 'out_of_range', `is skipped by the clocks of ${timezone} on that day`));
   return end.getTime();
 }

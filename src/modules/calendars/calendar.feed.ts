@@ -1,8 +1,8 @@
-import { timingSafeEqual } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
 import ICAL from 'ical.js';
-import { sign } from '../../kernel/base/crypto.js';
+import { isOneOf, signatures } from '../../kernel/base/crypto.js';
 import { found } from '../../kernel/base/errors.js';
+import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, uuid } from '../../kernel/database/kinds.js';
@@ -16,22 +16,20 @@ import type { CalendarFeed } from './calendar.model.js';
 import { calendarToChange, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
 
-const hexOf = (id: string) => id.replaceAll('-', '');
-const idOf = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-
 /** Which calendar of which account, and which of its addresses: 36 bytes, and 18 of a signature. */
 const [placeBytes, signatureBytes] = [36, 18];
 const word = /^([\w-]{72})(\.ics)?$/;
 
-const signatureOf = ({ app }: Context, place: Buffer) =>
-  Buffer.from(sign(app, 'calendar feeds', place.toString('hex')), 'base64url').subarray(0, signatureBytes);
+/** The present one, and those of the keys of before. */
+const signaturesOf = ({ app }: Context, place: Buffer) =>
+  signatures(app, 'calendar feeds', place.toString('hex')).map((one) => Buffer.from(one, 'base64url').subarray(0, signatureBytes));
 
 /** The address of a calendar's feed, which nobody else can make: whoever has it reads the feed, until it is renewed. */
 function addressOf(ctx: Context, { id, feedVersion }: CalendarRow): CalendarFeed {
   const version = Buffer.alloc(4);
   version.writeUInt32BE(feedVersion);
-  const place = Buffer.concat([Buffer.from(hexOf(ctx.caller.account.id) + hexOf(id), 'hex'), version]);
-  const token = Buffer.concat([place, signatureOf(ctx, place)]).toString('base64url');
+  const place = Buffer.concat([Buffer.from(hexOfIds(ctx.caller.account.id, id), 'hex'), version]);
+  const token = Buffer.concat([place, signaturesOf(ctx, place)[0]!]).toString('base64url');
   return { url: `${ctx.app.config.publicUrl}/calendars/${token}.ics` };
 }
 
@@ -54,10 +52,10 @@ async function calendarAt(ctx: Context, token: string): Promise<{ acting: Contex
   if (!text) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   const [place, signature] = [bytes.subarray(0, placeBytes), bytes.subarray(placeBytes)];
-  if (!timingSafeEqual(signatureOf(ctx, place), signature)) return undefined;
+  if (!isOneOf(signaturesOf(ctx, place), signature)) return undefined;
   const hex = place.toString('hex');
-  const [acting] = await actingForAccounts(ctx.app, [idOf(hex.slice(0, 32))], reader);
-  const calendar = acting && (await findCalendar(acting, idOf(hex.slice(32, 64))));
+  const [acting] = await actingForAccounts(ctx.app, [idInHex(hex, 0)], reader);
+  const calendar = acting && (await findCalendar(acting, idInHex(hex, 1)));
   return calendar && calendar.feedVersion === place.readUInt32BE(32) ? { acting, calendar } : undefined;
 }
 
@@ -72,9 +70,10 @@ const shown = statement({
   name: 'appointmentsOfFeed',
   takes: { calendar: uuid, from: instant, now: instant, to: instant, most: integer },
   row: appointmentTable.shape,
+  // What goes on in the range; none lasts longer than 366 days, which the index is asked by.
   text: ({ account, calendar, from, now, to, most: limit }) => sql`
     select ${appointmentTable.columns} from appointments t where t.account_id = ${account} and t.calendar_id = ${calendar}
-      and t.start_time between ${from} and ${to} and t.deleted_at is null
+      and t.end_time > ${from} and t.start_time between ${from}::timestamptz - interval '367 days' and ${to} and t.deleted_at is null
     order by t.end_time > ${now} desc, t.start_time, t.id limit ${limit}`,
 });
 

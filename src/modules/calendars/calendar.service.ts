@@ -1,13 +1,14 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
-import { flag, instant, integer, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
+import { rebuffer } from './appointment.buffers.js';
 import type { CalendarList, CreateCalendarInput, UpdateCalendarInput, WorkingHours } from './calendar.model.js';
 import { type CalendarRow, calendarTable } from './calendar.table.js';
 
@@ -33,13 +34,8 @@ export async function getCalendar(ctx: Context, asked?: string | null): Promise<
 
 export const calendarToChange = rowsToChange('calendars', row, columns, { live: sql`true` });
 
-// One at a time: of two that want to be the default, one comes first.
-const oneAtATime = statement({
-  name: 'lockCalendars',
-  row: { locked: text },
-  locks: true,
-  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'calendars', 0))::text as locked`,
-});
+/** One at a time: of two that want to be the default, one comes first. */
+const oneAtATime = (ctx: Context) => ctx.lockName('calendars');
 
 const hasDefault = statement({
   name: 'hasDefaultCalendar',
@@ -74,9 +70,9 @@ function checkHours(hours: readonly WorkingHours[] | null | undefined): void {
 
 /** Contract POST /calendars. The first one becomes the default. */
 export async function createCalendar(ctx: Context, { isDefault, ...input }: CreateCalendarInput): Promise<CalendarRow> {
-  checkHours(input.workingHours);
   checkTrial(ctx);
-  await ctx.rows(oneAtATime);
+  checkHours(input.workingHours);
+  await oneAtATime(ctx);
   const [known] = await ctx.rows(hasDefault);
   if (isDefault && known?.is) await dropDefault(ctx);
   const defaults = { timezone: ctx.caller.account.timezone, description: null, bufferMinutes: 0, slotMinutes: 30, feedVersion: 1 };
@@ -93,10 +89,10 @@ export async function createCalendar(ctx: Context, { isDefault, ...input }: Crea
  * for it.
  */
 export async function updateCalendar(ctx: Context, id: string, input: UpdateCalendarInput): Promise<CalendarRow> {
-  checkHours(input.workingHours);
   ctx.lockRows();
-  if (input.isDefault) await ctx.rows(oneAtATime);
+  if (input.isDefault) await oneAtATime(ctx);
   const before = await ctx.forChange(calendarToChange, id, 'Calendar');
+  checkHours(input.workingHours);
   check(!(before.isDefault && input.isDefault === false), () =>
     unprocessable('isDefault', 'not_allowed', 'passes on when another calendar gets it'),
   );
@@ -105,7 +101,7 @@ export async function updateCalendar(ctx: Context, id: string, input: UpdateCale
   if (Object.keys(changes).length === 0) return before;
   if (changes.isDefault) await dropDefault(ctx);
   const saved: CalendarRow = ctx.update('Calendar', before, given);
-  if (changes.bufferMinutes) await ctx.rows(rebuffer, { calendar: saved.id, minutes: saved.bufferMinutes, now: ctx.now() });
+  if (changes.bufferMinutes) await rebuffer(ctx, saved.id);
   await emitCalendar(ctx, saved, changes);
   return saved;
 }
@@ -113,20 +109,3 @@ export async function updateCalendar(ctx: Context, id: string, input: UpdateCale
 /** Tells of a change of a calendar. */
 export const emitCalendar = (ctx: Context, calendar: CalendarRow, changes: Changes) =>
   ctx.emit({ name: 'calendar.updated', record: calendar, changes });
-
-// No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
-const rebuffer = statement({
-  name: 'rebufferAppointments',
-  takes: { calendar: uuid, minutes: integer, now: instant },
-  changes: true,
-  text: ({ account, calendar, minutes, now }) => sql`
-    update appointments t set busy_until = b.until from (
-      select a.id, greatest(a.end_time, least(a.end_time + ${minutes} * interval '1 minute', (
-          select min(n.start_time) from appointments n where n.account_id = a.account_id and n.calendar_id = a.calendar_id
-            and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null), (
-          select min(n.start_time) from appointments n where n.account_id = a.account_id and n.assigned_to = a.assigned_to
-            and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null))) as until
-      from appointments a where a.account_id = ${account} and a.calendar_id = ${calendar} and a.end_time > ${now}
-        and a.status = 'scheduled' and a.deleted_at is null) b
-    where t.account_id = ${account} and t.id = b.id`,
-});

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import { graphFaults } from './callFlow.faults.js';
-import { type DraftGraph, forwardsOf, usersOf, wordOf } from './callFlow.graph.js';
+import { type DraftGraph, forwardsOf, personOf, usersOf } from './callFlow.graph.js';
 import type { Blocker, CallFlowCheck } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
 import { agentsOf } from './roster.service.js';
@@ -82,13 +82,13 @@ async function numberFaults(ctx: Context, { phoneNumber, id, draftGraph }: KeptF
   return { blockers: fault ? [looping, fault] : [looping], isUnclaimed };
 }
 
-async function memberFaults(ctx: Context, graph: DraftGraph): Promise<Blocker[]> {
-  const agents = await agentsOf(ctx, usersOf(graph));
+async function memberFaults(ctx: Context, graph: DraftGraph, ownNumber: string | null): Promise<Blocker[]> {
+  const agents = await agentsOf(ctx, usersOf(graph), ownNumber);
   return graph.nodes.flatMap((node) => {
     if (node.kind !== 'agent' && node.kind !== 'group') return [];
     const members = node.kind === 'agent' ? [{ userId: node.userId }] : Array.isArray(node.members) ? node.members : [];
-    const silent = members.filter((member) => !agents.get(wordOf((member as { userId?: unknown } | null)?.userId))?.did).length;
-    const message = `${silent} of ${members.length} to be rung are no active members with a phone`;
+    const silent = members.filter((member) => !agents.get(personOf((member as { userId?: unknown } | null)?.userId))?.did).length;
+    const message = `${silent} of ${members.length} to be rung are no active members with a phone of their own`;
     return silent > 0 ? [{ nodeId: node.id, code: 'member_no_phone' as const, message }] : [];
   });
 }
@@ -96,7 +96,7 @@ async function memberFaults(ctx: Context, graph: DraftGraph): Promise<Blocker[]>
 /** Everything that keeps a flow from being published. */
 export async function blockersOf(ctx: Context, flow: KeptFlow, vendor: AtVendor): Promise<Found> {
   const graph = flow.draftGraph as DraftGraph;
-  const faults = [...graphFaults(graph), ...(await memberFaults(ctx, graph))];
+  const faults = [...graphFaults(graph), ...(await memberFaults(ctx, graph, flow.phoneNumber))];
   const { blockers, isUnclaimed } = await numberFaults(ctx, flow, vendor);
   return { blockers: [...faults, ...blockers], isUnclaimed };
 }

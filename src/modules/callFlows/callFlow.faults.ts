@@ -1,5 +1,5 @@
 import { isZone } from '../../kernel/base/timeZones.js';
-import { branchesOf, type DraftGraph, type DraftNode, endings, kinds, wordOf } from './callFlow.graph.js';
+import { branchesOf, branchName, type DraftGraph, type DraftNode, endings, kinds, wordOf } from './callFlow.graph.js';
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
 
@@ -81,81 +81,98 @@ const checks = new Map<unknown, Check>([
   ['forward', checkForward],
 ]);
 
-/** The nodes that some of them lead to, themselves included. */
-function reached(from: readonly string[], leadsTo: (id: string) => readonly string[]): Set<string> {
-  const seen = new Set(from);
-  const open = [...seen];
-  for (let id = open.pop(); id !== undefined; id = open.pop())
-    for (const to of leadsTo(id))
-      if (!seen.has(to)) {
-        seen.add(to);
-        open.push(to);
-      }
+/** The branches of a graph: from and to which node, by their places in the graph. Of 10,000 nodes each object counts. */
+interface Branches {
+  from: number[];
+  to: number[];
+}
+
+/** Where a branch leads to that says nothing, and one that names no node. */
+const [nowhere, unknown] = [-1, -2];
+
+/** Which nodes some of them lead to, themselves included. */
+function reached(starts: readonly number[], count: number, { from, to }: Branches): Uint8Array {
+  // The branches of a node are a chain: its latest one, and of each the one before.
+  const latest = new Int32Array(count).fill(-1);
+  const before = new Int32Array(from.length);
+  for (let nth = 0; nth < from.length; nth++) {
+    const node = from[nth]!;
+    if (node < 0) continue;
+    before[nth] = latest[node]!;
+    latest[node] = nth;
+  }
+  const seen = new Uint8Array(count);
+  const open = [...starts];
+  for (const start of starts) seen[start] = 1;
+  for (let node = open.pop(); node !== undefined; node = open.pop())
+    for (let nth = latest[node]!; nth >= 0; nth = before[nth]!) {
+      const next = to[nth]!;
+      if (next < 0 || seen[next]) continue;
+      seen[next] = 1;
+      open.push(next);
+    }
   return seen;
 }
 
-function push(lists: Map<string, string[]>, key: string, value: string): void {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
+type Add = (node: DraftNode | null, code: BlockerCode, message: string) => void;
+
+/** The branches of a graph; what names no node, and nodes that are none, are told. */
+function branchesIn({ nodes }: DraftGraph, places: ReadonlyMap<unknown, number>, add: Add): Branches {
+  const branches: Branches = { from: [], to: [] };
+  nodes.forEach((node, from) => {
+    if (!kinds.includes(wordOf(node.kind))) add(node, 'bad_graph', `kind must be one of ${kinds.join(', ')}`);
+    branchesOf(node).forEach((branch, nth) => {
+      const to = isAbsent(branch) ? nowhere : (places.get(branch) ?? unknown);
+      if (to === unknown) add(node, 'bad_graph', `${branchName(node, nth)} names no node`);
+      branches.from.push(from);
+      branches.to.push(to);
+    });
+  });
+  return branches;
 }
 
-/** Where the nodes of a graph lead to, and whence they are reached. */
-interface Edges {
-  byId: ReadonlyMap<string, DraftNode>;
-  leads: Map<string, string[]>;
-  comesFrom: Map<string, string[]>;
-}
-
-type Add = (nodeId: string | null, code: BlockerCode, message: string) => void;
-
-/** The edges of a graph; what names no node, and nodes that are none, are told. */
-function edgesOf({ nodes }: DraftGraph, add: Add): Edges {
-  const edges: Edges = { byId: new Map(nodes.map((node) => [node.id, node])), leads: new Map(), comesFrom: new Map() };
-  for (const node of nodes) {
-    if (!kinds.includes(wordOf(node.kind))) add(node.id, 'bad_graph', `kind must be one of ${kinds.join(', ')}`);
-    for (const { member, to } of branchesOf(node)) {
-      if (isAbsent(to)) continue;
-      if (typeof to !== 'string' || !edges.byId.has(to)) {
-        add(node.id, 'bad_graph', `${member} names no node`);
-        continue;
-      }
-      push(edges.leads, node.id, to);
-      push(edges.comesFrom, to, node.id);
-    }
+/** Of each node that is reached the first branch that comes to no ending. */
+function checkPaths({ nodes }: DraftGraph, { from, to }: Branches, alive: Uint8Array, ending: Uint8Array, add: Add): void {
+  for (let branch = 0, nth = 0, told = -1; branch < from.length; branch++) {
+    const [node, leads] = [from[branch]!, to[branch]!];
+    nth = node === from[branch - 1] ? nth + 1 : 0;
+    const isLost = leads === nowhere || (leads >= 0 && !ending[leads]);
+    if (!isLost || !alive[node] || told === node) continue;
+    told = node;
+    add(nodes[node]!, 'path_no_ending', `${branchName(nodes[node]!, nth)} reaches no ending`);
   }
-  return edges;
 }
 
 /** What is wrong with where nodes lead: every branch must name a node and reach an ending, and every node must be reached. */
 function pathFaults(graph: DraftGraph): Blocker[] {
   const { entryId, nodes } = graph;
   const found: Blocker[] = [];
-  const add: Add = (nodeId, code, message) => found.push({ nodeId, code, message });
-  const { byId, leads, comesFrom } = edgesOf(graph, add);
-  const entry = byId.get(wordOf(entryId));
-  if (entry?.kind !== 'entry') add(null, 'bad_graph', 'entryId must name a node of the kind entry');
-  for (const node of nodes) if (node.kind === 'entry' && node !== entry) add(node.id, 'bad_graph', 'There is another entry');
-  const ends = nodes.filter(({ kind }) => endings.includes(wordOf(kind))).map(({ id }) => id);
+  const add: Add = (node, code, message) => found.push({ nodeId: node?.id ?? null, code, message });
+  const places = new Map<unknown, number>();
+  nodes.forEach(({ id }, place) => {
+    places.set(id, place);
+  });
+  const branches = branchesIn(graph, places, add);
+  const start = places.get(entryId);
+  if (start === undefined || nodes[start]!.kind !== 'entry') add(null, 'bad_graph', 'entryId must name a node of the kind entry');
+  const ends: number[] = [];
+  nodes.forEach((node, place) => {
+    if (node.kind === 'entry' && place !== start) add(node, 'bad_graph', 'There is another entry');
+    if (endings.includes(wordOf(node.kind))) ends.push(place);
+  });
   if (ends.length === 0) add(null, 'missing_ending', 'There is no voicemail, forward or hangup');
-  if (!entry) return found;
-  const alive = reached([entry.id], (id) => leads.get(id) ?? []);
-  const ending = reached(ends, (id) => comesFrom.get(id) ?? []);
-  const isLost = ({ to }: { to: unknown }) => isAbsent(to) || (byId.has(wordOf(to)) && !ending.has(wordOf(to)));
-  for (const node of nodes) {
-    const lost = alive.has(node.id) && branchesOf(node).find(isLost);
-    if (lost) add(node.id, 'path_no_ending', `${lost.member} reaches no ending`);
-  }
-  for (const { id } of nodes) if (!alive.has(id)) add(id, 'unreachable_node', 'Nothing leads here');
+  if (start === undefined) return found;
+  const alive = reached([start], nodes.length, branches);
+  checkPaths(graph, branches, alive, reached(ends, nodes.length, { from: branches.to, to: branches.from }), add);
+  nodes.forEach((node, place) => {
+    if (!alive[place]) add(node, 'unreachable_node', 'Nothing leads here');
+  });
   return found;
 }
 
 /** What keeps a graph from being published, as far as it says so by itself: that of the paths first. Its time is linear in the nodes. */
 export function graphFaults(graph: DraftGraph): Blocker[] {
-  const own = graph.nodes.flatMap((node) => {
-    const faults: Blocker[] = [];
-    checks.get(node.kind)?.(node, (code, message) => faults.push({ nodeId: node.id, code, message }));
-    return faults;
-  });
-  return [...pathFaults(graph), ...own];
+  const found = pathFaults(graph);
+  for (const node of graph.nodes) checks.get(node.kind)?.(node, (code, message) => found.push({ nodeId: node.id, code, message }));
+  return found;
 }

@@ -119,22 +119,32 @@ export const seededGraph = (): DraftGraph => ({
 
 export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isDeepStrictEqual(a, b);
 
-/** Where a node leads to, whatever it says there: each with the member that says it. */
-export function branchesOf(node: DraftNode): { member: string; to: unknown }[] {
-  if (endings.includes(wordOf(node.kind))) return [];
-  const next = { member: 'next', to: node.next };
-  if (node.kind === 'timing') return [next, { member: 'closedNext', to: node.closedNext }];
-  if (node.kind !== 'menu' || !Array.isArray(node.options)) return [next];
-  return [...node.options.map((option, nth) => ({ member: `options.${nth}.next`, to: (option as DraftNode).next as unknown })), next];
+/** Where a node leads to, whatever it says there. */
+export function branchesOf({ kind, next, closedNext, options }: DraftNode): unknown[] {
+  if (endings.includes(wordOf(kind))) return [];
+  if (kind === 'timing') return [next, closedNext];
+  if (kind !== 'menu' || !Array.isArray(options)) return [next];
+  const branches = options.map((option: DraftNode) => option.next);
+  branches.push(next);
+  return branches;
 }
 
-/** Whom a graph may ring. What is no id, as an editor keeps of a node that has nobody yet, names nobody. */
+/** The member that says the nth branch of a node. */
+export function branchName({ kind, options }: DraftNode, nth: number): string {
+  if (kind === 'timing') return nth === 0 ? 'next' : 'closedNext';
+  return kind === 'menu' && Array.isArray(options) && nth < options.length ? `options.${nth}.next` : 'next';
+}
+
+/** Whom a node names, spelled as the database spells ids. What is no id, as an editor keeps of a node that has nobody yet, names nobody. */
+export const personOf = (userId: unknown): string => (isUuid(userId) ? userId.toLowerCase() : '');
+
+/** Whom a graph may ring. */
 export function usersOf({ nodes }: DraftGraph): string[] {
   const ids = nodes.flatMap(({ kind, userId, members }) => {
-    if (kind === 'agent') return [userId];
-    return kind === 'group' && Array.isArray(members) ? members.map((member) => (isObject(member) ? member.userId : null)) : [];
+    if (kind === 'agent') return [personOf(userId)];
+    return kind === 'group' && Array.isArray(members) ? members.map((member) => (isObject(member) ? personOf(member.userId) : '')) : [];
   });
-  return [...new Set(ids.filter(isUuid))];
+  return [...new Set(ids.filter(Boolean))];
 }
 
 /** Where a graph may forward to. */

@@ -17,32 +17,52 @@ export const isRung = (agent: Agent | undefined): agent is Agent & { did: string
 /** A number from 0 to 1, without 1. */
 const fraction = ({ bytes }: Pick<Clock, 'bytes'>) => bytes(6).readUIntBE(0, 6) / 2 ** 48;
 
-/** More of a group are not drawn: nobody waits until so many have not answered. */
+/** More of those of a group who take calls are not drawn: nobody waits until so many have not answered. */
 const mostDrawn = 50;
 
+type Members = GroupNode['members'];
+
+const ids = (members: Members) => [...new Set(members.map(({ userId }) => userId.toLowerCase()))];
+
 /** Members drawn by their weights, one after the other. */
-function drawn(members: GroupNode['members'], clock: Pick<Clock, 'bytes'>): GroupNode['members'] {
-  const left = [...members];
-  const order: GroupNode['members'] = [];
-  while (left.length > 0 && order.length < mostDrawn) {
-    const point = fraction(clock) * left.reduce((sum, { weight }) => sum + (weight ?? 0), 0);
+function drawn(members: Members, clock: Pick<Clock, 'bytes'>): string[] {
+  const weights = new Map<string, number>();
+  for (const { userId, weight } of members) weights.set(userId.toLowerCase(), (weights.get(userId.toLowerCase()) ?? 0) + (weight ?? 0));
+  const order: string[] = [];
+  while (weights.size > 0 && order.length < mostDrawn) {
+    const left = [...weights];
+    const point = fraction(clock) * left.reduce((sum, [, weight]) => sum + weight, 0);
     let sum = 0;
-    const nth = left.findIndex(({ weight }) => {
-      sum += weight ?? 0;
+    const next = left.find(([, weight]) => {
+      sum += weight;
       return point < sum;
     });
-    order.push(...left.splice(Math.max(nth, 0), 1));
+    const [userId] = next ?? left[0]!;
+    order.push(userId);
+    weights.delete(userId);
   }
   return order;
 }
 
+/** How the members of a group are put in order. */
+interface Ordering {
+  clock: Pick<Clock, 'bytes'>;
+  /** Whether somebody is rung now, by their id. */
+  isRung(userId: string): boolean;
+}
+
+/** Those who are rung drawn by their weights, then those who are not: they have no share of the calls. */
+function byWeight(members: Members, { clock, isRung }: Ordering): string[] {
+  const rung = ({ userId }: Members[number]) => isRung(userId.toLowerCase());
+  return [...drawn(members.filter(rung), clock), ...ids(members.filter((member) => !rung(member)))];
+}
+
 /**
  * The members of a group in the order in which they are rung: all at once in the order of the list; one after the other from the one
- * whose turn it is; or drawn by their weights, where a weight of 0 is not rung unless nobody has more.
+ * whose turn it is; or drawn by their weights, where a weight of 0 comes after all others.
  */
-export function ringOrder({ mode, members }: GroupNode, turn: number, clock: Pick<Clock, 'bytes'>): string[] {
-  const ids = (all: GroupNode['members']) => [...new Set(all.map(({ userId }) => userId))];
-  if (mode === 'weighted') return ids(drawn(members, clock));
+export function ringOrder({ mode, members }: GroupNode, turn: number, ordering: Ordering): string[] {
+  if (mode === 'weighted') return byWeight(members, ordering);
   if (mode !== 'round_robin') return ids(members);
   const first = turn % members.length;
   return ids([...members.slice(first), ...members.slice(0, first)]);

@@ -55,11 +55,11 @@ async function checkFree(ctx: Context, number: string | null | undefined, except
 
 const blank = emptyRow(row);
 
-/** Contract POST /call-flows. 409 for a number that is answered, 422 for a graph that has no shape of one. */
+/** Contract POST /call-flows. 402 after a trial, then 409 for a number that is answered, then 422 for a graph that has no shape of one. */
 export async function createCallFlow(ctx: Context, { draftGraph, ...input }: CreateCallFlowInput): Promise<CallFlowRow> {
-  const graph = draftGraph === undefined ? seededGraph() : graphOf(draftGraph);
   checkTrial(ctx);
   await checkFree(ctx, input.phoneNumber, null);
+  const graph = draftGraph === undefined ? seededGraph() : graphOf(draftGraph);
   const flow: KeptFlow = ctx.insert('CallFlow', {
     ...blank,
     ...defined(input),
@@ -91,12 +91,9 @@ export async function keepFlow(
   return flow;
 }
 
-/**
- * The graph that is to be kept, where it is another one. Throws 428 without the revision that it is a change of, 409 where the draft
- * has another one by now, 422 where it has no shape of a graph: in this order.
- */
-function newGraph(before: KeptFlow, { draftGraph, expectedDraftRevision = null }: UpdateCallFlowInput): DraftGraph | undefined {
-  if (draftGraph === undefined) return undefined;
+/** Throws 428 without the revision that a graph is a change of, then 409 where the draft has another one by now. */
+function checkRevision(before: KeptFlow, { draftGraph, expectedDraftRevision = null }: UpdateCallFlowInput): void {
+  if (draftGraph === undefined) return;
   check(
     expectedDraftRevision !== null,
     () =>
@@ -107,19 +104,28 @@ function newGraph(before: KeptFlow, { draftGraph, expectedDraftRevision = null }
   check(expectedDraftRevision === before.draftRevision, () =>
     conflict(`The draft was saved meanwhile: it has revision ${before.draftRevision}`),
   );
+}
+
+/** The graph that is to be kept, where it is another one. Throws 422 where it has no shape of a graph. */
+function newGraph(before: KeptFlow, { draftGraph }: UpdateCallFlowInput): DraftGraph | undefined {
+  if (draftGraph === undefined) return undefined;
   const graph = graphOf(draftGraph);
   return isSameGraph(graph, before.draftGraph as DraftGraph) ? undefined : graph;
 }
 
-/** Contract PATCH /call-flows/{id}. The number of a published flow stays until it is unpublished: 409. */
+/**
+ * Contract PATCH /call-flows/{id}: 428, then 409, then 422. The number of a published flow stays until it is unpublished: 409, as for
+ * one that is answered.
+ */
 export async function updateCallFlow(ctx: Context, id: string, input: UpdateCallFlowInput): Promise<CallFlowRow> {
   const before = await ctx.forChange(flowToChange, id, 'Call flow');
-  const graph = newGraph(before, input);
+  checkRevision(before, input);
   const { name = before.name } = input;
   const phoneNumber = input.phoneNumber === undefined ? before.phoneNumber : input.phoneNumber;
   const isMoved = phoneNumber !== before.phoneNumber;
   check(!isMoved || before.publishedVersion === null, () => conflict('The number of a published flow stays until it is unpublished'));
   if (isMoved) await checkFree(ctx, phoneNumber, before.id);
+  const graph = newGraph(before, input);
   if (!graph && !isMoved && name === before.name) return shown(ctx, before);
   const drafted = graph && { draftGraph: graph as object, draftRevision: before.draftRevision + 1 };
   return keepFlow(ctx, before, { name, phoneNumber, ...drafted }, 'updated');

@@ -3,10 +3,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isUuid } from '../../kernel/model/checks.js';
 import { blocked } from './callFlow.blockers.js';
 import { graphFaults } from './callFlow.faults.js';
-import { type DraftGraph, endings, type FlowNode, type GroupNode, usersOf } from './callFlow.graph.js';
+import { type DraftGraph, endings, type FlowNode, type GroupNode, personOf, usersOf } from './callFlow.graph.js';
 import type { SimulateCallInput, SimulatedRing, Simulation } from './callFlow.model.js';
 import { isRung, nodesById, ringOrder, timed } from './callFlow.route.js';
 import { getCallFlow } from './callFlow.service.js';
@@ -21,7 +20,7 @@ const pointers = statement({
 });
 
 /** A group of a draft with those of its members that name somebody. */
-const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => isUuid(member?.userId)) });
+const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => personOf(member?.userId)) });
 
 /** Somebody who calls and whom nobody answers. */
 class Caller {
@@ -51,18 +50,23 @@ class Caller {
         return node.options.find(({ digit }) => String(digit) === pressed)?.next ?? node.next;
       }
       case 'agent':
-        this.#ring(node.id, [node.userId]);
+        this.#ring(node.id, [personOf(node.userId)]);
         return node.next;
       case 'group':
-        this.#ring(node.id, ringOrder(namedOf(node), (this.turns.get(node.id) ?? -1) + 1, this.ctx.app.clock));
+        this.#ring(node.id, this.#orderOf(namedOf(node)));
         return node.next;
       default:
         return (node as { next: string }).next;
     }
   }
 
+  #orderOf(node: GroupNode): string[] {
+    const turn = (this.turns.get(node.id) ?? -1) + 1;
+    return ringOrder(node, turn, { clock: this.ctx.app.clock, isRung: (userId) => isRung(this.agents.get(userId)) });
+  }
+
   #ring(nodeId: string, userIds: readonly string[]): void {
-    for (const userId of userIds.filter(isUuid)) {
+    for (const userId of userIds.filter(Boolean)) {
       const agent = this.agents.get(userId);
       const { name = null, did = null, presence = 'off' } = agent ?? {};
       this.rings.push({ nodeId, userId, name, did, presence, rings: isRung(agent) });
@@ -79,7 +83,7 @@ export async function simulateCallFlow(ctx: Context, id: string, input: Simulate
   const graph = flow.draftGraph as DraftGraph;
   const faults = graphFaults(graph);
   check(faults.length === 0, () => blocked(faults));
-  const [agents, kept] = [await agentsOf(ctx, usersOf(graph)), await ctx.rows(pointers, { id: flow.id })];
+  const [agents, kept] = [await agentsOf(ctx, usersOf(graph), flow.phoneNumber), await ctx.rows(pointers, { id: flow.id })];
   const caller = new Caller(ctx, agents, new Map(kept.map(({ nodeId, position }) => [nodeId, position])), input);
   const nodes = nodesById(graph);
   const seen = new Set<string>();

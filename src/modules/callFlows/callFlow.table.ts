@@ -54,7 +54,7 @@ export const rosterTable = table({
   list: RosterList,
   page: RosterMemberConnection,
   key: 'user_id',
-  renamed: { id: 'user_id', did: 'phone' },
+  renamed: { did: 'phone' },
   computed: { presence },
   carried: ['presence'],
   live: sql`t.status = 'active'`,

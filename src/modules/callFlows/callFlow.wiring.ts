@@ -3,7 +3,7 @@ import { type Context, inLog } from '../../kernel/context/context.js';
 import { json, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { VendorNumber } from '../../vendors/sms/sms.js';
+import { SmsRefused, SmsUnconfirmed, type VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import { ownerOf } from '../numbers/number.service.js';
 import type { Wiring } from './callFlow.model.js';
@@ -24,19 +24,35 @@ export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
 export const isOurs = (ctx: Context, voice: VoiceConfig): boolean =>
   voice.voiceUrl === ourConfig(ctx).voiceUrl && !voice.voiceApplicationSid;
 
+/**
+ * Whether calls that are routed so come to the service, or did before its address changed. No such routing is one of before, which a
+ * number is given back to.
+ */
+const wasOurs = (ctx: Context, voice: VoiceConfig): boolean =>
+  isOurs(ctx, voice) ||
+  (voice.voiceUrl.endsWith(voicePath) && voice.statusCallback.endsWith(voiceStatusPath) && !voice.voiceApplicationSid);
+
+/** How a number was routed before, as far as that is to somewhere else. */
+export const priorOf = (ctx: Context, voice: VoiceConfig | null): VoiceConfig | null => (voice && !wasOurs(ctx, voice) ? voice : null);
+
 const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | null = null): Wiring => {
   const wired = voice !== undefined && isOurs(ctx, voice);
   return { wired, inboundUrl: ourConfig(ctx).voiceUrl, voiceUrl: voice?.voiceUrl || null, error: wired ? null : error };
 };
 
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 500);
+const isVendors = (error: unknown): error is Error => error instanceof SmsRefused || error instanceof SmsUnconfirmed;
+
+/** What is told of a fault: the vendor's own words, of others nothing. */
+const wordsOf = (error: unknown) => (isVendors(error) ? error.message.slice(0, 500) : 'The service is temporarily unavailable');
 
 const keepPrior = statement({
   name: 'keepPriorConfig',
   takes: { id: uuid, prior: json<VoiceConfig>() },
   changes: true,
-  // Not a change of the flow that anybody sees: updated_at, which a publication names, stays.
-  text: ({ account, id, prior }) => sql`update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id}`,
+  // Not a change of the flow that anybody sees: updated_at, which a publication names, stays. What was kept first holds until it is
+  // unpublished: whatever the vendor says later came after it.
+  text: ({ account, id, prior }) => sql`
+    update call_flows set prior_config = ${prior}::jsonb where account_id = ${account} and id = ${id} and prior_config is null`,
 });
 
 /**
@@ -51,7 +67,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
     if (!number) return stateOf(ctx, undefined, 'The vendor does not have the number');
     voice = number.voice;
     if (isOurs(ctx, voice) && voice.statusCallback === ourConfig(ctx).statusCallback) return stateOf(ctx, voice);
-    const prior = isOurs(ctx, voice) ? null : voice;
+    const prior = priorOf(ctx, voice);
     if (prior) await ctx.transaction((inside) => inside.rows(keepPrior, { id, prior }));
     voice = await sms.route(number.id, ourConfig(ctx));
     // Unpublished meanwhile, which found nothing to give back yet: it is given back now.
@@ -61,6 +77,7 @@ export async function wire(ctx: Context, { id, phoneNumber }: Pick<KeptFlow, 'id
     }
     return stateOf(ctx, voice, 'The vendor routes the number elsewhere');
   } catch (error) {
+    if (!isVendors(error)) ctx.app.log.warn({ err: error, ...inLog(ctx.request) }, 'a number could not be wired');
     return stateOf(ctx, voice, wordsOf(error));
   }
 }
@@ -103,10 +120,11 @@ const answering = statement({
  * is told outside of every transaction: so it is asked before whether that is so, and afterwards, when it is mended. Throws what the
  * vendor throws.
  */
-async function restore(ctx: Context, number: VendorNumber, prior: VoiceConfig | null): Promise<VoiceConfig | 'answered' | undefined> {
+async function restore(ctx: Context, number: VendorNumber, kept: VoiceConfig | null): Promise<VoiceConfig | 'answered' | undefined> {
   const isAnswered = async () => (await ctx.rows(answering, { number: number.number }))[0];
   if (await isAnswered()) return 'answered';
-  if (!isOurs(ctx, number.voice)) return number.voice;
+  if (!wasOurs(ctx, number.voice)) return number.voice;
+  const prior = priorOf(ctx, kept);
   if (!prior) return undefined;
   await ctx.app.vendors.sms.route(number.id, prior);
   const flow = await isAnswered();
@@ -115,7 +133,7 @@ async function restore(ctx: Context, number: VendorNumber, prior: VoiceConfig | 
     return 'answered';
   }
   const since = await ctx.app.vendors.sms.number(number.number);
-  if (!since || isOurs(ctx, since.voice)) throw new Error('The vendor still routes the number to the service');
+  if (!since || wasOurs(ctx, since.voice)) throw new SmsUnconfirmed('The vendor still routes the number to the service');
   return since.voice;
 }
 
@@ -144,6 +162,7 @@ export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNum
     throw notFound('Tombstone');
   }
   const unverified = (error: unknown): never => {
+    if (!isVendors(error)) throw error;
     throw new AppError('vendor_unavailable', `The number could not be given back: ${wordsOf(error)}`);
   };
   const number = await ctx.app.vendors.sms.number(phoneNumber).catch(unverified);

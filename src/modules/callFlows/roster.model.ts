@@ -1,14 +1,13 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Entity, Flag, Input, Nested, OneOf, oneOf, Phone, Ref, Text } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 
 export const Presence = oneOf('Presence', ['on', 'call', 'off'], 'Whether somebody takes calls: yes, not now since they are in one, no');
 
 @Entity('An active member as somebody whom call flows ring', { scope: 'settings' })
 export class RosterMember {
-  // That of the user, and so no node.
-  @Ref('That of the user', { required: true }) id: string;
-  @Ref('The user, whose id is also that of the entry', { required: true }) userId: string;
+  @Ref('The user', { required: true }) @RestName('id', 'userId') userId: string;
   @Text(200, 'How they are called', { required: true }) name: string;
   @Text(30, 'Their phone; who has none cannot be placed in a flow') did: string | null;
   @OneOf(Presence, 'Whether they take calls; those that are off or in a call are not rung', { required: true })
@@ -39,14 +38,13 @@ export const ClaimType = oneOf('ClaimType', ['call_flow', 'ring_group', 'main_li
 @Entity('What answers a number')
 export class Claim {
   @OneOf(ClaimType, 'What it is', { required: true }) type: keyof typeof ClaimType;
-  @Ref('Which one') id: string | null;
+  @Ref('Which one', { graphName: 'recordId' }) id: string | null;
   @Text(200, 'How it is called') name: string | null;
 }
 
 @Entity('A number of the workspace that takes calls', { scope: 'settings' })
 export class VoiceNumber {
-  // That of the phone number, and so no node.
-  @Ref('That of the phone number', { required: true }) id: string;
+  @Ref('The phone number', { required: true, graphName: 'phoneNumberId' }) id: string;
   @Phone('The number, E.164', { required: true }) number: string;
   @Text(100, 'What it is for') label: string | null;
   @Nested(

@@ -6,14 +6,22 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
+import type { Page } from '../../kernel/model/connection.js';
 import { getUser } from '../users/user.service.js';
 import { presence, rosterTable } from './callFlow.table.js';
 import type { Presence, RosterList, SetPresenceInput } from './roster.model.js';
 
-export type RosterRow = RowOf<typeof rosterTable.shape> & { id: string };
+export type RosterRow = RowOf<typeof rosterTable.shape> & { id: string; did: string | null };
+
+/** The phone of a member in E.164 form; null where they have none that can be called. */
+const didOf = (ctx: Context, phone: string | null): string | null => (phone && toE164(phone, ctx.caller.account.defaultCountry)) || null;
 
 /** Contract GET /call-flows/roster: the active members; who has no phone is listed, and cannot be placed. */
-export const listRoster = (ctx: Context, args: RosterList) => listRows<RosterRow>(ctx, rosterTable, args);
+export async function listRoster(ctx: Context, args: RosterList): Promise<Page<RosterRow>> {
+  const page = await listRows<RosterRow>(ctx, rosterTable, args);
+  for (const row of page.nodes) row.did = didOf(ctx, row.did);
+  return page;
+}
 
 const member = { userId: uuid, name: text, phone: nullable(text), presence: word<keyof typeof Presence>() };
 
@@ -30,7 +38,7 @@ const membersOf = statement({
 export interface Agent {
   userId: string;
   name: string;
-  /** Their phone in E.164 form; null where they have none that can be called. */
+  /** Their phone in E.164 form; null where they have none that the flow can ring. */
   did: string | null;
   presence: keyof typeof Presence;
 }
@@ -38,15 +46,21 @@ export interface Agent {
 /** An active member as it is kept. */
 export type CallMember = RowOf<typeof member>;
 
-/** Members as those whom flows ring, by their ids. */
-export function agentsById(ctx: Context, members: readonly CallMember[]): Map<string, Agent> {
-  const country = ctx.caller.account.defaultCountry;
-  return new Map(members.map(({ phone, ...rest }) => [rest.userId, { ...rest, did: (phone && toE164(phone, country)) || null }]));
+/**
+ * Members as those whom a flow rings, by their ids. Whose phone is the flow's own number has none that it can ring: the call would
+ * come in again, and ring them again.
+ */
+export function agentsById(ctx: Context, members: readonly CallMember[], ownNumber: string | null): Map<string, Agent> {
+  const agentOf = ({ phone, ...rest }: CallMember): Agent => {
+    const did = didOf(ctx, phone);
+    return { ...rest, did: did === ownNumber ? null : did };
+  };
+  return new Map(members.map((member) => [member.userId, agentOf(member)]));
 }
 
-/** Of some users those who are active members, by their ids. */
-export const agentsOf = async (ctx: Context, ids: readonly string[]): Promise<Map<string, Agent>> =>
-  agentsById(ctx, ids.length > 0 ? await ctx.rows(membersOf, { ids }) : []);
+/** Of some users those who are active members, by their ids, as a flow with this number rings them. */
+export const agentsOf = async (ctx: Context, ids: readonly string[], ownNumber: string | null): Promise<Map<string, Agent>> =>
+  agentsById(ctx, ids.length > 0 ? await ctx.rows(membersOf, { ids }) : [], ownNumber);
 
 /** PUT /call-flows/presence: whether the caller is rung from now on, and on which phone. */
 export async function setPresence(ctx: Context, { presence: given, phone }: SetPresenceInput): Promise<RosterRow> {
@@ -58,5 +72,6 @@ export async function setPresence(ctx: Context, { presence: given, phone }: SetP
     await ctx.db.membership.updateMany({ where: { userId }, data: after });
     await ctx.emit({ name: 'user.updated', record: await getUser(ctx, userId), changes, logged: false });
   }
-  return found(await findRow<RosterRow>(ctx, rosterTable, userId), 'User');
+  const row = found(await findRow<RosterRow>(ctx, rosterTable, userId), 'User');
+  return { ...row, did: didOf(ctx, row.did) };
 }

@@ -129,7 +129,7 @@ const reached = statement({
 async function contacted(ctx: Context, { contactId, direction, status, startedAt }: CallRow, beginsNow = false): Promise<void> {
   if (!contactId || (direction === 'inbound' && status !== 'completed')) return;
   // A write of its own only where it has to be compared.
-  if (beginsNow) ctx.update('Contact', { id: contactId }, { lastContactedAt: startedAt });
+  if (beginsNow) ctx.touch('Contact', contactId, { lastContactedAt: startedAt });
   else await ctx.rows(reached, { id: contactId, at: startedAt, now: ctx.now() });
 }
 

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import { Company, CompanyConnection, CompanyList, CreateCompanyInput, UpdateCompanyInput } from './company.model.js';
 import * as companies from './company.service.js';
 import { companyTable } from './company.table.js';
@@ -34,6 +35,7 @@ export class CompanyResolver {
   }
 
   @Mutation(() => Deleted, { description: 'Deletes a company; its contacts stay without the link' })
+  @TakesLong()
   deleteCompany(@Ctx() ctx: Context, @IdArg() id: string) {
     return companies.deleteCompany(ctx, id);
   }

@@ -69,9 +69,8 @@ const above = statement({
   row: { id: uuid },
   text: ({ account, company }) => sql`
     with recursive up as (
-      select id, parent_company_id, 1 as depth from companies where account_id = ${account} and id = ${company}
-      union all select c.id, c.parent_company_id, depth + 1 from companies c join up on c.account_id = ${account} and c.id = up.parent_company_id
-      where depth < 100)
+      select id, parent_company_id from companies where account_id = ${account} and id = ${company}
+      union select c.id, c.parent_company_id from companies c join up on c.account_id = ${account} and c.id = up.parent_company_id)
     select id from up`,
 });
 
@@ -87,9 +86,9 @@ async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void>
 
 /** Contract POST /companies. An account whose trial has expired makes nothing new (402). */
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
-  checkTrial(ctx);
   await checkLinks(ctx, input);
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
+  checkTrial(ctx);
   const values = { ...blank, ...defined(input), customFields };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
   await ctx.emit({ name: 'company.created', record: company });
@@ -98,6 +97,8 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
 
 /** Contract PATCH /companies/{id}: absent keeps, null clears; custom fields merge by key. */
 export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
+  // One change of what is above what at a time: each of two could be right, and both together a circle.
+  if (input.parentCompanyId) await ctx.lockName('companies above');
   const before = await ctx.forChange(toChange, id, 'Company');
   const checked = await checkCustomFields(ctx, 'company', input.customFields, false);
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });

@@ -1,7 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import { uuid } from '../../kernel/database/kinds.js';
+import { listOf, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql, tablesWith } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { changeAll } from '../../kernel/lists/changeAll.js';
 
 // Tags follow a contact in their own way, below; the head of a conversation follows its messages by itself; the runs through
 // sequences and of automations are told of as they follow.
@@ -10,21 +11,35 @@ const besides = ['contact_tags', 'conversations', 'enrollments', 'automation_run
 /** Every table whose rows follow their contact in a merge: whatever names one. */
 const children = tablesWith('contactId').filter((table) => !besides.includes(table));
 
-const merge = { from: uuid, to: uuid };
-
-const repoints = children.map((table) =>
-  statement({
+/** Hands the rows of a table over, a portion a statement: an activity a day for years is very many. */
+function repointing(table: string): (ctx: Context, from: string, to: string) => Promise<void> {
+  const rows = rawSql(table);
+  const hanging = statement({
+    name: `hanging ${table}`,
+    takes: { from: uuid },
+    row: { id: uuid },
+    locks: true,
+    text: ({ account, from }) => sql`select id from ${rows} where account_id = ${account} and contact_id = ${from} order by id for update`,
+  });
+  const repoint = statement({
     name: `repoint ${table}`,
-    takes: merge,
+    takes: { ids: listOf(uuid), to: uuid },
     changes: true,
-    text: ({ account, from, to }) =>
-      sql`update ${rawSql(table)} set contact_id = ${to} where account_id = ${account} and contact_id = ${from}`,
-  }),
-);
+    text: ({ account, ids, to }) => sql`update ${rows} set contact_id = ${to} where account_id = ${account} and id = any(${ids})`,
+  });
+  return (ctx, from, to) =>
+    changeAll(ctx, {
+      find: () => ctx.rows(hanging, { from }),
+      change: (ids) => ctx.rows(repoint, { ids, to }),
+      tell: async () => {},
+    });
+}
+
+const repoints = children.map(repointing);
 
 const repointTags = statement({
   name: 'repointTags',
-  takes: merge,
+  takes: { from: uuid, to: uuid },
   changes: true,
   text: ({ account, from, to }) => sql`
     with moved as (delete from contact_tags where account_id = ${account} and contact_id = ${from} returning *)
@@ -34,6 +49,6 @@ const repointTags = statement({
 
 /** Hands everything that hangs on one contact to another. */
 export async function repointChildren(ctx: Context, from: string, to: string): Promise<void> {
-  for (const repoint of repoints) await ctx.rows(repoint, { from, to });
+  for (const repoint of repoints) await repoint(ctx, from, to);
   await ctx.rows(repointTags, { from, to });
 }

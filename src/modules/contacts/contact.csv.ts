@@ -17,9 +17,15 @@ const left: ReadonlySet<string> = new Set([
 /** The columns of the export and of the import template. */
 const columns = [...namesOf(ContactFields).filter((name) => !left.has(name)), 'tags', 'customFields'];
 
+/** Names in one cell: as a JSON list where one of them holds what separates names, or the cell would look like such a list. */
+function tagsCell(names: string[]): string {
+  const cell = names.join(', ');
+  return cell.startsWith('[') || names.some((name) => /[,;]/.test(name)) ? JSON.stringify(names) : cell;
+}
+
 const cells = (contact: ContactRow) =>
   columns.map((column) => {
-    if (column === 'tags') return contact.tags?.map((tag) => tag.name).join(', ') ?? '';
+    if (column === 'tags') return tagsCell(contact.tags?.map((tag) => tag.name) ?? []);
     const value = (contact as Record<string, unknown>)[column];
     if (column === 'customFields') return Object.keys(contact.customFields).length > 0 ? JSON.stringify(value) : '';
     return value === null || value === undefined ? '' : String(value);

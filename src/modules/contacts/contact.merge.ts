@@ -1,10 +1,11 @@
 import { badRequest, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { repointChildren } from './contact.children.js';
 import { contactsOfPlan } from './contact.limit.js';
-import { contactMatching } from './contact.match.js';
+import { contactMatching, withMatch } from './contact.match.js';
 import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } from './contact.model.js';
 import { scoresOf } from './contact.score.js';
 import {
@@ -25,10 +26,12 @@ import { withTags } from './contact.tagging.js';
  */
 function united(primary: ContactRow, secondary: ContactRow) {
   const [kept, other] = [primary as Record<string, unknown>, secondary as Record<string, unknown>];
+  const phone = primary.phone ?? secondary.phone;
   const filled = fieldNames.filter((name) => kept[name] === null && other[name] !== null).map((name) => [name, other[name]]);
   return {
     ...Object.fromEntries(filled),
-    customFields: { ...secondary.customFields, ...primary.customFields },
+    customFields: mergeCustomFields(secondary.customFields, primary.customFields),
+    landline: [primary, secondary].find(({ landline }) => landline === phone)?.landline ?? primary.landline,
     doNotContact: Boolean(primary.doNotContact) || Boolean(secondary.doNotContact),
     optedOutSms: primary.optedOutSms || secondary.optedOutSms,
     optedOutEmail: primary.optedOutEmail || secondary.optedOutEmail,
@@ -67,7 +70,7 @@ export async function upsertContact(ctx: Context, input: CreateContactInput): Pr
   );
   const match = await contactMatching(ctx, input);
   const { id: _ofNew, ...changes } = input;
-  const contact = match ? await updateContact(ctx, match, changes) : await createContact(ctx, input);
+  const contact = match ? await withMatch(updateContact(ctx, match, changes)) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
 

@@ -21,6 +21,22 @@ const withPhone = statement({
 export const contactsWithPhone = async (ctx: Context, phone: string): Promise<string[]> =>
   (await ctx.rows(withPhone, { phone })).map(({ id }) => id);
 
+const withEmail = statement({
+  name: 'contactsWithEmail',
+  takes: { email: text },
+  row: { id: uuid },
+  planned: true,
+  text: ({ account, email }) => sql`
+    select id from contacts where account_id = ${account} and email_lower = lower(${email} collate "und-x-icu") and deleted_at is null
+    union all
+    select id from contacts where account_id = ${account} and email_lower = lower(${email} collate "und-x-icu")
+      and deleted_at is not null and merged_into_id is null`,
+});
+
+/** All contacts with an e-mail address, deleted ones among them. */
+export const contactsWithEmail = async (ctx: Context, email: string): Promise<string[]> =>
+  (await ctx.rows(withEmail, { email })).map(({ id }) => id);
+
 /**
  * Keeps what people said of being written to, who may have been deleted meanwhile: whoever restores them must know it. Of a contact
  * that is deleted nothing is told; it is told whole when it comes back.

@@ -6,6 +6,7 @@ import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Holds, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
 import { mergeContacts, restoreContact, upsertContact } from './contact.merge.js';
@@ -83,12 +84,12 @@ export class ContactResolver {
   }
 
   @Mutation(() => Contact, { description: 'Merges one contact into another; answers the one that is kept' })
+  @TakesLong()
   mergeContacts(@Ctx() ctx: Context, @In() input: MergeContactsInput) {
     return mergeContacts(ctx, input);
   }
 
   @Mutation(() => UpsertResult, { description: 'Updates the contact of this e-mail address or phone number, or makes one' })
-  @Limited('create')
   upsertContact(@Ctx() ctx: Context, @In() input: CreateContactInput) {
     return upsertContact(ctx, input);
   }

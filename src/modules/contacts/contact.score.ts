@@ -1,14 +1,17 @@
-import type { Batch, Context } from '../../kernel/context/context.js';
-import { flag, instant, integer, listOf, nullable, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { type Batch, type Context, requireSame } from '../../kernel/context/context.js';
+import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import type { ModelName } from '../../kernel/database/models.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';
-import { getContact } from './contact.service.js';
+import { contactRows, getContact } from './contact.service.js';
 
 const engagement = {
   ...{ id: uuid, inbound: integer, dealsOpen: integer, dealsWon: integer },
   ...{ calls: integer, appointments: integer, submissions: integer, recent: flag },
+  /** The version of the contact's row; null of one who is not kept yet, or whom nobody is about to change. */
+  xmin: nullable(text),
 };
 
 const engagementOf = statement({
@@ -25,7 +28,8 @@ const engagementOf = statement({
       (select count(*)::int from calls where ${own} and status = 'completed') as calls,
       (select count(*)::int from appointments where ${own} and deleted_at is null and status <> 'cancelled') as appointments,
       (select count(*)::int from submissions where ${own}) as submissions,
-      exists (select 1 from messages where ${own} and direction = 'inbound' and created_at > ${now} - interval '14 days') as recent
+      exists (select 1 from messages where ${own} and direction = 'inbound' and created_at > ${now} - interval '14 days') as recent,
+      (select c.xmin::text from contacts c where c.account_id = ${account} and c.id = i.id) as xmin
       from unnest(${ids}) i(id)`;
   },
 });
@@ -47,6 +51,44 @@ function factorsOf(e: RowOf<typeof engagement>): ScoreFactor[] {
   ];
 }
 
+/** What a contact has who waits to be inserted: all of it waits too. */
+function engagementWaiting(ctx: Context, id: string): RowOf<typeof engagement> {
+  const count = (model: ModelName, counts: (row: Record<string, unknown>) => boolean = () => true) =>
+    ctx.waiting(model).filter((row) => row.contactId === id && counts(row)).length;
+  const inbound = count('Message', ({ direction }) => direction === 'inbound');
+  return {
+    ...{ id, inbound, recent: inbound > 0, xmin: null },
+    dealsOpen: count('Deal', ({ status }) => status === 'open'),
+    dealsWon: count('Deal', ({ status }) => status === 'won'),
+    calls: count('Call', ({ status }) => status === 'completed'),
+    appointments: count('Appointment', ({ status }) => status !== 'cancelled'),
+    submissions: count('Submission'),
+  };
+}
+
+// Others may refer to them meanwhile, as what is about to be kept does already.
+const holdContacts = statement({
+  name: 'holdContactsToScore',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, ids }) => sql`
+    select c.id from contacts c where c.account_id = ${account} and c.id = any(${ids}) order by c.id for no key update`,
+});
+
+/**
+ * What contacts did, those included who wait to be inserted; messages up to the number that counts. Their scores are about to be kept:
+ * nobody else keeps one of them meanwhile, so that each counts what the one before has done.
+ */
+async function engagementsOf(ctx: Context, ids: readonly string[], now: Date): Promise<RowOf<typeof engagement>[]> {
+  const waiting = new Set(ctx.waiting('Contact').map(({ id }) => id));
+  const [made, known] = [ids.filter((id) => waiting.has(id)), ids.filter((id) => !waiting.has(id))];
+  if (known.length > 0 && (!ctx.unit?.isOptimistic || ctx.unit.mayTakeLong)) await ctx.rows(holdContacts, { ids: known });
+  const read = known.length > 0 ? await ctx.rows(engagementOf, { ids: known, now, most: mostInbound }) : [];
+  for (const { id, xmin } of read) if (xmin !== null) requireSame(ctx, contactRows, { id, xmin });
+  return [...made.map((id) => engagementWaiting(ctx, id)), ...read];
+}
+
 const total = (factors: ScoreFactor[]) => factors.reduce((sum, factor) => sum + factor.points, 0);
 
 /** Contract GET /contacts/{id}/score, computed from what is there now. */
@@ -60,13 +102,13 @@ export async function scoreContact(ctx: Context, id: string): Promise<ContactSco
 /** The scores of contacts as they are now, with the moment, as their rows keep them. */
 export async function scoresOf(ctx: Context, ids: readonly string[]) {
   const now = ctx.now();
-  const all = await ctx.rows(engagementOf, { ids: [...new Set(ids)].sort(), now, most: mostInbound });
+  const all = await engagementsOf(ctx, [...new Set(ids)].sort(), now);
   return all.map((engaged) => ({ id: engaged.id, score: { leadScore: total(factorsOf(engaged)), scoredAt: now } }));
 }
 
 /** Keeps the stored scores and the times of the last activity of contacts with whom something happened. */
 export const rescore: Batch<void> = async (ctx, ids) => {
-  for (const { id, score } of await scoresOf(ctx, ids)) ctx.update('Contact', { id }, { ...score, lastActivityAt: score.scoredAt });
+  for (const { id, score } of await scoresOf(ctx, ids)) ctx.touch('Contact', id, { ...score, lastActivityAt: score.scoredAt });
   return ids.map(() => undefined);
 };
 
@@ -80,7 +122,7 @@ export interface WriterScore {
 /** The same of many contacts, with the message of each that is about to be kept. */
 export const scoresOfWriters: Batch<WriterScore> = async (ctx, ids) => {
   const now = ctx.now();
-  const engaged = await ctx.rows(engagementOf, { ids, now, most: mostInbound });
+  const engaged = await engagementsOf(ctx, ids, now);
   const scores = new Map(engaged.map((one) => [one.id, total(factorsOf({ ...one, inbound: one.inbound + 1, recent: true }))]));
   return ids.map((id) => ({ leadScore: scores.get(id)!, scoredAt: now, lastActivityAt: now }));
 };
@@ -108,5 +150,5 @@ export async function onMeetingChange(ctx: Context, { name, contactId, changes }
 
 /** Keeps the time of the last activity where something happened that moves no score. */
 export async function touchContact(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
-  if (contactId) ctx.update('Contact', { id: contactId }, { lastActivityAt: ctx.now() });
+  if (contactId) ctx.touch('Contact', contactId, { lastActivityAt: ctx.now() });
 }

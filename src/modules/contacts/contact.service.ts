@@ -13,6 +13,7 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import {
   changedReferences,
   checkReferences,
+  holdReference,
   missingReferences,
   type ReferenceKinds,
   refuseMissing,
@@ -40,7 +41,7 @@ const byIds = statement({
   name: 'contactsById',
   takes: { ids: listOf(uuid) },
   row: taggedContact,
-  planned: true,
+  shared: true,
   text: ({ account, ids }) => sql`
     select ${contactWithTags} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
@@ -57,22 +58,17 @@ export async function findContact(ctx: Context, id: string): Promise<ContactRow 
 /** One contact with its tags, or 404. */
 export const getContact = async (ctx: Context, id: string): Promise<ContactRow> => found(await findContact(ctx, id), 'Contact');
 
-/**
- * Has the next write find a contact alive that was read before, and whoever deletes or merges it wait, and find what is written. Where
- * it is gone by then, the operation is tried again.
- */
-export function requireContact(ctx: Context, id: string): void {
-  const live = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and deleted_at is null`;
-  ctx.requireRow(`contact ${id}`, sql`select 1 from contacts where ${live} for key share`);
-}
+/** Has the next write find a contact alive that was read before, and whoever deletes or merges it wait, and find what is written. */
+export const requireContact = (ctx: Context, id: string): void => holdReference(ctx, 'contact', id);
 
-const toChange = rowsToChange('contacts', taggedContact, contactWithTags);
+/** How contacts are read to be changed. */
+export const contactRows = rowsToChange('contacts', taggedContact, contactWithTags);
 
 /** The same where deleted ones may be changed too. */
 export const contactToRestore = rowsToChange('contacts', taggedContact, contactWithTags, { name: 'contactsWithDeleted', live: sql`true` });
 
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
-export const contactToChange = (ctx: Context, id: string) => ctx.forChange(toChange, id, 'Contact');
+export const contactToChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id, 'Contact');
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
 export const fieldNames = [...namesOf(ContactFields), 'optedOutSms', 'optedOutEmail'];

@@ -30,7 +30,8 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
 /** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
 function customField(key: string, value: unknown): Sql {
   const text = String(value);
-  const spelled = /^(true|false|-?\d{1,15}(\.\d{1,10})?)$/.test(text) ? [text, JSON.parse(text) as unknown] : [text];
+  // A number as JSON writes it: 01234 is a text.
+  const spelled = /^(true|false|-?(0|[1-9]\d{0,14})(\.\d{1,10})?)$/.test(text) ? [text, JSON.parse(text) as unknown] : [text];
   const forms = spelled.map((form) => sql`t.custom_fields @> ${JSON.stringify({ [key]: form })}::jsonb`);
   return sql`(${joinSql(forms, ' or ')})`;
 }

@@ -1,4 +1,4 @@
-import { check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, detailOf, found, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
@@ -11,21 +11,22 @@ import { pair, withTags } from './contact.tagging.js';
 export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<Tag[]> {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
   check(wanted.length > 0, () => invalidField('tagIds', 'too_few', 'must name at least one tag'));
+  const placeOf = (tag: string) => (tagIds?.includes(tag) ? `tagIds.${tagIds.indexOf(tag)}` : 'tagId');
   ctx.lockRows();
   const before = await contactToChange(ctx, id);
   const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
-  check(known.length === wanted.length, () => invalidField('tagIds', 'not_found', 'names a tag that does not exist in this workspace'));
-  return putOn(ctx, before, wanted);
+  const missing = wanted.filter((tag) => !known.some((one) => one.id === tag));
+  const fault = { code: 'not_found', message: 'names a tag that does not exist in this workspace' } as const;
+  check(missing.length === 0, () => invalid(missing.map((tag) => detailOf(placeOf(tag), fault))));
+  return putOn(ctx, before, wanted, tagIds?.length ? 'tagIds' : 'tagId');
 }
 
-/** Puts tags that are known to exist on a contact. */
-export async function putOn(ctx: Context, before: ContactRow, tagIds: string[]): Promise<Tag[]> {
+/** Puts tags that are known to exist on a contact; `field` is blamed where they are too many for it. */
+export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], field: string): Promise<Tag[]> {
   await Promise.all(tagIds.map((tagId) => ctx.load.tagOn.fresh(pair(before.id, tagId))));
   const tags = await afterRetagging(ctx, before);
   const had = before.tags?.length ?? 0;
-  check(tags.length <= Math.max(mostTags, had), () =>
-    invalidField('tagIds', 'too_many', `would give the contact more than ${mostTags} tags`),
-  );
+  check(tags.length <= Math.max(mostTags, had), () => invalidField(field, 'too_many', `would give the contact more than ${mostTags} tags`));
   return tags;
 }
 

@@ -55,7 +55,7 @@ export default defineModule({
   relations: contactRelations,
   resolvers: [ContactResolver],
   filterable: { contact: contactTable },
-  references: { contact: { table: 'contacts' } },
+  references: { contact: { table: 'contacts', held: true } },
   loaders: {
     contact: contactsById,
     contactAtAddress: contactsAtAddresses,

@@ -2,6 +2,7 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Count, Entity, Flag, Input, Nested, OneOf, oneOf, Ref, Stamp } from '../../kernel/model/fields.js';
+import { RestName } from '../../kernel/model/recordMarks.js';
 
 export const ConversationState = oneOf(
   'ConversationState',
@@ -23,9 +24,8 @@ export class Sla {
 /** Contract "Conversation summary". */
 @Entity('All messages from a contact and to them', { scope: 'messages' })
 export class Conversation {
-  // No id of its own, and so no node: it would be two types' id.
-  @Ref('That of the contact', { required: true }) id: string;
-  @Ref('The contact, whose id is also that of the conversation', { required: true }) contactId: string;
+  // It has no id of its own, and so is no node: the contact's would be that of two types.
+  @Ref('The contact, each of whom has one conversation', { required: true }) @RestName('id', 'contactId') contactId: string;
   @OneOf(ConversationState, 'Whose turn it is', { required: true }) conversationState: keyof typeof ConversationState;
   @Nested(
     () => Sla,

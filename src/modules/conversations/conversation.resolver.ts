@@ -2,12 +2,12 @@ import { Arg, Ctx, ID, Mutation, Query, Resolver } from 'type-graphql';
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
-import { IdArg, Listing } from '../../kernel/model/connection.js';
+import { Listing } from '../../kernel/model/connection.js';
 import { Conversation, ConversationConnection, ConversationList } from './conversation.model.js';
 import * as conversations from './conversation.service.js';
 import { conversationTable } from './conversation.table.js';
 
-const OfContact = () => Arg('contactId', () => ID, { description: 'The contact' });
+const OfContact = () => Arg('contactId', () => ID, { description: "The contact's id" });
 
 @Resolver(() => Conversation)
 @Access({ scope: 'messages' })
@@ -18,10 +18,10 @@ export class ConversationResolver {
     return conversations.listConversations(ctx, args);
   }
 
-  @Query(() => Conversation, { nullable: true, description: 'One conversation, by the id of its contact' })
+  @Query(() => Conversation, { nullable: true, description: 'The conversation with a contact' })
   @Reads(conversationTable)
-  conversation(@Ctx() ctx: Context, @IdArg() id: string) {
-    return conversations.getConversation(ctx, id);
+  conversation(@Ctx() ctx: Context, @OfContact() contactId: string) {
+    return conversations.getConversation(ctx, contactId);
   }
 
   @Mutation(() => Conversation, { description: 'Notes that all that a contact wrote has been read' })

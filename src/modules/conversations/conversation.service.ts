@@ -33,9 +33,10 @@ const read = statement({
 /** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
 export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
   const before = await getConversation(ctx, contactId);
-  const messages = await ctx.rows(read, { contact: before.contactId, now: ctx.now() });
+  const now = ctx.now();
+  const messages = await ctx.rows(read, { contact: before.contactId, now });
   if (messages.length === 0) return before;
-  const readAt = { from: null, to: ctx.now().toISOString() };
+  const readAt = { from: null, to: now.toISOString() };
   await Promise.all(messages.map((message) => emitMessage(ctx, 'updated', message, { readAt })));
   const after = await getConversation(ctx, contactId);
   await emitConversation(ctx, after, { unreadCount: { from: before.unreadCount, to: after.unreadCount } });
@@ -56,10 +57,11 @@ const close = statement({
 /** POST /conversations/{contactId}/close: nobody waits any more, until the next message. */
 export async function closeConversation(ctx: Context, contactId: string): Promise<ConversationRow> {
   const before = await getConversation(ctx, validId(contactId, 'Conversation'));
-  const closed = await ctx.rows(close, { contact: before.contactId, now: ctx.now() });
+  const now = ctx.now();
+  const closed = await ctx.rows(close, { contact: before.contactId, now });
   if (closed.length === 0) return before;
   const after = await getConversation(ctx, contactId);
-  await emitConversation(ctx, after, { closedAt: { from: null, to: ctx.now().toISOString() } });
+  await emitConversation(ctx, after, { closedAt: { from: null, to: now.toISOString() } });
   return after;
 }
 

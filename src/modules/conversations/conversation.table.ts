@@ -29,7 +29,6 @@ export const conversationTable = table({
   list: ConversationList,
   page: ConversationConnection,
   key: 'contact_id',
-  renamed: { id: 'contact_id' },
   live: sql`not t.hidden`,
   computed: {
     conversationState: { sql: state, of: (conversation: ConversationRow, ctx) => stateOf(conversation, ctx.now()) },

@@ -23,7 +23,8 @@ export default defineModule({
   routes: [
     list('GET /conversations', 'conversations', { as: 'page', ...summary }),
     read('GET /conversations/{contactId}', 'conversation', {
-      ...{ pathArgs: { contactId: 'id' }, select: `{ ${own} messages: thread { ${namesOf(Message).join(' ')} } }`, with: summary.with },
+      select: `{ ${own} messages: thread { ${namesOf(Message).join(' ')} } }`,
+      with: summary.with,
     }),
     act('POST /conversations/{contactId}/read', 'markConversationRead', summary),
     act('POST /conversations/{contactId}/close', 'closeConversation', summary),

@@ -1,14 +1,14 @@
 import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { text, uuid } from '../../kernel/database/kinds.js';
+import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { cleanupRetries } from './customField.cleanup.js';
+import { cleanupJob } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
 import {
   type ConfirmImpactInput,
@@ -21,6 +21,7 @@ import {
 } from './customField.model.js';
 import { checkOptions } from './customField.options.js';
 import { customFieldTable } from './customField.table.js';
+import { definitionsLock } from './customField.values.js';
 
 const { columns, shape: row } = customFieldTable;
 
@@ -39,13 +40,8 @@ export async function getCustomField(ctx: Context, id: string): Promise<CustomFi
   return found(field, 'Custom field');
 }
 
-// One change of definitions at a time in an account, and none while a record that was checked against them is being written.
-const lockDefinitions = statement({
-  name: 'lockCustomFields',
-  row: { locked: text },
-  locks: true,
-  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'custom_fields', 0))::text as locked`,
-});
+/** One change of definitions at a time in an account, and none while a record that was checked against them is being written. */
+const lockDefinitions = (ctx: Context) => ctx.lockName(definitionsLock);
 
 const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
 
@@ -63,12 +59,12 @@ const rounded = (order: number | undefined) => (order === undefined ? undefined 
 
 /** Contract POST /custom-fields: the key is unique among the fields of the same records; options as the type takes them. */
 export async function createCustomField(ctx: Context, input: CreateCustomFieldInput): Promise<CustomField> {
-  checkTrial(ctx);
   const blank = { section: null, options: null, isRequired: false, sortOrder: 0 };
   const field = { ...blank, ...defined({ ...input, sortOrder: rounded(input.sortOrder) }) } as CreateCustomFieldInput & typeof blank;
   checkOptions(field.fieldType, field.options);
-  await ctx.rows(lockDefinitions);
+  await lockDefinitions(ctx);
   await checkKey(ctx, field);
+  checkTrial(ctx);
   const record: CustomField = ctx.insert('CustomField', field);
   await ctx.emit({ name: 'custom_field.created', record });
   return record;
@@ -78,7 +74,7 @@ const tracked = ['entityType', 'fieldKey', 'label', 'fieldType', 'section', 'opt
 
 /** Contract PATCH /custom-fields/{id}: what values mean (type, key, records) changes only while there are none, else 422. */
 export async function updateCustomField(ctx: Context, id: string, input: UpdateCustomFieldInput): Promise<CustomField> {
-  await ctx.rows(lockDefinitions);
+  await lockDefinitions(ctx);
   const before = await getCustomField(ctx, id);
   const { fieldType } = input;
   const options = input.options === undefined && fieldType && fieldType !== before.fieldType ? null : input.options;
@@ -105,7 +101,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
  * confirms just these; both are counted again while nobody can write a value. The values go afterwards, in a cleanup.
  */
 export async function deleteCustomField(ctx: Context, id: string, confirmation?: ConfirmImpactInput | null): Promise<DeletedCustomField> {
-  await ctx.rows(lockDefinitions);
+  await lockDefinitions(ctx);
   const field = await getCustomField(ctx, id);
   const { entityType, fieldKey } = field;
   const valueCount = await countValues(ctx, field);
@@ -114,7 +110,7 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   await ctx.db.customField.delete({ where: ctx.at(field.id) });
   await ctx.emit({ name: 'custom_field.deleted', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
-  if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, { retryLimit: cleanupRetries, retryDelay: 2 });
+  if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, cleanupJob);
   return { ...deleted(field.id), cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
 }
 

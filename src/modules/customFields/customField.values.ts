@@ -77,6 +77,9 @@ const judges: Record<CustomField['fieldType'], Judge> = {
 const isEmpty = (value: unknown) =>
   value === null || (isString(value) && value.trim() === '') || (Array.isArray(value) && value.length === 0);
 
+/** The lock of an account's definitions: shared by who writes values, taken alone by who changes definitions. */
+export const definitionsLock = 'custom_fields';
+
 /**
  * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked
  * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. 422 where a required field
@@ -92,7 +95,7 @@ export async function checkCustomFields<T extends object | undefined>(
   const values = { ...given } as Record<string, unknown>;
   const all = await ctx.load.customFieldsOf.load(entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
-  if (all.length > 0) ctx.share('custom_fields');
+  if (all.length > 0) ctx.share(definitionsLock);
   const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
   const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
   const details = concerned.flatMap((definition): Detail[] => {

@@ -1,15 +1,19 @@
 import { mayRead } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { accountSql, joinSql, keptTotal, type Sql, sql } from '../../kernel/database/sql.js';
+import { integer, type Kind, nullable, record, records, type Shape } from '../../kernel/database/kinds.js';
+import { accountSql, joinSql, keptTotal, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday } from '../../kernel/lists/dateRanges.js';
+import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { latestActivities } from '../activities/activity.service.js';
-import { contactWithTags } from '../contacts/contact.table.js';
+import { activityTable } from '../activities/activity.table.js';
+import { contactWithTags, taggedContact } from '../contacts/contact.table.js';
 import { longestWaiting } from '../contacts/contact.views.js';
-import { wholeDeal } from '../deals/deal.columns.js';
+import { wholeDeal, wholeDealRow } from '../deals/deal.columns.js';
 import { figuresByStatus, longestStale } from '../deals/deal.figures.js';
 import { defaultPipeline } from '../pipelines/pipeline.service.js';
+import { pipelineRow } from '../pipelines/pipeline.table.js';
 import { taskTabs } from '../tasks/task.table.js';
-import { type Dashboard, most } from './dashboard.model.js';
+import { type Dashboard, most, StageFigures, StatusFigures } from './dashboard.model.js';
 
 type Selection = ReadonlySet<string>;
 
@@ -38,6 +42,8 @@ interface Section {
   flag: Flag;
   /** What it is where it is not seen. */
   empty: unknown;
+  /** What it is in the statement's answer. */
+  kind: Kind<unknown>;
   /** A select of one value: how it is found in the statement of all sections. */
   find(ctx: Context, account: string, selection: Selection): Sql;
 }
@@ -54,20 +60,33 @@ type Flag = keyof typeof flags;
 const none = { count: 0, totalValue: '0' };
 const noDeals = { open: none, won: none, lost: none };
 
+const count = { empty: 0, kind: integer };
+const listed = (shape: Shape) => ({ empty: [], kind: records(shape) });
+
+const summary = record({ pipeline: record(pipelineRow.shape), stages: records(shapeOf(StageFigures)) });
+const figures = record(shapeOf(StatusFigures));
+const byStatus = record({ open: figures, won: figures, lost: figures });
+
 const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
-  contactCount: { flag: 'canViewContacts', empty: 0, find: (_ctx, account) => keptTotal(accountSql(account), 'contacts') },
-  tasksDueToday: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskTabs.today(ctx)) },
-  overdueTasks: { flag: 'canViewTasks', empty: 0, find: (ctx) => tasks(ctx, taskTabs.overdue(ctx)) },
-  messagesToday: { flag: 'canViewMessages', empty: 0, find: messagesToday },
-  unreadMessages: { flag: 'canViewMessages', empty: 0, find: (_ctx, account) => unreadMessages(account) },
-  pipelineSummary: { flag: 'canViewDeals', empty: null, find: (_ctx, account) => asRow(defaultPipeline(account)) },
-  dealsByStatus: { flag: 'canViewDeals', empty: noDeals, find: (_ctx, account) => figuresByStatus(account) },
-  recentActivities: { flag: 'canViewActivities', empty: [], find: (ctx) => asList(latestActivities(ctx, most)) },
-  needsFollowUp: { flag: 'canViewContacts', empty: [], find: (ctx) => asList(longestWaiting(ctx, contactWithTags, most)) },
-  staleDeals: {
-    ...{ flag: 'canViewDeals', empty: [] },
-    find: (ctx) => asList(longestStale(ctx, wholeDeal, most)),
+  contactCount: { flag: 'canViewContacts', ...count, find: (_ctx, account) => keptTotal(accountSql(account), 'contacts') },
+  tasksDueToday: { flag: 'canViewTasks', ...count, find: (ctx) => tasks(ctx, taskTabs.today(ctx)) },
+  overdueTasks: { flag: 'canViewTasks', ...count, find: (ctx) => tasks(ctx, taskTabs.overdue(ctx)) },
+  messagesToday: { flag: 'canViewMessages', ...count, find: messagesToday },
+  unreadMessages: { flag: 'canViewMessages', ...count, find: (_ctx, account) => unreadMessages(account) },
+  pipelineSummary: {
+    ...{ flag: 'canViewDeals', empty: null, kind: nullable(summary) },
+    find: (_ctx, account) => asRow(defaultPipeline(account)),
   },
+  dealsByStatus: { flag: 'canViewDeals', empty: noDeals, kind: byStatus, find: (_ctx, account) => figuresByStatus(account) },
+  recentActivities: {
+    ...{ flag: 'canViewActivities', ...listed(activityTable.shape) },
+    find: (ctx) => asList(latestActivities(ctx, most)),
+  },
+  needsFollowUp: {
+    ...{ flag: 'canViewContacts', ...listed(taggedContact) },
+    find: (ctx) => asList(longestWaiting(ctx, contactWithTags, most)),
+  },
+  staleDeals: { flag: 'canViewDeals', ...listed(wholeDealRow), find: (ctx) => asList(longestStale(ctx, wholeDeal, most)) },
 };
 
 /**
@@ -83,6 +102,8 @@ export async function getDashboard(ctx: Context, selection: Selection): Promise<
 
 async function found(ctx: Context, selection: Selection, wanted: [string, Section][]): Promise<object> {
   const { id } = ctx.caller.account;
-  const members = wanted.map(([name, section]) => sql`${name}::text, (${section.find(ctx, id, selection)})`);
-  return JSON.parse(await ctx.text(sql`select json_build_object(${joinSql(members, ', ')})::text`)) as object;
+  const row: Shape = Object.fromEntries(wanted.map(([name, { kind }]) => [name, kind]));
+  const columns = wanted.map(([name, section]) => sql`(${section.find(ctx, id, selection)}) as ${rawSql(`"${name}"`)}`);
+  const [all] = await ctx.select(row, sql`select ${joinSql(columns, ', ')}`);
+  return all!;
 }

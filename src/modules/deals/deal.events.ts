@@ -1,7 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { Change, Changes } from '../../kernel/events/facts.js';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
-import { isAppointmentMissed } from './deal.clock.js';
 import type { DealRow } from './deal.table.js';
 
 /** What is told of deals. */
@@ -21,7 +20,6 @@ const factsOf = ({ status }: DealRow, changes?: Changes): Change['also'] => ({
 
 /** Tells of a change of a deal, of itself and of its contact. */
 export async function emitDeal(ctx: Context, fact: 'created' | 'updated' | 'deleted', deal: DealRow, changes?: Changes): Promise<void> {
-  const record = { ...deal, appointmentMissed: isAppointmentMissed(deal, ctx.now()) };
   const also = fact === 'deleted' ? {} : factsOf(deal, changes);
-  await ctx.emit({ name: `deal.${fact}`, record, changes, also, contactId: deal.contactId, dealId: deal.id });
+  await ctx.emit({ name: `deal.${fact}`, record: deal, changes, also, contactId: deal.contactId, dealId: deal.id });
 }

@@ -30,7 +30,7 @@ export { DealStatus };
 /** Contract "Deal", products. A line amounts to quantity × unitPrice − discount + tax, rounded half up to two places. */
 @Entity('A line of a deal')
 export class DealProduct {
-  @Ref('Its id within the deal; made where none is given', { optional: true }) id: string;
+  @Ref('Its id within the deal; made where none is given', { optional: true, graphName: 'lineId' }) id: string;
   @Text(200, 'The name', { required: true }) name: string;
   @Text(2000, 'What it is') description: string | null;
   @Money('How many; 1 by default', { optional: true, scale: 4, min: 0 }) quantity: string;

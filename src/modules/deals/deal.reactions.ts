@@ -1,46 +1,86 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, uuid } from '../../kernel/database/kinds.js';
+import { decimal, instant, integer, listOf, nullable, real, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Changes, Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { changeAll } from '../../kernel/lists/changeAll.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { mergedInto } from '../contacts/contact.service.js';
-import { type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
+import { followsStage, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
+import { rulesOf } from './deal.stage.js';
+
+const inStage = statement({
+  name: 'dealsToMove',
+  takes: { from: uuid },
+  row: { id: uuid },
+  locks: true,
+  // Locked in the order of all who lock deals, so that they wait for each other instead of for ever.
+  text: ({ account, from }) => sql`
+    select id from (
+      select id, position from deals where account_id = ${account} and stage_id = ${from} and deleted_at is null order by id for update) held
+    order by position, id`,
+});
 
 const move = statement({
   name: 'moveDeals',
-  takes: { from: uuid, to: uuid, now: instant },
-  row: wholeDealRow,
+  takes: { ids: listOf(uuid), before: integer, to: uuid, probability: nullable(real), now: instant },
+  row: { ...wholeDealRow, was: nullable(decimal), stood: text },
   changes: true,
-  text: ({ account, from, to, now }) => sql`
-    update deals t set stage_id = ${to}, stage_entered_at = ${now}, updated_at = ${now}
-    where t.account_id = ${account} and t.stage_id = ${from} and t.deleted_at is null returning ${wholeDeal}`,
+  // Behind what stands there, in the order in which they stood.
+  text: ({ account, ids, before, to, probability, now }) => sql`
+    update deals t set stage_id = ${to}, stage_entered_at = ${now}, updated_at = ${now},
+      position = extract(epoch from ${now}) * 1000 + (${before} + o.nth) * 0.000000001,
+      probability = case when ${followsStage} then ${probability}::numeric else t.probability end
+    from unnest(${ids}) with ordinality o(id, nth)
+    join deals d on d.account_id = ${account} and d.id = o.id
+    where t.account_id = ${account} and t.id = o.id returning ${wholeDeal}, d.probability::text as was, d.position::text as stood`,
 });
 
 /** The deals of a deleted stage stand in the one that its deletion names. */
 export async function onStageDeleted(ctx: Context, { changes }: Fact): Promise<void> {
   const stageId = changes?.stageId as { from: string; to: string | null };
-  if (!stageId.to) return;
-  const moved = await ctx.rows(move, { from: stageId.from, to: stageId.to, now: ctx.now() });
-  // All at once, so that what others do about it is done for all of them together.
-  await Promise.all(moved.map((deal) => emitDeal(ctx, 'updated', deal, { stageId })));
+  const { from, to } = stageId;
+  if (!to) return;
+  const rules = await rulesOf(ctx, to);
+  const probability = rules?.probability ? Number(rules.probability) : null;
+  const now = ctx.now();
+  await changeAll(ctx, {
+    find: () => ctx.rows(inStage, { from }),
+    change: (ids, before) => ctx.rows(move, { ids, before, to, probability, now }),
+    tell: ({ was, stood, ...deal }) => {
+      const other = changesBetween({ probability: was, position: stood }, deal, ['probability', 'position']);
+      return emitDeal(ctx, 'updated', deal, { stageId, ...other });
+    },
+  });
 }
 
-const removeAll = statement({
+const inPipeline = statement({
+  name: 'dealsToDelete',
+  takes: { pipeline: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, pipeline }) => sql`
+    select id from deals where account_id = ${account} and pipeline_id = ${pipeline} and deleted_at is null order by id for update`,
+});
+
+const remove = statement({
   name: 'deleteDealsOfPipeline',
-  takes: { pipeline: uuid, now: instant },
+  takes: { ids: listOf(uuid), now: instant },
   row: wholeDealRow,
   changes: true,
-  text: ({ account, pipeline, now }) => sql`
+  text: ({ account, ids, now }) => sql`
     update deals t set deleted_at = ${now}, updated_at = ${now}
-    where t.account_id = ${account} and t.pipeline_id = ${pipeline} and t.deleted_at is null returning ${wholeDeal}`,
+    where t.account_id = ${account} and t.id = any(${ids}) returning ${wholeDeal}`,
 });
 
 /** A deleted pipeline takes its live deals along. */
 export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise<void> {
-  const gone = await ctx.rows(removeAll, { pipeline: record.id, now: ctx.now() });
-  await Promise.all(gone.map((deal) => emitDeal(ctx, 'deleted', deal)));
+  await changeAll(ctx, {
+    find: () => ctx.rows(inPipeline, { pipeline: record.id }),
+    change: (ids) => ctx.rows(remove, { ids, now: ctx.now() }),
+    tell: (deal) => emitDeal(ctx, 'deleted', deal),
+  });
 }
 
 const linked = {
@@ -61,5 +101,5 @@ export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> 
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */
 export async function touchDeal(ctx: Context, { dealId }: Pick<Fact, 'dealId'>): Promise<void> {
-  if (dealId) ctx.update('Deal', { id: dealId }, { lastActivityAt: ctx.now() });
+  if (dealId) ctx.touch('Deal', dealId, { lastActivityAt: ctx.now() });
 }

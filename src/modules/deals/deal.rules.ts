@@ -26,11 +26,23 @@ export const statusIn = ({ isWon, isLost }: StageRules) => (isWon ? 'won' : isLo
 export const closingAfter = (before: WholeDeal, { status }: UpdateDealInput, now: Date) =>
   status && status !== before.status ? { closedAt: status === 'open' ? null : now } : {};
 
-/** What a deal takes on in another stage: its place behind the others, and the stage's probability where it had the old stage's. */
-export function entering(before: WholeDeal, { probability }: UpdateDealInput, stage: StageRules, old: StageRules | undefined, now: Date) {
-  const followed = before.probability === (old?.probability ?? null) ? stage.probability : undefined;
-  return { stageEnteredAt: now, position: lastPlace(now), probability: probability === undefined ? followed : probability };
+/** How likely a deal is to be won: as it was given, else as its stage says. */
+export const likelihood = (given: string | null | undefined, stage: StageRules) => ({
+  probability: given ?? stage.probability,
+  probabilityFromStage: (given ?? null) === null,
+});
+
+/**
+ * The same after a change: what came from a stage follows, when another one is entered; what somebody gave or cleared stays so. Given
+ * together with a move it is theirs, whatever it was before.
+ */
+export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealInput, entered: StageRules | undefined) {
+  if (probability !== undefined) return probability === before.probability && !entered ? {} : { probability, probabilityFromStage: false };
+  return entered && before.probabilityFromStage ? { probability: entered.probability } : {};
 }
+
+/** What a deal takes on in another stage besides: its place behind the others. */
+export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPlace(now) });
 
 /** A deal as changes are looked for in it: the amounts of its lines as numbers, however they are written. */
 export const comparable = (deal: WholeDeal) => ({

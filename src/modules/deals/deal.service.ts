@@ -19,7 +19,7 @@ import { type DealRow, dealRow, type WholeDeal, wholeDeal, wholeDealRow } from '
 import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
-import { closingAfter, comparable, entering, statusIn, worth, worthAfter } from './deal.rules.js';
+import { closingAfter, comparable, entering, likelihood, likelihoodAfter, statusIn, worth, worthAfter } from './deal.rules.js';
 import { checkLostReason, checkStage, holdStage, rulesOf, type StageRules } from './deal.stage.js';
 import { dealTable } from './deal.table.js';
 
@@ -64,15 +64,15 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const stage = await checkStage(ctx, rules, input.pipelineId);
   holdStage(ctx, stage);
   refuseMissing(missing);
-  checkTrial(ctx);
   const lines = linesOf(ctx, products ?? []);
+  const computed = { ...worth(input.value, lines), ...likelihood(input.probability, stage) };
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, true)) ?? {};
+  checkTrial(ctx);
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true });
   const now = ctx.now();
-  const given = defined({ ...input, customFields, ...worth(input.value, lines), probability: input.probability ?? stage.probability });
   const stamps = { position: lastPlace(now), stageEnteredAt: now, closedAt: status === 'open' ? null : now };
-  const deal = ctx.insert('Deal', { ...blank, ...given, status, ...stamps });
+  const deal = ctx.insert('Deal', { ...blank, ...defined({ ...input, customFields, ...computed }), status, ...stamps });
   insertLines(ctx, deal.id, lines);
   const saved = { ...deal, products: lines };
   await emitDeal(ctx, 'created', saved);
@@ -150,14 +150,14 @@ async function valuesOf(
   const now = ctx.now();
   const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
   const customFields = mergeCustomFields(before.customFields, await checkCustomFields(ctx, 'deal', input.customFields, false));
-  const moves = entered && entered.stageId !== before.stageId;
-  const old = moves && input.probability === undefined ? await rulesOf(ctx, before.stageId) : undefined;
+  const moves = entered !== undefined && entered.stageId !== before.stageId;
   const stage = entered?.stageId ?? before.stageId;
   return {
     ...input,
     ...{ customFields, products: lines },
     ...worthAfter(before, input, lines),
-    ...(moves && entering(before, input, entered, old, now)),
+    ...likelihoodAfter(before, input, moves ? entered : undefined),
+    ...(moves && entering(now)),
     ...(afterDealId !== undefined && { position: await placeBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),
     ...closingAfter(before, input, now),
   };
@@ -200,9 +200,9 @@ export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   check(stage, () => conflict('The pipeline of the deal is deleted'));
   holdStage(ctx, stage);
   const { stageId } = stage;
-  const entered = stageId === before.stageId ? {} : { stageId, stageEnteredAt: ctx.now() };
+  const entered = stageId === before.stageId ? {} : { stageId, ...entering(ctx.now()), ...likelihoodAfter(before, {}, stage) };
   const restored = ctx.update('Deal', before, { deletedAt: null, ...entered });
-  const changes = changesBetween(before, restored, ['deletedAt', 'stageId']);
+  const changes = changesBetween(before, restored, ['deletedAt', 'stageId', 'probability', 'position']);
   await emitDeal(ctx, 'updated', restored, changes);
   return restored;
 }

@@ -1,7 +1,7 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fillContact } from '../contacts/contact.fill.js';
-import { contactMatching } from '../contacts/contact.match.js';
+import { contactMatching, withMatch } from '../contacts/contact.match.js';
 import type { CreateContactInput } from '../contacts/contact.model.js';
 import { createContact } from '../contacts/contact.service.js';
 import type { FormRow } from './form.service.js';
@@ -56,7 +56,7 @@ export function leadOf(form: FormRow, values: Values, input: SubmitFormInput): L
 export async function contactOf(ctx: Context, lead: Lead): Promise<string | null> {
   const match = await contactMatching(ctx, lead);
   try {
-    return match ? await fillContact(ctx, match, lead) : (await createContact(ctx, lead)).id;
+    return match ? await withMatch(fillContact(ctx, match, lead)) : (await createContact(ctx, lead)).id;
   } catch (error) {
     // An ended trial lets no tag be made, and a full plan no contact.
     if (error instanceof AppError && error.code === 'payment_required') return match ?? null;

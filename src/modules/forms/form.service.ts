@@ -7,6 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { formAt } from '../auth/auth.acting.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateFormInput, FormList, UpdateFormInput } from './form.model.js';
 import { cleanSettings, wholeFields } from './form.settings.js';
@@ -28,7 +29,7 @@ const byId = statement({
 });
 
 /** How a form that strangers fill in is found with its account. */
-export const openColumns = columns;
+export const openForms = formAt(columns);
 export const readForm = readerOf<FormRow>(row);
 
 /** One form, an archived one too. */
@@ -39,16 +40,6 @@ export async function getForm(ctx: Context, id: string): Promise<FormRow> {
 
 const toChange = rowsToChange('forms', row, columns, { live: sql`true` });
 
-// Whoever takes a slug holds it to the end of the unit of work: nobody else finds it free meanwhile.
-const oneAtATime = statement({
-  name: 'lockFormSlug',
-  takes: { slug: text },
-  row: { locked: text },
-  locks: true,
-  text: ({ account, slug }) =>
-    sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || ' form slug ' || ${slug}, 0))::text as locked`,
-});
-
 const bySlug = statement({
   name: 'formBySlug',
   takes: { slug: text },
@@ -58,7 +49,8 @@ const bySlug = statement({
 
 /** Throws 400 where another form that is not archived has the slug. */
 async function checkSlug(ctx: Context, slug: string, except?: string): Promise<void> {
-  await ctx.rows(oneAtATime, { slug });
+  // Whoever takes a slug holds it to the end of the unit of work: nobody else finds it free meanwhile.
+  await ctx.lockName(`form slug ${slug}`);
   const [other] = await ctx.rows(bySlug, { slug });
   check(!other || other.id === except, () => invalidField('slug', 'taken', 'is taken by another form'));
 }
@@ -73,8 +65,8 @@ const blank = { ...emptyRow(row), fields: [], settings: {}, isActive: true };
 /** Contract POST /forms. Strangers find it by its id. */
 export async function createForm(ctx: Context, input: CreateFormInput): Promise<FormRow> {
   const given = kept(input);
-  checkTrial(ctx);
   if (input.slug) await checkSlug(ctx, input.slug);
+  checkTrial(ctx);
   const form: FormRow = { ...ctx.insert('Form', { ...blank, name: input.name, ...given }), submissionCount: 0 };
   ctx.insert('PublicForm', { id: form.id });
   await ctx.emit({ name: 'form.created', record: form });
@@ -100,7 +92,7 @@ export async function archiveForm(ctx: Context, id: string) {
   if (!form.archivedAt) {
     const archived = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
     const changes = changesBetween(form, archived, ['isActive', 'archivedAt']);
-    await ctx.emit({ name: 'form.deleted', record: form, changes, also: { 'form.archived': ['isActive', 'archivedAt'] } });
+    await ctx.emit({ name: 'form.deleted', record: archived, changes, also: { 'form.archived': ['isActive', 'archivedAt'] } });
   }
   return { archivedId: form.id, archived: true };
 }

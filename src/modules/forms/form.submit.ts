@@ -10,7 +10,7 @@ import { transacted } from '../../kernel/operations/transacted.js';
 import { actingForForm } from '../auth/auth.acting.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { contactOf, type Lead, leadOf } from './form.contact.js';
-import { type FormRow, getForm, openColumns, readForm } from './form.service.js';
+import { type FormRow, getForm, openForms, readForm } from './form.service.js';
 import { consentOf } from './form.settings.js';
 import { submissionTable } from './form.table.js';
 import { type Values, valuesOf } from './form.values.js';
@@ -45,7 +45,7 @@ export async function getSubmission(ctx: Context, id: string): Promise<Submissio
  * or archived, or its account is suspended.
  */
 export async function openForm(ctx: Context, id: string): Promise<{ form: FormRow; acting: Context }> {
-  const { acting, form: open } = found(await actingForForm<FormRow>(ctx, validId(id, 'Form'), openColumns), 'Form');
+  const { acting, form: open } = found(await actingForForm<FormRow>(ctx, validId(id, 'Form'), openForms), 'Form');
   const form = readForm(open);
   check(form.isActive && !form.archivedAt, () => notFound('Form'));
   return { form, acting };

@@ -31,7 +31,7 @@ function separatorOf(text: string, known: readonly string[]): string {
     const letter = text[i]!;
     const isEnd = letter === '\n' || letter === '\r';
     if (isEnd && !isQuoted && !isEmpty) break;
-    if (!isEnd) isEmpty = false;
+    if (isEmpty && letter.trim() !== '') isEmpty = false;
     if (letter === '"') isQuoted = !isQuoted;
     const nth = isQuoted ? -1 : known.indexOf(letter);
     if (nth >= 0 && ++counts[nth]! === mostColumns) throw tooManyColumns('csv');
@@ -72,7 +72,7 @@ async function* slicesOf(text: string, delimiter: string): AsyncGenerator<Buffer
 /** Hands on the cells of each line, as the text is parsed. What is thrown ends it. */
 async function eachLine(csv: string, take: (cells: string[]) => void): Promise<void> {
   // Excel's own first line, where it says what it separates by.
-  const [hint, told] = /^\uFEFF?sep=(.)\r?\n/.exec(csv) ?? ['', undefined];
+  const [hint, told] = /^\s*sep=(.)\r?\n/.exec(csv) ?? ['', undefined];
   const text = csv.slice(hint.length);
   const delimiter = separatorOf(text, told ? [told] : separators);
   // Blanks around a tab would be the tabs beside it.
@@ -102,7 +102,7 @@ function columnsOf(header: string[]): string[] {
 }
 
 // What a spreadsheet would run as a formula is led by an apostrophe when it is exported: that is no part of the value.
-const unescaped = (cell: string) => (/^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell);
+const unescaped = (cell: string) => (/^'[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) ? cell.slice(1) : cell);
 
 /** What is kept of the rows, where each cell is kept with the name of its column. */
 const mostKept = 64 * 1024 * 1024;

@@ -134,9 +134,22 @@ function objectIn(value: unknown, report: Report): unknown {
   return report('invalid_type', 'must be a JSON object');
 }
 
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+/** The names in a cell: a JSON list, as exports write names with separators in them, else what is separated. */
+function namesIn(cell: string): string[] {
+  try {
+    const list: unknown = JSON.parse(cell);
+    if (isTexts(list)) return list;
+  } catch {
+    // no JSON: names as people write them
+  }
+  return split(cell);
+}
+
 function tagsIn(value: unknown, report: Report): unknown {
-  if (typeof value === 'string') return split(value);
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : report('invalid_type', 'must be names of tags');
+  if (typeof value === 'string') return namesIn(value);
+  return isTexts(value) ? value : report('invalid_type', 'must be names of tags');
 }
 
 function readValue(field: string, value: unknown, report: Report): unknown {

@@ -54,6 +54,7 @@ export class CreateImportInput {
   @LongText(
     bodyCap / 1024,
     'The text of a CSV file. Its first line names the columns; separated by commas, semicolons, tabs or bars. Empty cells say nothing',
+    { isFile: true },
   )
   csv?: string | null;
   @JsonObject(64, 'The field of each column, null for none: firstName, tags, customFields.<key> …; by their names by default')

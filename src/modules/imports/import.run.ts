@@ -4,7 +4,7 @@ import { instant, integer, json, nullable, uuid, word } from '../../kernel/datab
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isUuid } from '../../kernel/model/checks.js';
+import { isUuid, shortened } from '../../kernel/model/checks.js';
 import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
 import { type Imported, importedFrom } from './import.mapping.js';
@@ -178,7 +178,7 @@ async function importPortion(ctx: Context, run: Run): Promise<boolean> {
 async function noteErrors(inside: Context, run: Run, wrong: Outcome<Pick<Row, 'id'>, unknown>[]): Promise<void> {
   await fence(run)(inside);
   for (const { item, error } of wrong) {
-    inside.update('ImportRow', item, { status: 'failed', field: error!.field ?? null, error: error!.message.slice(0, 2000) });
+    inside.update('ImportRow', item, { status: 'failed', field: error!.field ?? null, error: shortened(error!.message, 2000) });
   }
   await countRows(inside, run, { failed: wrong.length });
 }

@@ -1,4 +1,4 @@
-import { badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { AppError, badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/jsonText.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped, inOrder } from '../../kernel/context/loaders.js';
@@ -88,13 +88,13 @@ const complete = statement({
  * nobody waits for all of them; until the last is written there is no such import.
  */
 export async function createImport(ctx: Context, input: CreateImportInput): Promise<Import> {
-  checkTrial(ctx);
   const { columns: names, rows } = await read(input);
   const mapping = await mappingOf(ctx, names, input.mapping);
   const mode = input.mode ?? 'create';
   const matchOn = mode === 'create' ? null : (input.matchOn ?? 'email');
   const fields = Object.values(mapping);
   check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
+  checkTrial(ctx);
   const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
   const given = { id: input.id, name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
@@ -156,7 +156,10 @@ export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
     rows.map(async ({ importId, row, data, error, mapping }) => {
       const { fields, fault } = await importedFrom(ctx, mapping, data).then(
         (fields) => ({ fields, fault: null }),
-        (problem: Error) => ({ fields: {}, fault: problem.message }),
+        (problem: unknown) => {
+          if (!(problem instanceof AppError)) throw problem;
+          return { fields: {}, fault: problem.message };
+        },
       );
       return { importId, preview: { row, fields, error: error ?? fault } };
     }),
@@ -182,9 +185,9 @@ const begin = statement({
 
 /** POST /imports/{id}/process: begins to import; 409 when it was begun already. */
 export async function processImport(ctx: Context, id: string): Promise<Import> {
-  checkTrial(ctx);
   const [begun] = await ctx.rows(begin, { id: validId(id, 'Import'), now: ctx.now() });
   const known = await getImport(ctx, id);
+  checkTrial(ctx);
   check(begun, () => conflict(`The import is ${known.status} already`));
   await ctx.enqueue('contactImport', { importId: known.id }, importJob);
   const changes = { status: { from: begun.was, to: known.status } };

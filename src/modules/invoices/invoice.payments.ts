@@ -1,11 +1,12 @@
 import { check, conflict, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
-import { instantOf } from '../../kernel/base/timeZones.js';
+import { nearestInstant } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
+import { checkInstant } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { mostPayments, Payment, type RecordPaymentInput } from './invoice.model.js';
 import { emitInvoice, getInvoice, lockInvoice, settled } from './invoice.service.js';
@@ -33,19 +34,21 @@ export const listPayments = async (ctx: Context, id: string) => (await getInvoic
  * paid one (409). A payment that covers the total makes the invoice paid.
  */
 export async function recordPayment(ctx: Context, id: string, { paidAt, ...input }: RecordPaymentInput) {
+  const { timezone } = ctx.caller.account;
+  const given = paidAt ? checkInstant('paidAt', nearestInstant(paidAt, timezone)) : undefined;
   const before = await lockInvoice(ctx, id);
   check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
-  checkTrial(ctx);
-  check(before.payments.length < mostPayments, () => conflict(`An invoice takes at most ${mostPayments} payments`));
   const balance = exact(before.total).minus(exact(before.amountPaid));
   check(exact(input.amount).lte(balance), () =>
     invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),
   );
+  checkTrial(ctx);
+  check(before.payments.length < mostPayments, () => conflict(`An invoice takes at most ${mostPayments} payments`));
   const { id: chosen, method = 'other', reference = null, notes = null, amount } = input;
-  const { timezone } = ctx.caller.account;
+  const now = ctx.now();
   const payment = ctx.insert('Payment', {
     ...{ id: chosen, invoiceId: before.id, amount, method, reference, notes },
-    ...{ paidAt: paidAt ? instantOf(paidAt, timezone) : ctx.now(), recordedAt: ctx.now(), recordedBy: ctx.caller.userId },
+    ...{ paidAt: given ?? now, recordedAt: now, recordedBy: ctx.caller.userId },
   }) as Payment;
   const amountPaid = exact(before.amountPaid).plus(exact(amount)).toFixed(2);
   const credited = { ...ctx.update('Invoice', before, { amountPaid }), payments: [...before.payments, payment] };

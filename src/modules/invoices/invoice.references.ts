@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { missingReferences, nobody, type ReferenceKinds } from '../../kernel/operations/references.js';
 import type { InvoiceItemFields } from './invoice.model.js';
 
-const links: ReferenceKinds<'contactId' | 'companyId' | 'dealId'> = { contactId: 'contact', companyId: 'company', dealId: 'deal' };
+export const links: ReferenceKinds<'contactId' | 'companyId' | 'dealId'> = { contactId: 'contact', companyId: 'company', dealId: 'deal' };
 
 type Links = Partial<Record<keyof typeof links, string | null>>;
 

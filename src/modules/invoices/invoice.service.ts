@@ -10,10 +10,11 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Change, type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
+import { changedReferences } from '../../kernel/operations/references.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
-import { checkLinks } from './invoice.references.js';
+import { checkLinks, links } from './invoice.references.js';
 import { invoiceColumns, invoiceShape, invoiceTable, todayOf, wholeInvoice } from './invoice.table.js';
 import { totalsOf } from './invoice.totals.js';
 
@@ -71,12 +72,12 @@ const fresh = { status: 'draft' as const, amountPaid: '0.00', sentAt: null, paid
 export async function createInvoice(ctx: Context, { items, ...input }: CreateInvoiceInput): Promise<InvoiceRow> {
   const { currency, defaultTaxRate, timezone } = ctx.caller.account;
   checkItems(items);
-  checkTrial(ctx);
   const taxRate = input.taxRate ?? defaultTaxRate;
   const { amounts, ...totals } = totalsOf(items, taxRate);
   await checkLinks(ctx, input, items);
   const dueDate = input.dueDate ?? dayAfter(today(timezone, ctx.now()), daysToPay);
   if (input.invoiceNumber) await checkNumber(ctx, input.invoiceNumber);
+  checkTrial(ctx);
   const invoiceNumber = input.invoiceNumber ?? (await nextNumber(ctx));
   const own = { ...blank, ...{ currency }, ...defined(input), taxRate, dueDate, invoiceNumber };
   const invoice = ctx.insert('Invoice', { ...own, ...totals, ...fresh, createdBy: ctx.caller.userId });
@@ -128,20 +129,24 @@ export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: In
   await ctx.emit({ name: 'invoice.updated', record, changes, also: factsOf(invoice, before, changes), contactId, dealId });
 }
 
-/** Contract PATCH /invoices/{id}: drafts only (409); items replace all lines, and the amounts are computed anew. */
+/** Contract PATCH /invoices/{id}: drafts only (409), whose currency stays once money was received (409); items replace all lines, and the amounts are computed anew. */
 export async function updateInvoice(ctx: Context, id: string, { items, ...input }: UpdateInvoiceInput): Promise<InvoiceRow> {
   if (items) checkItems(items);
   const before = await lockInvoice(ctx, id);
   check(before.status === 'draft', () => conflict(`Only a draft can be changed; this invoice is ${before.status}`));
   const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
   check(exact(totals.total).gte(exact(before.amountPaid)), () =>
-    invalidField('items', 'out_of_range', `must not come to less than the ${before.amountPaid} paid`),
+    invalidField(items ? 'items' : 'taxRate', 'out_of_range', `must not come to less than the ${before.amountPaid} paid`),
   );
   const given = defined(input);
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);
   if (Object.keys(changes).length === 0) return before;
-  await checkLinks(ctx, input, items ?? []);
+  // What was received is in the currency of before.
+  check(!changes.currency || exact(before.amountPaid).isZero(), () =>
+    conflict(`${before.amountPaid} ${before.currency} were received for the invoice: its currency cannot be changed`),
+  );
+  await checkLinks(ctx, changedReferences(links, changes), changes.items ? items! : []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   let lines = before.items;
   if (changes.items) {

@@ -3,16 +3,12 @@ import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { type ContactRow, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
 import { emailRefusal, keepEmail } from './message.email.js';
 import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
 
-/** What the placeholders of a text to a contact may name. */
-export const valuesOf = (ctx: Context, contact: object): MergeValues => ({
-  contact: contact as Record<string, unknown>,
-  workspace: { name: ctx.caller.account.name },
-  user: { name: ctx.caller.userName },
-});
+/** Characters of mails that should not wait in memory until all of them are made. */
+const muchWaiting = 8_000_000;
 
 /**
  * Contract POST /email/send-bulk: one mail to each contact, with their own values and a way to unsubscribe. All are kept at once
@@ -26,6 +22,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const seen = new Set<string>();
   const results: SendResult[] = [];
   for (const [i, contact] of contacts.entries()) {
+    if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.tellSoFar();
     const contactId = input.contactIds[i]!;
     const reason = seen.has(contactId) ? 'duplicate' : contact ? emailRefusal(contact) : 'not_found';
     seen.add(contactId);
@@ -42,8 +39,8 @@ async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmails
   requireContact(ctx, contact.id);
   const { id } = await keepEmail(ctx, {
     ...{ contactId: contact.id, toEmail: contact.email, tracked: true, scheduledAt: null, isDue: true },
-    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values) },
-    bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values),
+    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values, new Room('body')) },
+    bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values, new Room('bodyHtml')),
   });
   return id;
 }

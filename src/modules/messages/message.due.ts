@@ -1,11 +1,12 @@
 import { check, conflict } from '../../kernel/base/errors.js';
-import type { Context } from '../../kernel/context/context.js';
-import { flag, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { type Context, sameForChange } from '../../kernel/context/context.js';
+import { flag, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { contacted, emitMessage, type MessageRow, messageToChange } from './message.service.js';
+import { messageRow } from './message.table.js';
 
 const second = 1000;
 const minute = 60 * second;
@@ -19,25 +20,25 @@ export const headStart = 5 * second;
 /** Before the second attempt, and so on; there is none after the last. */
 const pauses = [minute, 5 * minute, 15 * minute, 60 * minute, 6 * 60 * minute, 24 * 60 * minute];
 
-/** The pause after an attempt that is not counted: the longest is an hour. */
-export const pauseAfter = (attempt: number): number => pauses[Math.min(attempt, 4) - 1]!;
+/** The pause before the next attempt of a plan that does not end after so many: the longest is an hour. */
+export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!;
 
-/** What of the recipient decides whether a message may go. It is read when it goes. */
+/**
+ * A message that is to be sent, and what of its recipient decides whether it may go. It is read when it goes. `isPlanned`: the attempt
+ * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between.
+ */
 const sending = {
-  ...{ id: uuid, attempt: integer, contactId: uuid, channel: text, status: text, subject: nullable(text), body: text },
-  ...{ bodyHtml: nullable(text), transport: nullable(text), fromNumber: nullable(text), toNumber: nullable(text) },
-  ...{ lineId: nullable(text), metadata: nullable(json<object>()) },
+  ...{ ...messageRow.shape, lineId: nullable(text), xmin: text },
   ...{ email: nullable(text), phone: nullable(text), isGone: flag, doNotContact: flag, optedOutEmail: flag, optedOutSms: flag },
-  ...{ landline: nullable(text), tracked: flag, error: nullable(text), isHeld: flag },
+  ...{ landline: nullable(text), isHeld: flag, isPlanned: flag },
 };
 export type Sending = RowOf<typeof sending>;
 
-/** What is to be sent, of rows of messages under the alias `t`. */
-const sendingOf = (from: Sql) => sql`
-    select t.id, t.attempt, t.contact_id as "contactId", t.channel, t.status, t.subject, t.body, t.body_html as "bodyHtml", t.transport,
-      t.from_number as "fromNumber", t.to_number as "toNumber", t.line_id as "lineId",
-      t.metadata, c.email, c.phone, c.deleted_at is not null as "isGone",
-      coalesce(c.do_not_contact, false) as "doNotContact", c.opted_out_email as "optedOutEmail", c.opted_out_sms as "optedOutSms", c.landline, t.tracked, t.error,
+/** What is to be sent, of rows of messages under the alias `t`, of which version they are, and whether the attempt is a planned one. */
+const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
+    select ${messageRow.columns()}, t.line_id as "lineId", ${version} as xmin, ${isPlanned} as "isPlanned",
+      c.email, c.phone, c.deleted_at is not null as "isGone",
+      coalesce(c.do_not_contact, false) as "doNotContact", c.opted_out_email as "optedOutEmail", c.opted_out_sms as "optedOutSms", c.landline,
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
         where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isHeld"
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;
@@ -47,11 +48,11 @@ const toSend = statement({
   takes: { id: uuid, attempt: integer },
   row: sending,
   shared: true,
-  text: ({ account, id, attempt }) => sql`${sendingOf(sql`messages`)}
+  text: ({ account, id, attempt }) => sql`${sendingOf(sql`messages`, sql`t.xmin::text`, sql`true`)}
     where t.account_id = ${account} and t.id = ${id} and t.attempt = ${attempt} and t.status in ('queued', 'scheduled', 'sending')`,
 });
 
-/** A message that this attempt is to send, with what of its recipient decides about it; undefined where it is not ours. */
+/** A message that has come due, which this attempt is to send, with what of its recipient decides about it; undefined where it is not ours. */
 export const messageToSend = async (ctx: Context, id: string, attempt: number): Promise<Sending | undefined> =>
   (await ctx.rows(toSend, { id, attempt }))[0];
 
@@ -73,8 +74,9 @@ export const takingToSend = ({ name, where, also = emptySql }: Taking) =>
     text: ({ account, id, seconds }) => sql`
     with taken as (
       update messages set attempt = attempt + 1, leased_until = now() + make_interval(secs => ${seconds})${also}
-      where account_id = ${account} and id = ${id} and (leased_until is null or leased_until <= now()) and ${where} returning *)
-    ${sendingOf(sql`taken`)}`,
+      where account_id = ${account} and id = ${id} and (leased_until is null or leased_until <= now()) and ${where}
+      returning *, xmin::text as version)
+    ${sendingOf(sql`taken`, sql`t.version`, sql`t.attempt = 1`)}`,
   });
 
 const take = takingToSend({ name: 'takeMessage', where: sql`due_at is not null` });
@@ -91,37 +93,57 @@ export type Outcome =
   | { kind: 'failed' | 'cancelled'; error: string }
   /** By a plan of so many attempts, or at a moment, as often as it takes within two days. */
   | { kind: 'later'; error: string; at?: Date }
-  /** Nobody knows whether it was sent. Where the vendor takes it no second time, it is handed over again at a moment. */
-  | { kind: 'unconfirmed'; at?: Date };
+  /**
+   * Nobody knows whether it was sent. Where the vendor takes it no second time, it is handed over again at a moment. `refusal`: why the
+   * vendor refused it now, which says nothing of the attempts before.
+   */
+  | { kind: 'unconfirmed'; at?: Date; refusal?: string };
 
 /** Keeps what became of an attempt, while it is ours: where the lease was lost, somebody else's outcome stands. */
-export async function settle(ctx: Context, { id, attempt }: { id: string; attempt: number }, outcome: Outcome): Promise<MessageRow | null> {
+export async function settle(ctx: Context, message: Sending, outcome: Outcome): Promise<MessageRow | null> {
+  const { attempt, isPlanned } = message;
   // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
   return transacted(ctx, async (inside) => {
-    const before = await inside.forChange(messageToChange, id, 'Message');
-    // What was taken back while it went has gone.
-    const isOurs = ['queued', 'scheduled', 'sending'].includes(before.status) || (before.status === 'cancelled' && outcome.kind === 'sent');
+    const before = await sameForChange(inside, messageToChange, message, 'Message');
+    const isOurs =
+      ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
     if (before.attempt !== attempt || !isOurs) return null;
-    const message = { ...inside.update('Message', before, { ...settled(inside, before, outcome), leasedUntil: null }) };
-    const changes = changesBetween(before, message, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
-    if (outcome.kind === 'sent') contacted(inside, message);
-    if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', message, changes, outcome.kind === 'sent');
-    return message;
+    const after = { ...inside.update('Message', before, { ...settled(inside, before, { outcome, isPlanned }), leasedUntil: null }) };
+    const changes = changesBetween(before, after, ['status', 'error', 'sentAt', 'providerId', 'fromEmail', 'toEmail', 'fromNumber']);
+    if (outcome.kind === 'sent') contacted(inside, after);
+    if (Object.keys(changes).length > 0) await emitMessage(inside, 'updated', after, changes, outcome.kind === 'sent');
+    return after;
   });
 }
 
-function settled(ctx: Context, { attempt, scheduledAt, createdAt }: MessageRow, outcome: Outcome) {
+/** What a message that was taken has gone in spite of: that it was taken back, or that another attempt at it is reported to have failed. */
+const hasGoneAllTheSame = ({ status, providerId }: MessageRow, sent: { providerId: string }): boolean =>
+  status === 'cancelled' || (status === 'failed' && providerId !== null && providerId !== sent.providerId);
+
+interface Settling {
+  outcome: Outcome;
+  isPlanned: boolean;
+}
+
+function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settling) {
+  const now = ctx.now();
   if (outcome.kind === 'sent') {
     const { kind: _kind, ...given } = outcome;
-    return { ...given, status: 'sent' as const, error: null, sentAt: ctx.now(), dueAt: null };
+    return { ...given, status: 'sent' as const, error: null, sentAt: now, dueAt: null };
   }
-  const isLate = ctx.now().getTime() - (scheduledAt ?? createdAt).getTime() > 2 * pauses.at(-1)!;
-  if (outcome.kind === 'unconfirmed') return { status: 'sending' as const, error: 'unconfirmed', dueAt: (!isLate && outcome.at) || null };
-  if (outcome.kind !== 'later') return { status: outcome.kind, error: outcome.error, dueAt: null };
-  const pause = pauses[attempt - 1];
-  const next = outcome.at ?? (pause === undefined ? undefined : new Date(ctx.now().getTime() + pause));
-  if (!next || isLate) return { status: 'failed' as const, error: outcome.error, dueAt: null };
-  return { status: 'queued' as const, error: outcome.error, dueAt: next };
+  if (outcome.kind !== 'later' && outcome.kind !== 'unconfirmed') return { status: outcome.kind, error: outcome.error, dueAt: null };
+  const isLate = now.getTime() - (before.scheduledAt ?? before.createdAt).getTime() > 2 * pauses.at(-1)!;
+  const tries = before.tries + Number(isPlanned);
+  /** What a client tries in between neither puts off what is planned nor uses it up. */
+  const next = (at: Date | undefined) => (isPlanned ? (isLate ? undefined : at) : (before.dueAt ?? at));
+  if (outcome.kind === 'unconfirmed') {
+    const dueAt = outcome.at && next(outcome.at);
+    return { status: 'sending' as const, error: 'unconfirmed', tries, dueAt: dueAt ?? null };
+  }
+  const pause = pauses[before.tries];
+  const dueAt = next(outcome.at ?? (pause === undefined ? undefined : new Date(now.getTime() + pause)));
+  if (!dueAt) return { status: 'failed' as const, error: outcome.error, tries, dueAt: null };
+  return { status: 'queued' as const, error: outcome.error, tries, dueAt };
 }
 
 // By the database's clock, as leases go.

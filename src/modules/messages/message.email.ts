@@ -1,20 +1,17 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
-import { effectKeyOf, kept } from '../../kernel/operations/idempotency.js';
 import { transacted } from '../../kernel/operations/transacted.js';
-import { type Email, MailRefused } from '../../vendors/email/email.js';
+import { type Email, MailLeft, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { getContact, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { oneLine } from '../templates/template.mergeFields.js';
-import { headStart, type Outcome, type Sending, settle, takeMessage } from './message.due.js';
+import { actionOf, freeAction, type RequestAction } from './message.action.js';
+import { headStart, messageToSend, type Outcome, type Sending, settle, takeMessage } from './message.due.js';
 import { park } from './message.hold.js';
 import type { SendEmailInput } from './message.model.js';
-import { placeOf } from './message.place.js';
 import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
+import { tokenOf } from './message.token.js';
 import { tracked } from './message.tracking.js';
 
 const minute = 60_000;
@@ -48,50 +45,38 @@ function whenToGo(ctx: Context, scheduledAt: Date | null | undefined): Date | nu
  * outside of any transaction. A mail that the server does not take for now is queued, and tried again by itself.
  */
 export async function sendEmail(ctx: Context, input: SendEmailInput): Promise<MessageRow> {
-  const key = effectKeyOf(ctx, 'email', input);
-  const [known] = key ? await ctx.rows(byAction, { key }) : [];
-  // What a request under the same key has kept, whose outcome was not: it goes on. After a day the key is free, as all are.
-  const isKept = known && ctx.now().getTime() - known.createdAt.getTime() < kept;
-  const { id, scheduledAt } = isKept ? known : await keepFirst(ctx, input, { key, old: known });
+  const action = await actionOf(ctx, 'email', input);
+  const { id, scheduledAt } = action.known ?? (await keepFirst(ctx, input, action));
   if (scheduledAt) return getMessage(ctx, id);
   const taken = await takeMessage(ctx, id);
   return (taken && (await deliverEmail(ctx, taken))) ?? getMessage(ctx, id);
 }
 
-const byAction = statement({
-  name: 'messageByActionKey',
-  takes: { key: text },
-  row: { id: uuid, createdAt: instant, scheduledAt: nullable(instant) },
-  planned: true,
-  text: ({ account, key }) => sql`
-    select t.id, t.created_at as "createdAt", t.scheduled_at as "scheduledAt" from messages t
-    where t.account_id = ${account} and t.action_key = ${key}`,
-});
-
-/** Keeps a mail to a contact, under a key that an old message may still have. */
-async function keepFirst(ctx: Context, input: SendEmailInput, { key, old }: { key?: string; old?: { id: string } }): Promise<MessageRow> {
+/** Keeps a mail to a contact, as what its request is known by. */
+async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAction): Promise<MessageRow> {
   const { contactId, subject, body, bodyHtml = null } = input;
   const scheduledAt = whenToGo(ctx, input.scheduledAt);
   await checkMayMail(ctx);
-  checkTrial(ctx);
   return transacted(ctx, async (inside) => {
-    if (old) await inside.rows(forgetAction, { id: old.id });
+    await freeAction(inside, action);
     const contact = await getContact(inside, contactId).catch(() => {
       throw invalidField('contactId', 'not_found', 'names no contact of this account');
     });
+    checkTrial(ctx);
     const refusal = emailRefusal(contact);
     check(!refusal, () => refusals[refusal!]!());
     requireContact(inside, contact.id);
-    return keepEmail(inside, { contactId: contact.id, subject, body, bodyHtml, scheduledAt, toEmail: contact.email, actionKey: key });
+    return keepEmail(inside, {
+      contactId: contact.id,
+      subject,
+      body,
+      bodyHtml,
+      scheduledAt,
+      toEmail: contact.email,
+      actionKey: action.key,
+    });
   });
 }
-
-const forgetAction = statement({
-  name: 'forgetActionKey',
-  takes: { id: uuid },
-  changes: true,
-  text: ({ account, id }) => sql`update messages set action_key = null where account_id = ${account} and id = ${id}`,
-});
 
 interface Kept {
   contactId: string;
@@ -129,18 +114,32 @@ export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promis
  */
 export async function deliverEmail(ctx: Context, message: Sending): Promise<MessageRow | null> {
   if (message.isHeld && (await park(ctx, message))) return null;
-  return settle(ctx, message, await sent(ctx, message));
+  const outcome = await sent(ctx, message);
+  return outcome ? settle(ctx, message, outcome) : null;
 }
 
-async function sent(ctx: Context, message: Sending): Promise<Outcome> {
+/** What keeps a mail from going, by what is known of its contact. */
+function hindrance(message: Sending): Outcome | undefined {
   if (message.isGone) return { kind: 'cancelled', error: 'contact_deleted' };
   const refusal = emailRefusal(message);
-  if (refusal) return { kind: 'failed', error: refusal };
+  return refusal ? { kind: 'failed', error: refusal } : undefined;
+}
+
+async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined> {
+  let left = hindrance(message);
+  if (left) return left;
   const mail = mailOf(ctx, message);
+  const mayGo = async () => {
+    // Its reader may have opted out since, its run been paused, or the mail be taken back.
+    const now = await messageToSend(ctx, message.id, message.attempt);
+    left = now && hindrance(now);
+    return now !== undefined && !now.isHeld && !left;
+  };
   try {
-    const { id } = await ctx.app.vendors.email.send(mail);
+    const { id } = await ctx.app.vendors.email.send({ ...mail, mayGo });
     return { kind: 'sent', provider: 'smtp', providerId: id.slice(0, 200), toEmail: mail.to };
   } catch (error) {
+    if (error instanceof MailLeft) return left;
     if (!(error instanceof MailRefused)) throw error;
     return error.isPermanent ? { kind: 'failed', error: 'refused' } : { kind: 'later', error: 'mail_server_unavailable' };
   }
@@ -150,7 +149,7 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome> {
 function mailOf(ctx: Context, message: Sending): Email {
   const { id, email, subject, body, bodyHtml, tracked: isTracked } = message;
   const { publicUrl, inboundMail, leaseSeconds } = ctx.app.config;
-  const place = placeOf(ctx, 'reply', id);
+  const place = tokenOf(ctx, 'reply', id);
   const replyTo = inboundMail && `${place}@${inboundMail.domain}`;
   const messageId = `<${place}@${new URL(publicUrl).hostname}>`;
   const mail = {

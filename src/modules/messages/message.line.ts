@@ -29,7 +29,7 @@ export async function sentByLine(ctx: Context, message: Sending, mayBeSent: bool
   const budget = budgetOf(ctx, key);
   const again = await reserve(ctx, budget);
   if (again) return later('throttled', again);
-  const soon = (least = 0) => new Date(ctx.now().getTime() + Math.max(pauseAfter(message.attempt), least * second));
+  const soon = (least = 0) => new Date(ctx.now().getTime() + Math.max(pauseAfter(message.tries), least * second));
   const { id: operationKey, lineId, toNumber, body } = message;
   try {
     const { id } = await ctx.app.vendors.line.send(key, { operationKey, lineId: lineId!, to: toNumber!, body });

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Detached, KeepsKeys } from '../../kernel/operations/operation.js';
+import { Detached, TakesLong } from '../../kernel/operations/operation.js';
 import { sendEmails } from './message.bulk.js';
 import { cancelMessage } from './message.due.js';
 import { sendEmail } from './message.email.js';
@@ -49,7 +49,6 @@ export class MessageResolver {
 
   @Mutation(() => Message, { description: 'Sends a text message to a contact; under the same idempotencyKey never another' })
   @Detached()
-  @KeepsKeys()
   sendSms(@Ctx() ctx: Context, @In() input: SendSmsInput) {
     return sendSms(ctx, input);
   }
@@ -61,6 +60,7 @@ export class MessageResolver {
   }
 
   @Mutation(() => SendSummary, { description: 'Sends an e-mail to many contacts, one mail each, with their own values' })
+  @TakesLong()
   sendEmails(@Ctx() ctx: Context, @In() input: SendEmailsInput) {
     return sendEmails(ctx, input);
   }

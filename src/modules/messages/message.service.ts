@@ -8,7 +8,6 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateMessageInput, MessageList, MessageStatus } from './message.model.js';
 import { messageRow, messageTable } from './message.table.js';
@@ -35,7 +34,14 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
 export const messageToChange = rowsToChange('messages', row, columns, { live: sql`true` });
 
 /** A message of which nothing is known. */
-export const blankMessage = { ...emptyRow(messageRow.shape), cc: [] as string[], bcc: [] as string[], attempt: 0, tracked: false };
+export const blankMessage = {
+  ...emptyRow(messageRow.shape),
+  cc: [] as string[],
+  bcc: [] as string[],
+  attempt: 0,
+  tries: 0,
+  tracked: false,
+};
 
 type Status = keyof typeof MessageStatus;
 
@@ -75,26 +81,26 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
     direction === 'inbound' ? ctx.load.scoreOfWriter.fresh(input.contactId) : undefined,
     checkReferences(ctx, links, input),
   ]);
-  requireContact(ctx, input.contactId);
   checkTrial(ctx);
   const hasGone = direction === 'outbound' && status !== 'draft' && status !== 'failed';
   const times = { sentAt: hasGone ? ctx.now() : null, deliveredAt: status === 'delivered' ? ctx.now() : null };
   const author = direction === 'outbound' ? ctx.caller.userId : null;
   const message: MessageRow = ctx.insert('Message', { ...blankMessage, ...defined(input), ...times, status, userId: author });
-  await emitMessage(ctx, 'created', message);
+  // Before it is told: what hears of it may have it written.
   if (hasGone) contacted(ctx, message);
-  if (score) ctx.update('Contact', { id: input.contactId }, score);
+  if (score) ctx.touch('Contact', input.contactId, score);
+  await emitMessage(ctx, 'created', message);
   return message;
 }
 
 /** Keeps that a contact writes to us, before the message is kept: it counts in their score. */
 export async function heard(ctx: Context, contactId: string): Promise<void> {
-  ctx.update('Contact', { id: contactId }, await ctx.load.scoreOfWriter.fresh(contactId));
+  ctx.touch('Contact', contactId, await ctx.load.scoreOfWriter.fresh(contactId));
 }
 
 /** Keeps when a contact was last written to. */
 export function contacted(ctx: Context, { contactId, sentAt }: Pick<MessageRow, 'contactId' | 'sentAt'>): void {
-  ctx.update('Contact', { id: contactId }, { lastContactedAt: sentAt ?? ctx.now(), lastActivityAt: sentAt ?? ctx.now() });
+  ctx.touch('Contact', contactId, { lastContactedAt: sentAt ?? ctx.now(), lastActivityAt: sentAt ?? ctx.now() });
 }
 
 /** Tells of a change of a message; besides, that it was received or that a carrier took it, where that is what happened. */

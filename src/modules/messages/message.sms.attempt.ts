@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { integer, uuid } from '../../kernel/database/kinds.js';
+import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { transacted } from '../../kernel/operations/transacted.js';
@@ -28,20 +28,23 @@ export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recip
 const begin = statement({
   name: 'beginSms',
   takes: { id: uuid, attempt: integer },
-  row: { id: uuid },
+  row: { id: uuid, xmin: text },
   changes: true,
   text: ({ account, id, attempt }) => sql`
     update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
-    returning id`,
+    returning id, xmin::text as xmin`,
 });
 
 /**
  * A text message that has come due. One that another process was about to send when it died may have gone: only the client or a
- * report of the vendor settles it. On a vendor line it is handed over again: the vendor knows it by its operation key.
+ * report of the vendor settles it. On a vendor line it is handed over again: the vendor knows it by its operation key. One that was
+ * taken back since it was read is left alone.
  */
 export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
   const [begun] = await ctx.rows(begin, { id: message.id, attempt: message.attempt });
-  if (begun || message.transport === 'vendor_line') await attempt(ctx, message, !begun);
+  if (begun) await attempt(ctx, { ...message, ...begun, status: 'sending' }, false);
+  else if (message.status !== 'sending') return;
+  else if (message.transport === 'vendor_line') await attempt(ctx, message, true);
   else await settle(ctx, message, { kind: 'unconfirmed' });
 }
 
@@ -55,7 +58,8 @@ export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | n
 async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Promise<MessageRow | null> {
   const outcome = await sent(ctx, message, mayBeSent || message.error === 'unconfirmed');
   const settled = await settle(ctx, message, outcome);
-  if (outcome.kind === 'failed') await markRecipient(ctx, message.contactId, outcome.error, message.toNumber);
+  const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;
+  if (refusal) await transacted(ctx, (inside) => markRecipient(inside, message, refusal));
   return settled;
 }
 
@@ -71,6 +75,7 @@ async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise
   } catch (error) {
     if (error instanceof SmsUnconfirmed) return { kind: 'unconfirmed' };
     if (!(error instanceof SmsRefused)) throw error;
+    if (mayBeSent) return { kind: 'unconfirmed', refusal: error.reason };
     return error.mayPass ? { kind: 'later', error: error.reason } : { kind: 'failed', error: error.reason };
   }
 }
@@ -91,11 +96,12 @@ function smsOf(ctx: Context, { id, fromNumber, toNumber, body, transport, metada
   return { from: at(fromNumber), to: at(toNumber), body, ...content, statusUrl: reportUrl(ctx, id) };
 }
 
-/** What a refusal says of the recipient for good. */
-export async function markRecipient(ctx: Context, contactId: string, reason: string, number: string | null): Promise<void> {
-  await transacted(ctx, async (inside) => {
-    if (reason === 'recipient_opted_out') await optOut(inside, [contactId], { optedOutSms: true });
-    // What we know of the number, and no field of the contact.
-    if (reason === 'landline') inside.update('Contact', { id: contactId }, { landline: number });
-  });
+/** Keeps what a refusal says of the recipient for good. */
+export async function markRecipient(ctx: Context, { contactId, toNumber }: Addressed, reason: string): Promise<void> {
+  if (reason === 'recipient_opted_out') await optOut(ctx, [contactId], { optedOutSms: true });
+  // What we know of the number, and no field of the contact.
+  if (reason === 'landline') ctx.update('Contact', { id: contactId }, { landline: toNumber });
 }
+
+/** Whom a text message is for, and where. */
+type Addressed = Pick<MessageRow, 'contactId' | 'toNumber'>;

@@ -1,10 +1,10 @@
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isUuid } from '../../kernel/model/checks.js';
+import { isUuid, shortened } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
@@ -14,7 +14,7 @@ import { contactMatching } from '../contacts/contact.match.js';
 import { contactsWithPhone, optOut } from '../contacts/contact.optOut.js';
 import { createContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, emitMessage, heard, messageToChange } from './message.service.js';
+import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
@@ -81,15 +81,15 @@ export async function receiveText(ctx: Context, { body, lineId, ...text }: Inbou
 const mostCharacters = 10_000;
 
 /** What PostgreSQL keeps of a text. */
-const storable = (body: string) => [...body.replace(/\0|\p{Cs}/gu, '')].slice(0, mostCharacters).join('');
+const storable = (body: string) => shortened(body.replace(/\0|\p{Cs}/gu, ''), mostCharacters);
 
 const reported = statement({
   name: 'reportedMessage',
   takes: { id: uuid },
-  row: { id: uuid, contactId: uuid, toNumber: nullable(text) },
+  row: { id: uuid },
   planned: true,
   text: ({ account, id }) => sql`
-    select t.id, t.contact_id as "contactId", t.to_number as "toNumber" from messages t
+    select t.id from messages t
     where t.account_id = ${account} and t.id = ${id} and t.direction = 'outbound' and t.channel = 'sms'`,
 });
 
@@ -101,8 +101,8 @@ const outcomes: Record<string, 'sent' | 'delivered' | 'failed'> = {
 const rank: Record<string, number> = { queued: 0, sending: 1, sent: 2, delivered: 3, failed: 4, cancelled: 4 };
 
 /**
- * POST /webhooks/twilio/status/{account}/{message}: what became of a message. A report only moves it forward; a late one changes
- * nothing. It also settles a message of which nobody knew whether it was sent.
+ * POST /webhooks/twilio/status/{account}/{message}: what became of a message. A report only moves it forward; a late or repeated one
+ * changes nothing, and says nothing new of the recipient. It also settles a message of which nobody knew whether it was sent.
  */
 export async function takeReport(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { account = '', message: id = '' } = request.params;
@@ -114,7 +114,6 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;
   await transacted(acting, (inside) => advance(inside, id, { status, error, providerId: form.MessageSid ?? null }));
-  if (error) await markRecipient(acting, message.contactId, error, message.toNumber);
   return noted;
 }
 
@@ -124,19 +123,34 @@ interface Report {
   providerId: string | null;
 }
 
-async function advance(ctx: Context, id: string, { status, error, providerId }: Report): Promise<void> {
+/**
+ * Whether a report changes what is known of a message. A message that was sent again after an unknown outcome may be two at the vendor,
+ * each with an id of its own: the failure of one says nothing of the other that was taken, and what arrived has arrived.
+ */
+function isNews({ status, providerId }: Report, before: MessageRow): boolean {
+  // Delivered is delivered, whatever is reported late.
+  if (before.status === 'delivered') return false;
+  const isOfAnother = before.providerId !== providerId;
+  if (before.status === 'failed') return status === 'delivered' && isOfAnother;
+  if (status === 'failed' && isOfAnother && before.providerId !== null) return false;
+  return rank[status]! > rank[before.status]!;
+}
+
+async function advance(ctx: Context, id: string, report: Report): Promise<void> {
   ctx.lockRows();
   const before = await ctx.forChange(messageToChange, id, 'Message');
-  // Delivered is delivered, whatever is reported late.
-  if (rank[status]! <= rank[before.status]! || before.status === 'delivered') return;
+  if (!isNews(report, before)) return;
+  const { status, error } = report;
   const now = ctx.now();
   const times = {
     ...(status !== 'failed' && { sentAt: before.sentAt ?? now }),
     ...(status === 'delivered' && { deliveredAt: now }),
   };
-  const message = ctx.update('Message', before, { status, error, ...times, providerId: before.providerId ?? providerId, dueAt: null });
+  const providerId = status === 'delivered' ? (report.providerId ?? before.providerId) : (before.providerId ?? report.providerId);
+  const message = ctx.update('Message', before, { status, error, ...times, providerId, dueAt: null });
   const isTakenNow = before.sentAt === null && status !== 'failed';
   if (isTakenNow) contacted(ctx, message);
   const changes = changesBetween(before, message, ['status', 'error', 'sentAt', 'deliveredAt', 'providerId']);
   await emitMessage(ctx, 'updated', message, changes, isTakenNow);
+  if (error) await markRecipient(ctx, before, error);
 }

@@ -1,4 +1,4 @@
-import { sign } from '../../kernel/base/crypto.js';
+import { signatures } from '../../kernel/base/crypto.js';
 import { AppError, check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isTaken } from '../../kernel/database/errors.js';
@@ -6,11 +6,13 @@ import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { toE164 } from '../../kernel/model/checks.js';
+import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { retried } from '../../kernel/operations/transacted.js';
 import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
-import { isClaimed, numbersOf } from '../numbers/number.service.js';
+import { isClaimed, type NumberRow, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lineOfCaller } from '../vendorLine/vendorLine.service.js';
+import { actionOf, freeAction, type RequestAction } from './message.action.js';
 import { headStart, takingToSend } from './message.due.js';
 import { blankMessage, emitMessage, getMessage, type MessageRow } from './message.service.js';
 import { attemptSms, smsRefusal } from './message.sms.attempt.js';
@@ -23,9 +25,12 @@ const refusals: Record<string, () => AppError> = {
   no_phone: () => unprocessable('contactId', 'conflicting', 'names a contact without a phone number'),
 };
 
+const isOfLine = ({ transport }: SendSmsInput) => transport === 'vendor_line';
+
 /** Throws what contradicts itself, before anything is looked up. */
-function checkShape({ transport, smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid }: SendSmsInput): void {
-  const isLine = transport === 'vendor_line';
+function checkShape(input: SendSmsInput): void {
+  const { transport, smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid } = input;
+  const isLine = isOfLine(input);
   check(!(isLine && smsProviderId), () => new AppError('transport_conflict', 'smsProviderId goes with the transport primary only'));
   check(
     !(isLine && (fromNumber || fromkPhoneNumberId)),
@@ -37,15 +42,18 @@ function checkShape({ transport, smsProviderId, fromNumber, fromkPhoneNumberId, 
   check(!idempotencyKey || idempotencyKey.length >= 8, () => invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'));
 }
 
-/** What makes a message another one under the same key: contact, text, media, line, provider. The line of a vendor is its agent's. */
-const hashOf = (ctx: Context, input: SendSmsInput): string => {
+/**
+ * What makes a message another one under the same key: contact, text, media, line, provider. The line of a vendor is its agent's. By the
+ * server's present key, and by those of before.
+ */
+const hashesOf = (ctx: Context, input: SendSmsInput) => {
   const { contactId, body, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId } = input;
   // Null is the same as to leave it out, here as in JSON.
   const transport = input.transport ?? 'primary';
   const media = [input.whatsappContentSid, input.whatsappContentVariables];
   const line = transport === 'vendor_line' ? ctx.caller.userId : undefined;
   const parts = [contactId, body, media, transport, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId, ...(line ? [line] : [])];
-  return sign(ctx.app, 'sms', JSON.stringify(parts));
+  return signatures(ctx.app, 'sms', JSON.stringify(parts));
 };
 
 const byKey = statement({
@@ -66,14 +74,22 @@ const take = takingToSend({
 
 const inProgress = () => new AppError('send_in_progress', 'This message is being sent');
 
+/** Whether a text message may still be sent by whoever repeats its request. */
+const isOpen = ({ status }: { status: string }) => status === 'queued' || status === 'sending';
+
 /** Sends what was kept under a key before, unless that is settled. Throws 409 for another message, and while somebody sends it. */
 async function again(ctx: Context, input: SendSmsInput, key: string): Promise<MessageRow | undefined> {
   const [known] = await ctx.rows(byKey, { key });
   if (!known) return undefined;
-  const isSame = known.requestHash === hashOf(ctx, input);
+  const isSame = hashesOf(ctx, input).some((hash) => hash === known.requestHash);
   check(isSame, () => new AppError('operation_key_conflict', 'This idempotencyKey was used for another message'));
-  if (!['queued', 'sending'].includes(known.status)) return getMessage(ctx, known.id);
-  return attempt(ctx, known.id);
+  return isOpen(known) ? attempt(ctx, known.id) : getMessage(ctx, known.id);
+}
+
+/** Goes on with what a request under the same `Idempotency-Key` has kept, unless that is settled. */
+async function goOn(ctx: Context, { known }: RequestAction): Promise<MessageRow | undefined> {
+  const message = known && (await getMessage(ctx, known.id));
+  return message && isOpen(message) ? attempt(ctx, message.id) : message;
 }
 
 async function attempt(ctx: Context, id: string): Promise<MessageRow> {
@@ -82,7 +98,7 @@ async function attempt(ctx: Context, id: string): Promise<MessageRow> {
   if (settled) return settled;
   const message = await getMessage(ctx, id);
   // One that was taken back meanwhile says so.
-  check(taken || !['queued', 'sending'].includes(message.status), inProgress);
+  check(taken || !isOpen(message), inProgress);
   return message;
 }
 
@@ -90,13 +106,12 @@ async function attempt(ctx: Context, id: string): Promise<MessageRow> {
  * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. That is nobody's
  * while no workspace has claimed it: who answers it then would write to that one. On a vendor line it is the caller's own line.
  */
-async function senderOf(ctx: Context, input: SendSmsInput): Promise<Sender> {
-  if (input.transport === 'vendor_line') {
+async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly NumberRow[]): Promise<Sender> {
+  if (isOfLine(input)) {
     const { lineId, phoneNumber } = await lineOfCaller(ctx);
     return { provider: 'vendor_line', fromNumber: phoneNumber, lineId };
   }
   const { fromNumber } = input;
-  const ours = await numbersOf(ctx);
   for (const name of ['fromkPhoneNumberId', 'smsProviderId'] as const) {
     const isKnown = !input[name] || ours.some(({ id }) => id === input[name]);
     check(isKnown, () => invalidField(name, 'not_found', 'names no number of this account'));
@@ -112,10 +127,12 @@ async function senderOf(ctx: Context, input: SendSmsInput): Promise<Sender> {
   return { provider: 'twilio', fromNumber: number };
 }
 
+/** Whom a message goes to, and at which number. Throws 400 for nobody, then 402, then 422 for who must not be written to. */
 async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: ContactRow; to: string }> {
   const contact = await getContact(ctx, input.contactId).catch(() => {
     throw invalidField('contactId', 'not_found', 'names no contact of this account');
   });
+  checkTrial(ctx);
   const to = input.toNumber ?? contact.phone;
   const refusal = smsRefusal({ ...contact, phone: to });
   check(!refusal, () => refusals[refusal!]!());
@@ -125,20 +142,26 @@ async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: 
 /**
  * Contract POST /messages/sms/send. The message is kept before the vendor is asked, and answers the truth: `queued` where the
  * vendor throttles (it is tried again by itself), `sending` with the error `unconfirmed` where nobody knows whether it was taken,
- * `failed` where it was refused.
+ * `failed` where it was refused. One that is not settled is sent again by whoever repeats the request under its key: the body's, or
+ * else that of the header.
  */
 export async function sendSms(ctx: Context, input: SendSmsInput): Promise<MessageRow> {
   checkShape(input);
-  const key = input.idempotencyKey ?? ctx.request.idempotencyKey;
-  const known = key && (await again(ctx, input, key));
-  if (known) return known;
-  checkTrial(ctx);
-  const message = await retried(async () => {
-    const { contact, to } = await recipient(ctx, input);
-    const sender = await senderOf(ctx, input);
-    return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, key });
+  const { idempotencyKey: key } = input;
+  const action = key ? {} : await actionOf(ctx, 'sms', input);
+  const known = await (key ? again(ctx, input, key) : goOn(ctx, action));
+  const message = known ?? (await attempt(ctx, (await keepFirst(ctx, input, action)).id));
+  if (isOpen(message)) stayOpen(ctx);
+  return message;
+}
+
+function keepFirst(ctx: Context, input: SendSmsInput, action: RequestAction): Promise<MessageRow> {
+  return retried(async () => {
+    // In one statement.
+    const [{ contact, to }, ours] = await Promise.all([recipient(ctx, input), isOfLine(input) ? [] : numbersOf(ctx)]);
+    const sender = await senderOf(ctx, input, ours);
+    return keep(ctx, { ...input, contactId: contact.id }, { ...sender, toNumber: to, action });
   });
-  return attempt(ctx, message.id);
 }
 
 interface Sender {
@@ -150,16 +173,18 @@ interface Sender {
 
 interface Way extends Sender {
   toNumber: string;
-  key: string | undefined;
+  action: RequestAction;
 }
 
 /** Keeps a text message that is to be sent by this request. Of two with one key, one is in progress. */
-async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, key }: Way): Promise<MessageRow> {
+async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, action }: Way): Promise<MessageRow> {
+  const { idempotencyKey: key } = input;
   const { contactId, body, metadata = null, whatsappContentSid, whatsappContentVariables } = input;
   const transport = input.transport ?? 'primary';
   const content = whatsappContentSid ? { whatsappContentSid, whatsappContentVariables } : {};
   try {
     return await ctx.transaction(async (inside) => {
+      await freeAction(inside, action);
       requireContact(inside, contactId);
       const message: MessageRow = inside.insert('Message', {
         ...blankMessage,
@@ -167,12 +192,13 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
         ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
         metadata: transport === 'primary' ? metadata : { ...metadata, service: transport, ...(lineId && { lineId }), ...content },
         dueAt: new Date(inside.now().getTime() + headStart),
-        ...(key && { idempotencyKey: key, requestHash: hashOf(inside, input) }),
+        ...(key && { idempotencyKey: key, requestHash: hashesOf(inside, input)[0] }),
+        ...(action.key && { actionKey: action.key }),
       });
       await emitMessage(inside, 'created', message);
       return message;
     });
   } catch (error) {
-    throw key && isTaken(error) ? inProgress() : error;
+    throw (key || action.key) && isTaken(error) ? inProgress() : error;
   }
 }

@@ -3,9 +3,13 @@ import { sql } from '../../kernel/database/sql.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { Message, MessageConnection, MessageList } from './message.model.js';
 
-/** A message as it is kept; `attempt` is the number of the last attempt to send it. */
+/**
+ * A message as it is kept; `attempt` is the number of the last attempt to send it, `tries` how many of them were the server's own, by
+ * its plan.
+ */
 export const messageRow = modelRow('Message', Message, {
   attempt: integer,
+  tries: integer,
   dueAt: nullable(instant),
   idempotencyKey: nullable(text),
   requestHash: nullable(text),

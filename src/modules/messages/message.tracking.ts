@@ -7,15 +7,15 @@ import { escapeHtml, htmlPage, unescapeHtml } from '../../kernel/module/page.js'
 import type { RawReply } from '../../kernel/module/routes.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';
-import { optOut } from '../contacts/contact.optOut.js';
 import { htmlOfText } from './message.html.js';
-import { messageAt, type Purpose, placeOf } from './message.place.js';
+import { optOutReader } from './message.reader.js';
 import { emitMessage, type MessageRow, messageToChange } from './message.service.js';
+import { messageAt, type Purpose, tokenOf } from './message.token.js';
 
 /** A link of a mail. */
 function link(ctx: Context, purpose: Purpose, message: string, target = ''): string {
   const to = target && `?to=${encodeURIComponent(target)}`;
-  return `${ctx.app.config.publicUrl}/e/${purpose}/${placeOf(ctx, purpose, message, target)}${to}`;
+  return `${ctx.app.config.publicUrl}/e/${purpose}/${tokenOf(ctx, purpose, message, target)}${to}`;
 }
 
 /**
@@ -93,8 +93,7 @@ export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): 
 export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'unsubscribe', request);
   await transacted(acting, async (inside) => {
-    const { contactId } = await mark(inside, id, ['unsubscribedAt']);
-    await optOut(inside, [contactId], { optedOutEmail: true });
+    await optOutReader(inside, await mark(inside, id, ['unsubscribedAt']));
   });
   return htmlPage('Unsubscribed', 'You get no more mails.');
 }

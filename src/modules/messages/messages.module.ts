@@ -1,6 +1,7 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
+import { mostBytes as bodyCap } from '../numbers/number.notice.js';
 import { deliver } from './message.delivery.js';
 import { takeMail } from './message.email.inbound.js';
 import { lineActor, takeReplies } from './message.line.inbound.js';
@@ -37,12 +38,12 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted },
   sweeps: [oldKeys],
   due: {
-    messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver },
+    messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, keepsLease: true },
     replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },
   },
   callbacks: [
-    { method: 'POST', path: '/webhooks/twilio/sms', handler: takeSms },
-    { method: 'POST', path: '/webhooks/twilio/status/{account}/{message}', handler: takeReport },
+    { method: 'POST', path: '/webhooks/twilio/sms', bodyCap, handler: takeSms },
+    { method: 'POST', path: '/webhooks/twilio/status/{account}/{message}', bodyCap, handler: takeReport },
     { method: 'POST', path: '/webhooks/email/inbound', bodyCap: mostBytes, handler: takeMail },
     { method: 'GET', path: '/e/open/{token}', handler: showPixel },
     { method: 'GET', path: '/e/click/{token}', handler: followLink },

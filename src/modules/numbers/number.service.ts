@@ -22,8 +22,12 @@ const silent = () => {
   throw new AppError('vendor_unavailable', 'The vendor does not answer');
 };
 
-/** The numbers that the vendor has for us, at most a thousand. 502 where it does not answer. */
+/** The numbers that the vendor has for us, at most `mostListed`. 502 where it does not answer. */
 export const ofVendor = (ctx: Context): Promise<VendorNumber[]> => ctx.app.vendors.sms.numbers().catch(silent);
+
+/** One of them; undefined where the vendor has it not for us. 502 where it does not answer. */
+export const numberOfVendor = (ctx: Context, number: string): Promise<VendorNumber | undefined> =>
+  ctx.app.vendors.sms.number(number).catch(silent);
 
 // Numbers are one list over all accounts: it is asked whether they are taken, and never by whom.
 const taken = statement({
@@ -61,7 +65,7 @@ const claim = statement({
  * writes to it writes to this workspace.
  */
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
-  const offered = await ctx.app.vendors.sms.number(number).catch(silent);
+  const offered = await numberOfVendor(ctx, number);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
   return ctx.transaction((inside) => claimForWorkspace(inside, offered, { label }));
 }
@@ -160,7 +164,7 @@ export async function releaseNumber(ctx: Context, id: string) {
 const ours = statement({
   name: 'numbersOfWorkspace',
   row,
-  planned: true,
+  shared: true,
   text: ({ account }) =>
     sql`select ${columns} from phone_numbers t where t.account_id = ${account} and t.has_sms order by t.created_at, t.id`,
 });

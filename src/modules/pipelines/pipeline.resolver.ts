@@ -5,6 +5,7 @@ import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Holds } from '../../kernel/model/recordMarks.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import {
   CreatePipelineInput,
   CreateStageInput,
@@ -55,6 +56,7 @@ export class PipelineResolver {
 
   @Mutation(() => Deleted, { description: 'Deletes a pipeline and the deals in it' })
   @Access(administration)
+  @TakesLong()
   deletePipeline(@Ctx() ctx: Context, @IdArg() id: string) {
     return pipelines.deletePipeline(ctx, id);
   }
@@ -91,6 +93,7 @@ export class StageResolver {
 
   @Mutation(() => DeletedStage, { description: 'Deletes a stage; its deals move to the one before, else after' })
   @Access(administration)
+  @TakesLong()
   deleteStage(@Ctx() ctx: Context, @IdArg() id: string, @OfPipeline() pipelineId?: string) {
     return stages.deleteStage(ctx, id, pipelineId);
   }

@@ -143,13 +143,8 @@ export async function figuresOfStage(ctx: Context, { id, name, pipelineId }: Sta
   return byStage.find(({ stageId }) => stageId === id) ?? { stageId: id, name, dealCount: 0, totalValue: '0', weightedValue: '0' };
 }
 
-// One creation at a time: of two that want the plan's last slot, or to be the default, one comes first.
-const oneAtATime = statement({
-  name: 'lockPipelines',
-  row: { locked: text },
-  locks: true,
-  text: ({ account }) => sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || 'pipelines', 0))::text as locked`,
-});
+/** One creation at a time: of two that want the plan's last slot, or to be the default, one comes first. */
+const oneAtATime = (ctx: Context) => ctx.lockName('pipelines');
 
 const placeOf = statement({
   name: 'placeOfPipeline',
@@ -177,9 +172,9 @@ async function passDefault(ctx: Context, how: typeof unsetDefault, isDefault: bo
 
 /** Contract POST /pipelines: 402 after the trial, 403 over the plan. The first pipeline becomes the default. */
 export async function createPipeline(ctx: Context, { stages, isDefault, ...input }: CreatePipelineInput): Promise<PipelineRow> {
-  for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
-  await ctx.rows(oneAtATime);
+  await oneAtATime(ctx);
   await checkPlan(ctx, pipelinesOfPlan);
+  for (const [i, stage] of (stages ?? []).entries()) checkFlags(stage, `stages.${i}.`);
   const [place] = await ctx.rows(placeOf);
   if (isDefault && place?.hasDefault) await passDefault(ctx, unsetDefault, false);
   const values = { description: null, ...input, isDefault: Boolean(isDefault) || !place?.hasDefault, sortOrder: place?.next ?? 0 };
@@ -204,7 +199,7 @@ export const inTheirOrder = (stages: StageRow[]): StageRow[] => stages.sort((a, 
 
 /** Contract PATCH /pipelines/{id}. Besides name and description it moves the pipeline and makes it the default. */
 export async function updatePipeline(ctx: Context, id: string, input: UpdatePipelineInput): Promise<PipelineRow> {
-  if (input.isDefault) await ctx.rows(oneAtATime);
+  if (input.isDefault) await oneAtATime(ctx);
   const before = await lockPipeline(ctx, id);
   check(!(before.isDefault && input.isDefault === false), () =>
     unprocessable('isDefault', 'not_allowed', 'passes on when another pipeline gets it'),
@@ -233,7 +228,7 @@ const passDefaultOn = statement({
 
 /** Contract DELETE /pipelines/{id}: soft, its live deals with it; the first of the others becomes the default if it was. */
 export async function deletePipeline(ctx: Context, id: string) {
-  await ctx.rows(oneAtATime);
+  await oneAtATime(ctx);
   const pipeline = await lockPipeline(ctx, id);
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
   if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);

@@ -23,19 +23,28 @@ export const listStages = async (ctx: Context, pipelineId: string): Promise<Stag
 
 const makeRoom = statement({
   name: 'makeRoomForStage',
-  takes: { pipeline: uuid, at: integer, besides: uuid, now: instant },
+  takes: { pipeline: uuid, first: integer, last: integer, by: integer, besides: uuid, now: instant },
   changes: true,
-  text: ({ account, pipeline, at, besides, now }) => sql`
-    update stages set sort_order = sort_order + 1, updated_at = ${now}
-    where account_id = ${account} and pipeline_id = ${pipeline} and sort_order >= ${at} and id <> ${besides} and deleted_at is null`,
+  text: ({ account, pipeline, first, last, by, besides, now }) => sql`
+    update stages set sort_order = sort_order + ${by}, updated_at = ${now}
+    where account_id = ${account} and pipeline_id = ${pipeline} and sort_order between ${first} and ${last} and id <> ${besides}
+      and deleted_at is null`,
 });
 
-/** The stages with one of them put in its place; those that stand there or behind make room. */
-async function placed(ctx: Context, others: StageRow[], stage: StageRow): Promise<StageRow[]> {
+const mostPositions = 2 ** 31 - 2;
+
+/**
+ * The stages with one of them put in its place. Where another one stands there, those that the stage passes on its way to the
+ * right close up; otherwise that one and those behind it make room.
+ */
+async function placed(ctx: Context, others: StageRow[], stage: StageRow, from = mostPositions): Promise<StageRow[]> {
   const { pipelineId: pipeline, sortOrder: at, id: besides } = stage;
   if (!others.some((other) => other.sortOrder === at)) return inTheirOrder([...others, stage]);
-  await ctx.rows(makeRoom, { pipeline, at, besides, now: ctx.now() });
-  const moved = others.map((other) => (other.sortOrder < at ? other : { ...other, sortOrder: other.sortOrder + 1 }));
+  const room = from < at ? { first: from + 1, last: at, by: -1 } : { first: at, last: mostPositions, by: 1 };
+  const now = ctx.now();
+  await ctx.rows(makeRoom, { pipeline, ...room, besides, now });
+  const isMoved = ({ sortOrder }: StageRow) => sortOrder >= room.first && sortOrder <= room.last;
+  const moved = others.map((other) => (isMoved(other) ? { ...other, sortOrder: other.sortOrder + room.by, updatedAt: now } : other));
   for (const [i, other] of others.entries()) await emitStage(ctx, other, moved[i]!);
   return inTheirOrder([...moved, stage]);
 }
@@ -51,9 +60,9 @@ const emitStages = (ctx: Context, pipeline: PipelineRow, from: Partial<StageRow>
 
 /** Contract POST /pipelines/{id}/stages: behind the others, or where `order` says. */
 export async function createStage(ctx: Context, pipelineId: string, input: CreateStageInput): Promise<StageRow> {
-  checkFlags(input);
   const pipeline = await lockPipeline(ctx, pipelineId);
   checkTrial(ctx);
+  checkFlags(input);
   check(pipeline.stages.length < mostStages, () => unprocessable('stages', 'too_many', `must be at most ${mostStages} in a pipeline`));
   const last = pipeline.stages.at(-1)?.sortOrder ?? -1;
   const stage: StageRow = ctx.insert('Stage', stageOf(input, pipeline.id, last + 1));
@@ -66,7 +75,7 @@ export async function createStage(ctx: Context, pipelineId: string, input: Creat
 const names = ['name', 'color', 'isWon', 'isLost', 'probability', 'lostReasonRequired', 'lostReasons', 'sortOrder'] as const;
 const shown = (stage: StageRow) => Object.fromEntries(['id' as const, ...names].map((name) => [name, stage[name]]));
 
-/** Contract PATCH /pipelines/{id}/stages/{stageId}. A new position is taken; the stage that had it makes room. */
+/** Contract PATCH /pipelines/{id}/stages/{stageId}. A new position is taken, whichever way the stage goes; the others make room. */
 export async function updateStage(ctx: Context, id: string, input: UpdateStageInput, pipelineId?: string): Promise<StageRow> {
   const { order, sortOrder, ...rest } = input;
   const { pipeline, stage: before } = await lockStage(ctx, id, pipelineId);
@@ -77,7 +86,7 @@ export async function updateStage(ctx: Context, id: string, input: UpdateStageIn
   const stage = ctx.update('Stage', before, given);
   await emitStage(ctx, before, stage);
   const others = pipeline.stages.filter((other) => other.id !== stage.id);
-  const stages = changes.includes('sortOrder') ? await placed(ctx, others, stage) : inTheirOrder([...others, stage]);
+  const stages = changes.includes('sortOrder') ? await placed(ctx, others, stage, before.sortOrder) : inTheirOrder([...others, stage]);
   const changed = (of: StageRow) =>
     Object.fromEntries(Object.entries(shown(of)).filter(([name]) => name === 'id' || changes.includes(name)));
   await emitStages(ctx, { ...pipeline, stages }, changed(before), changed(stage));

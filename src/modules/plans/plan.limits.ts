@@ -1,6 +1,6 @@
 import { type AppError, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { integer, text } from '../../kernel/database/kinds.js';
+import { integer } from '../../kernel/database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { type Statement, statement } from '../../kernel/database/statement.js';
 import type { Plan } from './plan.model.js';
@@ -37,7 +37,6 @@ export interface PlanLimit {
 
 interface DeclaredLimit extends PlanLimit {
   count: Statement<{ n: number }, Record<never, never>>;
-  lock: Statement<{ locked: string }, Record<never, never>>;
 }
 
 const declared = new Map<string, DeclaredLimit>();
@@ -51,13 +50,6 @@ export function planLimit(limit: PlanLimit): DeclaredLimit {
       name: `count ${kind} for the plan`,
       row: { n: integer },
       text: ({ account }) => sql`select ${total(account)} as n`,
-    }),
-    lock: statement({
-      name: `lock ${kind} of the plan`,
-      row: { locked: text },
-      locks: true,
-      text: ({ account }) =>
-        sql`select pg_advisory_xact_lock(hashtextextended(${account}::text || ${`plan ${kind}`}::text, 0))::text as locked`,
     }),
   };
   declared.set(kind, made);
@@ -83,10 +75,11 @@ export async function usageOf(ctx: Context): Promise<Limited> {
   return eachKind(({ kind }) => usage![kind]!);
 }
 
-/** Throws 402 when the trial is over or the subscription has ended; reads stay possible. */
+/** Throws 402 when the trial is over, or the subscription has ended or is paid no more; reads stay possible. */
 export function checkTrial(ctx: Context): void {
   const { plan, billingStatus, trialEndsAt } = ctx.caller.account;
   if (billingStatus === 'cancelled') throw paymentRequired('The subscription has ended');
+  if (billingStatus === 'unpaid') throw paymentRequired('The subscription is not paid');
   if (plan === 'trial' && trialEndsAt && trialEndsAt <= ctx.now()) throw paymentRequired('The trial has expired');
 }
 
@@ -96,10 +89,10 @@ const counted = new WeakMap<Context, Map<DeclaredLimit, { n: Promise<number>; gr
 /** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */
 const near = 100;
 
-async function countUp(ctx: Context, { count, lock }: DeclaredLimit, most: number): Promise<number> {
+async function countUp(ctx: Context, { kind, count }: DeclaredLimit, most: number): Promise<number> {
   const [before] = await ctx.rows(count);
   if (before!.n <= most - near) return before!.n;
-  await ctx.rows(lock);
+  await ctx.lockName(`plan ${kind}`);
   const [now] = await ctx.rows(count);
   return now!.n;
 }

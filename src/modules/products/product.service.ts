@@ -77,9 +77,9 @@ const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(pr
 export async function archiveProduct(ctx: Context, id: string) {
   const product = await ctx.forChange(toChange, id, 'Product');
   if (!product.archivedAt) {
-    ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
-    const changes = { isActive: { from: product.isActive, to: false } };
-    await ctx.emit({ name: 'product.deleted', record: product, changes, also: { 'product.archived': ['isActive'] } });
+    const archived = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
+    const changes = changesBetween(product, archived, ['isActive', 'archivedAt']);
+    await ctx.emit({ name: 'product.deleted', record: archived, changes, also: { 'product.archived': ['isActive', 'archivedAt'] } });
   }
   return { archivedId: product.id, archived: true };
 }

@@ -8,7 +8,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
-import { type MergeValues, merged, mergedHtml, mergedLine } from '../templates/template.mergeFields.js';
+import { isTooLarge, merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
@@ -24,7 +24,7 @@ type Recipient = Record<string, unknown> & {
 const step = {
   ...{ stepOrder: nullable(integer), templateId: nullable(uuid), subject: nullable(text), body: nullable(text) },
   ...{ templateName: nullable(text), templateSubject: nullable(text), templateBody: nullable(text), templateHtml: nullable(text) },
-  ...{ nextDelay: nullable(integer), contact: json<Recipient>() },
+  ...{ nextDelay: nullable(integer), contact: json<Recipient>(), enroller: nullable(text) },
 };
 type Due = EnrollmentRow & RowOf<typeof step>;
 
@@ -32,6 +32,7 @@ type Due = EnrollmentRow & RowOf<typeof step>;
 const stepToDo = {
   table: 'enrollments',
   key: 'id',
+  reads: 'enrollments sequence_steps templates contacts memberships',
   look: statement({
     name: 'lookAtSteps',
     takes: { ids: listOf(uuid) },
@@ -41,7 +42,8 @@ const stepToDo = {
     select ${enrollmentTable.columns}, t.xmin::text as xmin, p.step_order as "stepOrder", p.template_id as "templateId", p.subject, p.body,
       g.name as "templateName", g.subject as "templateSubject", g.body as "templateBody", g.body_html as "templateHtml",
       n.delay_days as "nextDelay", (select row_to_json(r) from (select t.account_id, t.contact_id) k cross join lateral (
-        select ${contactTable.columns} from contacts t where t.account_id = k.account_id and t.id = k.contact_id) r) as contact
+        select ${contactTable.columns} from contacts t where t.account_id = k.account_id and t.id = k.contact_id) r) as contact,
+      (select m.name from memberships m where m.account_id = t.account_id and m.user_id = t.enrolled_by) as enroller
     from enrollments t
     left join sequence_steps p on p.account_id = t.account_id and p.sequence_id = t.sequence_id and p.version = t.version
       and p.step_order = t.current_step + 1
@@ -77,7 +79,10 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
     if (!found || found.attempt !== attempt || !found.dueAt) return;
     if (found.stepOrder === null) throw new Error(`Enrollment ${id} has no next step`);
     if (await ends(inside, found)) return;
-    await keepStep(inside, found);
+    const mail = mailOf(inside, found);
+    // It would be too large the next time as well: nobody mends the contact or the words for a run that is tried again.
+    if (!mail) return void (await endRuns(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: 'too_large' }));
+    await keepStep(inside, found, mail);
     await moveOn(inside, found);
   });
 
@@ -96,17 +101,31 @@ function reasonToEnd({ deletedAt, doNotContact, email }: Recipient): keyof typeo
   return email ? undefined : 'no_email';
 }
 
-/** Keeps the mail of a step: the template, or what the step says instead, with the values of the contact and the workspace. */
-async function keepStep(ctx: Context, given: Due): Promise<void> {
-  const { id, contactId, currentStep, templateId, contact } = given;
-  const values: MergeValues = { contact, workspace: { name: ctx.caller.account.name } };
+interface StepMail {
+  subject: string;
+  body: string;
+  bodyHtml: string | null;
+}
+
+/** What a step says: the template, or its own words, with the values of the contact, the workspace and whoever enrolled them. Nothing where it becomes too large by them. */
+function mailOf(ctx: Context, { contact, ...given }: Due): StepMail | undefined {
+  const values = valuesOf(ctx, contact, given.enroller);
   const html = given.body === null ? given.templateHtml : null;
-  await keepEmail(ctx, {
-    ...{ contactId, templateId, enrollmentId: id, stepOrder: currentStep + 1, toEmail: contact.email, isDue: true, tracked: true },
-    subject: mergedLine(given.subject ?? given.templateSubject ?? '', values) || (given.templateName ?? ''),
-    body: merged(given.body ?? given.templateBody ?? '', values),
-    bodyHtml: html === null ? null : mergedHtml(html, values),
-  });
+  try {
+    return {
+      subject: mergedLine(given.subject ?? given.templateSubject ?? '', values) || (given.templateName ?? ''),
+      body: merged(given.body ?? given.templateBody ?? '', values, new Room('body')),
+      bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
+    };
+  } catch (error) {
+    if (isTooLarge(error)) return undefined;
+    throw error;
+  }
+}
+
+async function keepStep(ctx: Context, { id, contactId, currentStep, templateId, contact }: Due, mail: StepMail): Promise<void> {
+  const step = { contactId, templateId, enrollmentId: id, stepOrder: currentStep + 1, toEmail: contact.email, isDue: true, tracked: true };
+  await keepEmail(ctx, { ...step, ...mail });
   ctx.wake('messages');
 }
 

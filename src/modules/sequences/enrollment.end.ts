@@ -17,6 +17,7 @@ const statuses: Partial<Record<Reason, keyof typeof EnrollmentStatus>> = {
   unsubscribed: 'unsubscribed',
   bounced: 'failed',
   no_email: 'failed',
+  too_large: 'failed',
 };
 
 /** What ends a run only where its sequence says so: the flag of the sequence. */

@@ -11,8 +11,20 @@ export const EnrollmentStatus = oneOf(
 );
 export const EnrollmentEnd = oneOf(
   'EnrollmentEnd',
-  ['completed', 'unenrolled', 'replied', 'meeting', 'unsubscribed', 'bounced', 'no_email', 'do_not_contact', 'contact_deleted', 'merged'],
-  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too',
+  [
+    'completed',
+    'unenrolled',
+    'replied',
+    'meeting',
+    'unsubscribed',
+    'bounced',
+    'no_email',
+    'do_not_contact',
+    'contact_deleted',
+    'merged',
+    'too_large',
+  ],
+  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields',
 );
 
 /** Contract "Enrollment fields". */

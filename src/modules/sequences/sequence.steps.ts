@@ -19,7 +19,7 @@ type Given = Pick<SequenceStepFields, 'templateId' | 'subject' | 'body'>;
 
 /**
  * Throws 400 naming every step that has nothing to send, or whose template is none of e-mails. The templates are held until the
- * steps are written: whoever archives one finds the steps, or is found by them.
+ * steps are written: whoever archives one, or makes it one of text messages, finds the steps, or is found by them.
  */
 export async function checkSteps(ctx: Context, steps: readonly Given[]): Promise<void> {
   check(steps.length > 0, () => invalidField('steps', 'too_few', 'must have at least one step'));
@@ -28,7 +28,7 @@ export async function checkSteps(ctx: Context, steps: readonly Given[]): Promise
   const faults = steps.flatMap((step, i) => faultsOf(step, known).map(({ field, ...fault }) => detailOf(`steps.${i}.${field}`, fault)));
   if (faults.length > 0) throw invalid(faults);
   for (const id of ids) {
-    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null`;
+    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null and channel = 'email'`;
     ctx.requireRow(`template ${id}`, sql`select 1 from templates where ${there} for share`);
   }
 }

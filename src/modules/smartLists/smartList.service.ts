@@ -71,11 +71,11 @@ const asRow = ({ entity, order, ownerId, ...rest }: Partial<SmartList>) => ({
 
 /** POST /smart-lists. */
 export async function createSmartList(ctx: Context, { entity, ...input }: CreateSmartListInput): Promise<SmartList> {
-  checkTrial(ctx);
   const blank = { entity: entity ?? ('contact' as const), sort: null, order: null, shared: true, ownerId: ctx.caller.userId };
   const list = { ...blank, ...defined(input) } as SmartList;
-  checkList(ctx, list);
   check(entitiesOf(ctx).includes(list.entity), () => denied(`The key does not cover ${list.entity}s`));
+  checkList(ctx, list);
+  checkTrial(ctx);
   const { id, createdAt, updatedAt } = ctx.insert('SmartList', asRow(list));
   const record = { ...list, id, createdAt, updatedAt };
   await emitSmartList(ctx, 'created', record);
@@ -144,6 +144,6 @@ export async function savedFilter<S extends string>(ctx: Context, entity: Entity
   const list = await find(ctx, id);
   if (list?.entity !== entity) return { conditions: [sql`false`] };
   const table = filterableTable(ctx, entity)!;
-  const order = list.sort ? { sort: list.sort as S, order: list.order ?? 'asc' } : {};
+  const order = list.sort ? { sort: list.sort as S, ...(list.order && { order: list.order }) } : {};
   return { conditions: [allOf([filterSql(ctx, table, list.filters)])], ...order };
 }

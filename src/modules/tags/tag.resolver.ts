@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
+import { DetachedAlone } from '../../kernel/operations/operation.js';
 import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagList, UpdateTagInput } from './tag.model.js';
 import * as tags from './tag.service.js';
 import { tagTable } from './tag.table.js';
@@ -33,11 +34,13 @@ export class TagResolver {
     return tags.updateTag(ctx, id, input);
   }
 
+  @DetachedAlone()
   @Mutation(() => Deleted, { description: 'Deletes a tag and takes it off every contact' })
   deleteTag(@Ctx() ctx: Context, @IdArg() id: string) {
     return tags.deleteTag(ctx, id);
   }
 
+  @DetachedAlone()
   @Mutation(() => Tag, { description: 'Moves the contacts of one tag to another and deletes the first' })
   mergeTags(@Ctx() ctx: Context, @In() input: MergeTagsInput) {
     return tags.mergeTags(ctx, input);

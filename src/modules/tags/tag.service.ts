@@ -1,22 +1,33 @@
-import { check, found, invalidField, taken } from '../../kernel/base/errors.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { check, found, invalidField, notFound, taken } from '../../kernel/base/errors.js';
+import { nilId } from '../../kernel/base/ids.js';
+import type { Batch, Context } from '../../kernel/context/context.js';
 import { isTaken } from '../../kernel/database/errors.js';
-import { listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { textOrder } from '../../kernel/lists/sortKeys.js';
 import { deleted } from '../../kernel/model/connection.js';
+import { noteDone, wasDone } from '../../kernel/operations/idempotency.js';
+import { allOrNothing, inPortions } from '../../kernel/operations/portions.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
-import { type TagRow, tagOrder, tagRow, tagTable } from './tag.table.js';
+import { countedTag, type TagRow, tagOrder, tagRow, tagTable, tagWithCount, unused } from './tag.table.js';
 
 const { columns } = tagTable;
 
 export const listTags = (ctx: Context, args: TagList) => listRows<TagRow>(ctx, tagTable, args);
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
+
+const byId = statement({
+  name: 'tagById',
+  takes: { id: uuid },
+  row: countedTag,
+  planned: true,
+  text: ({ account, id }) => sql`select ${tagWithCount} from tags t where t.account_id = ${account} and t.id = ${id}`,
+});
 
 const nameTaken = () => invalidField('name', 'taken', 'is taken by another tag');
 
@@ -27,19 +38,23 @@ async function checkName(ctx: Context, name: string, except?: string) {
 }
 
 export async function createTag(ctx: Context, input: CreateTagInput) {
-  checkTrial(ctx);
   if (input.id) ctx.requireFree(input.id);
   // Asking first would let two writers of one name at once both be told that it is free.
   const { count } = await ctx.db.tag.createMany({ data: [input], skipDuplicates: true });
   const [made] = await findByNames(ctx, [input.name]);
-  check(count === 1, () => (made && made.id !== input.id ? nameTaken() : taken('id')));
-  await ctx.emit({ name: 'tag.created', record: found(made, 'Tag') });
-  return made!;
+  check(count === 1 || !made || made.id === input.id, nameTaken);
+  // What was made by then is undone.
+  checkTrial(ctx);
+  check(count === 1, () => taken('id'));
+  const tag = { ...found(made, 'Tag'), ...unused };
+  await ctx.emit({ name: 'tag.created', record: tag });
+  return tag;
 }
 
 export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {
   const where = ctx.at(id, 'Tag');
-  const before = found(await ctx.db.tag.findUnique({ where }), 'Tag');
+  await ctx.rows(lockTags, { ids: [where.key.id] });
+  const before = found((await ctx.rows(byId, { id: where.key.id }))[0], 'Tag');
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);
@@ -47,45 +62,89 @@ export async function updateTag(ctx: Context, id: string, input: UpdateTagInput)
     // Of two who take a name at once, the check above lets both pass.
     throw isTaken(error) ? nameTaken() : error;
   });
-  await ctx.emit({ name: 'tag.updated', record: saved, changes });
-  return saved;
+  const tag = { ...saved, _count: before._count };
+  await ctx.emit({ name: 'tag.updated', record: tag, changes });
+  return tag;
 }
-
-export async function deleteTag(ctx: Context, id: string) {
-  const tag = await getTag(ctx, id);
-  await ctx.db.contactTag.deleteMany({ where: { tagId: tag.id } });
-  await ctx.db.tag.delete({ where: ctx.at(id) });
-  await ctx.emit({ name: 'tag.deleted', record: tag });
-  return deleted(tag.id);
-}
-
-const moveTag = statement({
-  name: 'moveTag',
-  takes: { source: uuid, target: uuid },
-  changes: true,
-  text: ({ account, source, target }) => sql`
-    insert into contact_tags (account_id, contact_id, tag_id, created_at)
-    select account_id, contact_id, ${target}, created_at from contact_tags where account_id = ${account} and tag_id = ${source}
-    on conflict do nothing`,
-});
 
 const lockTags = statement({
   name: 'lockTags',
   takes: { ids: listOf(uuid) },
   row: { id: uuid },
   locks: true,
-  // In one order, so that two merges of the same tags wait for each other, and the second finds one of them gone.
+  // In one order, so that two who want the same tags wait for each other, and the second finds one of them gone.
   text: ({ account, ids }) => sql`select id from tags where account_id = ${account} and id = any(${ids}) order by id for update`,
 });
+
+const holdTags = statement({
+  name: 'holdTags',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, ids }) => sql`select id from tags where account_id = ${account} and id = any(${ids}) order by id for key share`,
+});
+
+/** Contacts that one transaction takes a tag from: few enough that nobody waits for it. */
+const portion = 200;
+
+// The contacts first, as those lock who change one of them.
+const nextTagged = (account: Sql, tag: Sql, after: Sql) => sql`
+  select c.id from contact_tags ct join contacts c on c.account_id = ct.account_id and c.id = ct.contact_id
+  where ct.account_id = ${account} and ct.tag_id = ${tag} and ct.contact_id > coalesce(${after}, ${nilId}::uuid)
+  order by ct.contact_id limit ${portion}::int for no key update of c`;
+
+const untag = statement({
+  name: 'untagContacts',
+  takes: { source: uuid, target: nullable(uuid), after: nullable(uuid) },
+  row: { last: nullable(uuid) },
+  changes: true,
+  text: ({ account, source, target, after }) => sql`
+    with chosen as (${nextTagged(account, source, after)}),
+      gone as (delete from contact_tags ct using chosen where ct.account_id = ${account} and ct.tag_id = ${source} and ct.contact_id = chosen.id
+        returning ct.contact_id, ct.created_at),
+      kept as (insert into contact_tags (account_id, contact_id, tag_id, created_at)
+        select ${account}, contact_id, ${target}, created_at from gone where ${target} is not null on conflict do nothing)
+    select (select id from chosen order by id desc limit 1) as last`,
+});
+
+/** Takes a tag off every contact, who carry the other one instead where there is one; nothing is told of them. */
+async function takeOffAll(ctx: Context, source: string, target: string | null = null): Promise<void> {
+  const ids = target ? [source, target] : [source];
+  await inPortions(ctx, async (inside, after) => {
+    const held = await inside.rows(holdTags, { ids });
+    check(held.length === ids.length, () => notFound('Tag'));
+    const [{ last }] = (await inside.rows(untag, { source, target, after })) as [{ last: string | null }];
+    return last ?? undefined;
+  });
+}
+
+/** Contract DELETE /tags/{id}: off every contact, however many carry it, and then gone. */
+export async function deleteTag(ctx: Context, id: string) {
+  if (wasDone(ctx)) return deleted(id);
+  const { id: source } = await getTag(ctx, id);
+  await takeOffAll(ctx, source);
+  await allOrNothing(ctx, (inside) => removeTag(inside, source));
+  return deleted(source);
+}
+
+async function removeTag(ctx: Context, id: string, target: string | null = null): Promise<void> {
+  await ctx.rows(lockTags, { ids: target ? [id, target] : [id] });
+  const tag = await getTag(ctx, id);
+  // Who was given it meanwhile.
+  await takeOffAll(ctx, id, target);
+  await ctx.db.tag.delete({ where: ctx.at(id) });
+  await ctx.emit({ name: 'tag.deleted', record: { ...tag, ...unused } });
+  await noteDone(ctx);
+}
 
 /** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
 export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
   check(sourceId !== targetId, () => invalidField('sourceId', 'conflicting', 'must differ from targetId'));
-  await ctx.rows(lockTags, { ids: [validId(sourceId, 'Tag'), validId(targetId, 'Tag')] });
   const target = await getTag(ctx, targetId);
-  await getTag(ctx, sourceId);
-  await ctx.rows(moveTag, { source: sourceId, target: targetId });
-  await deleteTag(ctx, sourceId);
+  if (wasDone(ctx)) return target;
+  const source = await getTag(ctx, sourceId);
+  await takeOffAll(ctx, source.id, target.id);
+  await allOrNothing(ctx, (inside) => removeTag(inside, source.id, target.id));
   return target;
 }
 
@@ -100,6 +159,13 @@ const byNames = statement({
 /** The tags of these names, whatever their case. */
 const findByNames = (ctx: Context, names: readonly string[]) => ctx.rows(byNames, { names: names.map((name) => name.toLowerCase()) });
 
+/** Has the next write find tags that were read before. Where one is gone by then, the operation is tried again, and makes it anew. */
+function requireTags(ctx: Context, ids: string[]): void {
+  if (ids.length === 0) return;
+  const held = sql`select 1 from tags where account_id = ${ctx.caller.account.id}::uuid and id = any(${ids}::uuid[]) order by id for key share`;
+  ctx.requireRow(`tags ${ids}`, sql`select 1 from (select count(*) as n from (${held}) h) c where c.n = ${ids.length}::int`);
+}
+
 /** The key under which the tags of these names are loaded, in whichever spelling: of several the first counts. */
 export const namesKey = (names: readonly string[]) => JSON.stringify(names);
 
@@ -109,6 +175,10 @@ export const tagsByNames: Batch<TagRow[]> = async (ctx, keys) => {
   const names = lists.flat();
   const inLowerCase = (tags: TagRow[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
   const known = inLowerCase(await findByNames(ctx, names));
+  requireTags(
+    ctx,
+    [...known.values()].map(({ id }) => id),
+  );
   const missing = new Map([...names].reverse().map((name) => [name.toLowerCase(), { name }]));
   for (const name of known.keys()) missing.delete(name);
   // Sorted, so that two writers of the same new names wait for each other in one order.
@@ -116,7 +186,7 @@ export const tagsByNames: Batch<TagRow[]> = async (ctx, keys) => {
   if (data.length > 0) {
     checkTrial(ctx);
     const own = await ctx.db.tag.createManyAndReturn({ data, skipDuplicates: true });
-    for (const record of own) await ctx.emit({ name: 'tag.created', record });
+    for (const record of own) await ctx.emit({ name: 'tag.created', record: { ...record, ...unused } });
   }
   const made = data.length > 0 ? inLowerCase(await findByNames(ctx, names)) : known;
   return lists.map((list) => {

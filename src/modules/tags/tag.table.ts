@@ -1,4 +1,4 @@
-import type { RowOf } from '../../kernel/database/kinds.js';
+import { integer, type RowOf, record } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
@@ -12,14 +12,16 @@ export type TagRow = RowOf<typeof tagRow.shape>;
 /** How tags are sorted wherever a record carries them: as their list is. */
 export const tagOrder = (alias: string) => `${textOrder(`${alias}.name`)}, ${alias}.id`;
 
+// Kept by a trigger: counting would read every contact of the account for a page of tags.
+const usage = sql`(select json_build_object('contacts', ${keptCount(sql`t.account_id`, 'contact_tags', sql`'tag:' || t.id`)}))`;
+
 export const tagTable = table({
   row: tagRow,
   list: TagList,
   page: TagConnection,
   computed: {
     _count: {
-      // Kept by a trigger: counting would read every contact of the account for a page of tags.
-      sql: sql`(select json_build_object('contacts', ${keptCount(sql`t.account_id`, 'contact_tags', sql`'tag:' || t.id`)}))`,
+      sql: usage,
       type: () => TagCount,
       description: 'How often the tag is used',
       record: ['contacts'],
@@ -29,3 +31,10 @@ export const tagTable = table({
   byDefault: ['name', 'asc'],
   conditions: { search: (text) => contains('t.name', text) },
 });
+
+/** A tag with how often it is used, and its columns over the alias `t`. */
+export const countedTag = { ...tagRow.shape, _count: record({ contacts: integer }) };
+export const tagWithCount = sql`${tagTable.columns}, ${usage} as "_count"`;
+
+/** How often a tag is used that is made just now, or that was taken off everybody. */
+export const unused = { _count: { contacts: 0 } };

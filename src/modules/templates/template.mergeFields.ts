@@ -1,3 +1,6 @@
+import { AppError, check, invalidField } from '../../kernel/base/errors.js';
+import type { Context } from '../../kernel/context/context.js';
+import { shortened } from '../../kernel/model/checks.js';
 import { escapeHtml } from '../../kernel/module/page.js';
 
 /** A placeholder: a dotted path in double braces. Whatever else stands in braces is text. */
@@ -5,6 +8,13 @@ const placeholder = /\{\{\s*([a-z]\w{0,99}(?:\.[\w-]{1,100}){1,3})\s*\}\}/gi;
 
 /** What placeholders may name: `contact.firstName` is the member `firstName` of `contact`. */
 export type MergeValues = Readonly<Record<string, unknown>>;
+
+/** What the placeholders of a text to a contact may name; `userName`: who has it sent. */
+export const valuesOf = (ctx: Context, contact: object, userName: string | null = ctx.caller.userName): MergeValues => ({
+  contact,
+  workspace: { name: ctx.caller.account.name },
+  user: { name: userName },
+});
 
 /** The paths of the placeholders of some texts, each once, in the order in which they come. */
 export function mergeFieldsOf(...texts: (string | null)[]): string[] {
@@ -23,15 +33,60 @@ function valueAt(values: MergeValues, path: string): string {
   return ['string', 'number', 'boolean'].includes(typeof at) ? String(at) : '';
 }
 
-/** A text as one line: a header cannot be continued. */
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+const controls = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. */
-export const merged = (text: string, values: MergeValues): string => text.replace(placeholder, (_all, path) => valueAt(values, path));
+/** A text as one line: a header cannot be continued. */
+export const oneLine = (text: string): string => controls(text).trim();
+
+/** Bytes that the text of a mail may have, with the values of its placeholders. */
+const mostOfMail = 500 * 1024;
+
+/**
+ * How large texts may become together by the values of their placeholders, and the field to name where they become larger. A text
+ * may name a value a thousand times: what is made of it is counted as it is made.
+ */
+export class Room {
+  #taken = 0;
+
+  constructor(
+    private readonly field: string,
+    private readonly mostBytes = mostOfMail,
+  ) {}
+
+  /** A text with its values. Throws 400 naming the field where there is no room for it. */
+  fill(text: string, valueFor: (path: string) => string): string {
+    const before = this.#taken;
+    const filled = text.replace(placeholder, (_all, path) => {
+      const value = valueFor(path);
+      this.#take(Buffer.byteLength(value));
+      return value;
+    });
+    this.#take(Buffer.byteLength(filled) - (this.#taken - before));
+    return filled;
+  }
+
+  #take(bytes: number): void {
+    this.#taken += bytes;
+    check(this.#taken <= this.mostBytes, () =>
+      invalidField(this.field, 'too_large', `must be at most ${this.mostBytes / 1024} KB with the values of its merge fields`),
+    );
+  }
+}
+
+/** Whether an error says that a text became too large by its values. */
+export const isTooLarge = (error: unknown): boolean => error instanceof AppError && error.details?.[0]?.code === 'too_large';
+
+/** A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. Throws 400 where it becomes too large. */
+export const merged = (text: string, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
 
 /** The same of HTML: its values are escaped. */
-export const mergedHtml = (html: string, values: MergeValues): string =>
-  html.replace(placeholder, (_all, path) => escapeHtml(valueAt(values, path)));
+export const mergedHtml = (html: string, values: MergeValues, room: Room): string =>
+  room.fill(html, (path) => escapeHtml(valueAt(values, path)));
 
-/** The same of a subject: one line of at most 500 characters. */
-export const mergedLine = (line: string, values: MergeValues): string => [...oneLine(merged(line, values))].slice(0, 500).join('');
+const longestLine = 500;
+
+/** The same of a subject: one line of at most 500 characters. What is longer is cut, and no value is taken beyond what may be seen of it. */
+export const mergedLine = (line: string, values: MergeValues): string => {
+  const filled = line.replace(placeholder, (_all, path) => shortened(controls(valueAt(values, path)), 2 * longestLine));
+  return shortened(oneLine(filled), longestLine);
+};

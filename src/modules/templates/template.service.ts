@@ -1,4 +1,4 @@
-import { AppError, check, found } from '../../kernel/base/errors.js';
+import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
@@ -42,9 +42,14 @@ export async function createTemplate(ctx: Context, input: CreateTemplateInput): 
 
 const tracked = [...namesOf(TemplateFields), 'mergeFields'];
 
-/** Contract PATCH /emails/templates/{id}. */
+/** Contract PATCH /emails/templates/{id}. 422 for one that would be of e-mails no more while an active sequence or workflow mails it. */
 export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
+  // Whoever makes use of it meanwhile is found, or finds another channel.
+  if (input.channel) ctx.lockRows();
   const before = await ctx.forChange(toChange, id, 'Template');
+  const isLost = input.channel && input.channel !== 'email' && before.channel === 'email';
+  const uses = isLost ? await usesOf(ctx, 'template', before.id) : [];
+  check(uses.length === 0, () => unprocessable('channel', 'conflicting', `cannot change: the template is mailed by ${namesOfUses(uses)}`));
   const after = { ...before, ...defined(input) };
   const given = { ...defined(input), mergeFields: usedBy(after) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
@@ -66,5 +71,5 @@ export async function archiveTemplate(ctx: Context, id: string) {
   return { deletedId: template.id, deleted: true, archived: true };
 }
 
-const isUsed = (uses: Use[]) =>
-  new AppError('conflict', `The template is used by ${uses.map(({ name }) => name).join(', ')}`, { more: { uses } });
+const namesOfUses = (uses: Use[]) => uses.map(({ name }) => name).join(', ');
+const isUsed = (uses: Use[]) => new AppError('conflict', `The template is used by ${namesOfUses(uses)}`, { more: { uses } });

@@ -3,7 +3,7 @@ import { AppError, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { countMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
-import { type MergeValues, merged, mergedHtml, mergedLine } from './template.mergeFields.js';
+import { type MergeValues, merged, mergedHtml, mergedLine, Room } from './template.mergeFields.js';
 import type { TestSend, TestSendInput } from './template.model.js';
 import { findTemplate } from './template.service.js';
 
@@ -26,8 +26,8 @@ export async function testSend(ctx: Context, { templateId, toEmail }: TestSendIn
   if (spent.refused) throw limited(spent);
   const values = example(ctx);
   const subject = mergedLine(template.subject ?? template.name, values) || template.name;
-  const html = template.bodyHtml === null ? undefined : mergedHtml(template.bodyHtml, values);
-  const mail = { to: toEmail, subject, text: merged(template.body, values), html };
+  const html = template.bodyHtml === null ? undefined : mergedHtml(template.bodyHtml, values, new Room('templateId'));
+  const mail = { to: toEmail, subject, text: merged(template.body, values, new Room('templateId')), html };
   await ctx.app.vendors.email.send(mail).catch(() => {
     throw new AppError('vendor_unavailable', 'The mail server did not take the mail');
   });

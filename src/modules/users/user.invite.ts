@@ -1,8 +1,12 @@
 import { limited } from '../../kernel/access/rateLimits.js';
-import { check, taken } from '../../kernel/base/errors.js';
+import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { countMail, mailInBackground, plainName } from '../auth/auth.mail.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { countMail, mailOfToken, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -21,13 +25,17 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   checkRole(role);
   await checkMayMail(ctx);
   await spendInvitation(ctx, email);
-  const { userId, token } = await ctx.transaction(async (inside) => {
-    const person = await personWith(inside, email);
-    await place(inside, person.id, { ...input, role });
+  const { userId, mailing } = await transacted(ctx, async (inside) => {
+    const { id } = await personWith(inside, email);
+    // One invitation of a person at a time, also of one who has no place yet.
+    await inside.lockName(`place ${id}`);
+    // Before the place is looked at: an acceptance that is under way ends first, or finds its token ended.
     const data = { email, firstName, lastName };
-    return { userId: person.id, token: await issueToken(inside, 'invite', person.id, { account: inside.caller.account.id, data }) };
+    const token = await issueToken(inside, 'invite', id, { account: inside.caller.account.id, data });
+    await place(inside, id, { ...input, role });
+    return { userId: id, mailing: await mailOfToken(inside, token, invitation(ctx, email, token)) };
   });
-  mailInBackground(ctx, async () => invitation(ctx, email, token));
+  mailing(ctx);
   return getUser(ctx, userId);
 }
 
@@ -39,11 +47,21 @@ async function spendInvitation(ctx: Context, email: string): Promise<void> {
   if (ofAddress.refused) throw limited(ofAddress);
 }
 
+const holdPlace = statement({
+  name: 'holdPlace',
+  takes: { user: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, user }) => sql`select user_id as id from memberships where account_id = ${account} and user_id = ${user} for update`,
+});
+
 /** Gives a person a place in the account that they may accept, or renews it. */
 async function place(inside: Context, userId: string, input: InviteUserInput & { role: string }): Promise<void> {
   const { email, firstName, lastName, phone, extension, role } = input;
+  await inside.rows(holdPlace, { user: userId });
   const known = await inside.db.membership.findFirst({ where: { userId } });
-  check(!known || ['invited', 'removed'].includes(known.status), () => taken('email', 'belongs to a member already'));
+  check(!known || ['invited', 'removed'].includes(known.status), () => unprocessable('email', 'taken', 'belongs to a member already'));
+  const before = known?.status === 'invited' ? await getUser(inside, userId) : undefined;
   if (known?.status !== 'invited') await checkPlan(inside, usersOfPlan);
   const permissions = input.permissions ?? {};
   const invitedBy = inside.caller.userId;
@@ -51,13 +69,14 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
   const name = known && !firstName && !lastName ? known.name : displayName({ email, firstName, lastName });
   if (known) await inside.db.membership.updateMany({ where: { userId }, data: { ...data, name, removedAt: null } });
   else await inside.db.membership.create({ data: { ...data, userId, name } });
-  await emitInvited(inside, userId, known?.status === 'invited' ? known : undefined);
+  await emitInvited(inside, userId, before);
 }
 
 /** Tells that somebody was invited, for the first time or again. */
-async function emitInvited(inside: Context, id: string, before?: object): Promise<void> {
+async function emitInvited(inside: Context, id: string, before?: User): Promise<void> {
+  inside.load.user.clear(id);
   const record = await getUser(inside, id);
-  const changes = before && changesBetween(before, record, ['role', 'phone', 'extension']);
+  const changes = before && changesBetween(before, record, ['role', 'name', 'email']);
   await inside.emit({ name: before ? 'user.updated' : 'user.created', record, changes, also: { 'user.invited': [] } });
 }
 

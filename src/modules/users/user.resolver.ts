@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In, Unprocessable } from '../../kernel/model/fields.js';
-import { Detached } from '../../kernel/operations/operation.js';
+import { Detached, TakesLong } from '../../kernel/operations/operation.js';
 import { inviteUser } from './user.invite.js';
 import { InviteUserInput, UpdateUserInput, User, UserConnection, UserList } from './user.model.js';
 import * as users from './user.service.js';
@@ -43,6 +43,7 @@ export class UserResolver {
 
   @Mutation(() => Deleted, { description: 'Removes a member; what they were assigned to is unassigned' })
   @Access(administration)
+  @TakesLong()
   deleteUser(@Ctx() ctx: Context, @IdArg() id: string) {
     return users.removeUser(ctx, id);
   }

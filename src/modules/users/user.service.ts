@@ -7,6 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
+import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { type UpdateUserInput, User, type UserList } from './user.model.js';
@@ -34,6 +35,8 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
   return found(user?.status === 'removed' ? null : user, 'User');
 }
 
+const toChange = rowsToChange('memberships', row, userTable.columns, { live: sql`t.status <> 'removed'`, key: 'user_id' });
+
 /** Contract "User": member or admin, any other is 422. */
 export function checkRole(role: string): asserts role is 'member' | 'admin' {
   check(role === 'member' || role === 'admin', () =>
@@ -43,7 +46,7 @@ export function checkRole(role: string): asserts role is 'member' | 'admin' {
 
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
-  const user = await getUser(ctx, id);
+  const user = await ctx.forChange(toChange, id, 'User');
   if (role !== undefined) checkRole(role);
   check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
   if (role !== undefined && role !== user.role) {
@@ -65,12 +68,14 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
  * module, which hears that they are gone.
  */
 export async function removeUser(ctx: Context, id: string) {
-  const user = await getUser(ctx, id);
+  const user = await ctx.forChange(toChange, id, 'User');
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
-  await ctx.emit({ name: 'user.deleted', record: user, also: { 'user.removed': [] } });
+  const removed: User = { ...user, status: 'removed' };
+  const changes = changesBetween(user, removed, ['status']);
+  await ctx.emit({ name: 'user.deleted', record: removed, changes, also: { 'user.removed': ['status'] } });
   forgetCallers(ctx.app);
   return deleted(user.id);
 }

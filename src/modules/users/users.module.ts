@@ -16,14 +16,14 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'users',
   about: 'The members of the workspace, their roles and invitations',
-  references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'" } },
+  references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'", held: true } },
   events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
   tables: [userTable],
   resolvers: [UserResolver],
   loaders: { user: usersById },
   routes: [
     list('GET /users', 'users', { as: 'page' }),
-    make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 409, 422] }),
+    make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 422] }),
     read('GET /users/{id}', 'user'),
     edit('PATCH /users/{id}', 'updateUser', { also: [422] }),
     drop('DELETE /users/{id}', 'deleteUser'),

@@ -8,7 +8,7 @@ export const VendorLineStatus = oneOf('VendorLineStatus', ['connected', 'not_con
 
 @Entity('The agent who has a line')
 export class LineHolder {
-  @Ref('Who it is', { required: true }) id: string;
+  @Ref('Who it is', { required: true, graphName: 'userId' }) id: string;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Email('E-mail address', { required: true }) email: string;

@@ -5,13 +5,13 @@ import { drop, edit, read } from '../../kernel/module/routes.js';
 import { userTable } from '../users/user.table.js';
 import { assignmentEvents, connectionEvents, LineAssignment, VendorConnection } from './vendorLine.model.js';
 import { VendorLineResolver } from './vendorLine.resolver.js';
-import { assignmentById, connectionById, onUserRemoved } from './vendorLine.service.js';
+import { assignmentById, connectionById, onUserRemoved, seals } from './vendorLine.service.js';
 import { assignmentTable, connectionTable } from './vendorLine.table.js';
 
 const access = { scope: 'settings' };
 /** The connection as a record is GraphQL's: REST shows what the contract says of it. */
 const select =
-  '{ provider status apiKey assignments { id lineId phoneNumber label user { id firstName lastName email isActive } createdAt updatedAt } }';
+  '{ provider status apiKey assignments { id lineId phoneNumber label user { id: userId firstName lastName email isActive } createdAt updatedAt } }';
 
 export default defineModule({
   name: 'vendorLine',
@@ -26,6 +26,7 @@ export default defineModule({
     recordFeed(assignmentEvents, { record: () => LineAssignment, find: assignmentById, access }),
   ],
   on: { 'user.removed': onUserRemoved },
+  seals,
   routes: [
     read('GET /settings/vendor-line', 'vendorLine', { select }),
     edit('PUT /settings/vendor-line', 'connectVendorLine', { select, also: [422, 502] }),

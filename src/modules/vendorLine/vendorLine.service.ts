@@ -1,6 +1,7 @@
 import { seal, sign, unseal } from '../../kernel/base/crypto.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import type { SealedColumn } from '../../kernel/context/registry.js';
 import { isTaken } from '../../kernel/database/errors.js';
 import { listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -51,11 +52,16 @@ export async function getConnection(ctx: Context): Promise<ConnectionRow> {
 export const connectionById = (ctx: Context, id: string) => findRow<ConnectionRow>(ctx, connectionTable, id);
 export const assignmentById = (ctx: Context, id: string) => findRow<AssignmentRow>(ctx, assignmentTable, id);
 
-const place = (ctx: Context, id: string) => `vendor_connections.${ctx.caller.account.id}.${id}`;
+const purpose = 'vendor line';
+const placeOf = (id: string, account: string) => `vendor_connections.${account}.${id}`;
+const place = (ctx: Context, id: string) => placeOf(id, ctx.caller.account.id);
+
+/** Where keys of the vendor are kept. */
+export const seals: readonly SealedColumn[] = [{ table: 'vendor_connections', column: 'sealed_key', purpose, place: placeOf }];
 
 /** The key itself, for the vendor alone. */
 export const keyOf = (ctx: Context, { id, sealedKey }: Pick<ConnectionRow, 'id' | 'sealedKey'>): string =>
-  unseal(ctx.app, 'vendor line', place(ctx, id), sealedKey);
+  unseal(ctx.app, purpose, place(ctx, id), sealedKey);
 
 /** What a budget counts requests of a key under: the same in every workspace that has it. */
 export const budgetOf = (ctx: Context, key: string): string => sign(ctx.app, 'vendor line budget', key);
@@ -131,7 +137,7 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
   const before = await holdConnection(ctx);
   const id = before?.id ?? ctx.app.clock.id();
   const given = {
-    ...{ apiKey: masked(apiKey), sealedKey: seal(ctx.app, 'vendor line', place(ctx, id), apiKey), connectedBy: ctx.caller.userId },
+    ...{ apiKey: masked(apiKey), sealedKey: seal(ctx.app, purpose, place(ctx, id), apiKey), connectedBy: ctx.caller.userId },
     ...{ vendorAccount: account.id, cursor: before?.vendorAccount === account.id ? before.cursor : account.cursor },
     ...{ generation: (before?.generation ?? 0) + 1, dueAt: new Date(ctx.now().getTime() + minute) },
   };

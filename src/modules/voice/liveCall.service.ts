@@ -10,7 +10,7 @@ import { toE164 } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { logCall, settleCall } from '../calls/call.service.js';
 import { contactMatching } from '../contacts/contact.match.js';
-import { createContact, mergedInto } from '../contacts/contact.service.js';
+import { createContact, mergedInto, requireContact } from '../contacts/contact.service.js';
 import type { LiveCallList } from './liveCall.model.js';
 import { liveCallTable } from './liveCall.table.js';
 import { type Ends, type TakenTurn, takingTurn } from './voice.call.js';
@@ -44,7 +44,7 @@ export interface NewLiveCall {
 
 /**
  * Keeps a call that begins, and the turn of a group that it takes. Throws what `isTaken` where it is kept already, what `isRetryable`
- * where another call took the turn or its end was reported meanwhile.
+ * where another call took the turn, its end was reported, or its contact went meanwhile.
  */
 export async function beginCall(ctx: Context, id: string, given: NewLiveCall, takes?: TakenTurn): Promise<void> {
   await ctx.transaction(async (inside) => {
@@ -52,11 +52,15 @@ export async function beginCall(ctx: Context, id: string, given: NewLiveCall, ta
     const account = ctx.caller.account.id;
     if (takes) inside.requireRow(`turn of ${id}`, takingTurn(account, takes));
     inside.requireRow(`beginning of ${id}`, sql`select 1 where not call_is_over(${account}::uuid, ${given.providerId}::text)`);
-    const { choices: _inside, ...call } = inside.insert('LiveCall', {
-      ...{ ...emptyRow(row), ...given, id, status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null },
-    });
-    await emitLiveCall(inside, 'created', call as LiveCallRow);
+    if (given.contactId) requireContact(inside, given.contactId);
+    await keepLiveCall(inside, { ...given, id });
   });
+}
+
+async function keepLiveCall(inside: Context, given: NewLiveCall & Progress & { id?: string }): Promise<void> {
+  const begun = { status: 'ringing', startedAt: inside.now(), userId: null, recordingUrl: null, answeredAt: null };
+  const { choices: _inside, ...call } = inside.insert('LiveCall', { ...emptyRow(row), ...begun, ...given });
+  await emitLiveCall(inside, 'created', call as LiveCallRow);
 }
 
 const bySid = statement({
@@ -68,19 +72,60 @@ const bySid = statement({
     sql`select ${columns} from live_calls t where t.account_id = ${account} and t.provider_id = ${sid} for update`,
 });
 
+const overOrHeld = statement({
+  name: 'callIsOver',
+  takes: { sid: text },
+  row: { isOver: flag },
+  locks: true,
+  text: ({ account, sid }) => sql`select call_is_over(${account}, ${sid}) as "isOver"`,
+});
+
+const callerHeld = statement({
+  name: 'callerOfLiveCall',
+  takes: { sid: text },
+  row: { id: uuid },
+  locks: true,
+  // Held before the call, as who merges a contact takes it before its calls. One that was merged away leads to the one that is kept.
+  text: ({ account, sid }) => sql`
+    with recursive held as (
+      select c.id, c.merged_into_id from live_calls l join contacts c on c.account_id = l.account_id and c.id = l.contact_id
+      where l.account_id = ${account} and l.provider_id = ${sid} for key share of c),
+    led as (
+      select id, merged_into_id from held
+      union select c.id, c.merged_into_id from led join contacts c on c.account_id = ${account} and c.id = led.merged_into_id)
+    select id from led where merged_into_id is null`,
+});
+
+/**
+ * A call that goes on, else whether it is over; of one that is to end, its contact as well. Who asks is alone with it to the end of the
+ * transaction: it does not begin while it ends, since the row of one that begins again would have its place the moment that the first
+ * one's is gone.
+ */
+async function standOf(
+  inside: Context,
+  sid: string,
+  { ends = false } = {},
+): Promise<{ call?: LiveCallRow; caller?: string; isOver: boolean }> {
+  const [held] = await inside.rows(overOrHeld, { sid });
+  if (held!.isOver) return { isOver: true };
+  const [caller] = ends ? await inside.rows(callerHeld, { sid }) : [];
+  const [call] = await inside.rows(bySid, { sid });
+  return { call, caller: caller?.id, isOver: false };
+}
+
 type Progress = Partial<Pick<LiveCallRow, 'userId' | 'status' | 'answeredAt' | 'recordingUrl'>>;
 
-/** Keeps how a call goes on. Of one that is over already, its entry in the log learns it: reports come in any order. */
-export async function progress(ctx: Context, sid: string, change: (call: LiveCallRow) => Progress | undefined): Promise<void> {
+/** Keeps how a call goes on, which begins by that where its beginning is told later. Of one that is over, its entry in the log learns it. */
+export async function progress(ctx: Context, ends: Ends, change: (call: LiveCallRow) => Progress | undefined): Promise<void> {
   await transacted(ctx, async (inside) => {
     inside.lockRows();
-    const [call] = await inside.rows(bySid, { sid });
+    const { call, isOver } = await standOf(inside, ends.sid);
     if (!call) {
       const told = change({ ...(emptyRow(row) as LiveCallRow), status: 'ringing' });
       if (!told) return;
       const { userId, recordingUrl, status } = told;
-      await settleCall(inside, sid, { userId, recordingUrl, status: status === 'voicemail' ? 'voicemail' : 'completed' });
-      return;
+      if (!isOver) return beginOvertaken(inside, ends, told);
+      return settleCall(inside, ends.sid, { userId, recordingUrl, status: status === 'voicemail' ? 'voicemail' : 'completed' });
     }
     const given = change(call);
     const changes = given && changesBetween(call, { ...call, ...given }, Object.keys(given));
@@ -92,22 +137,13 @@ export async function progress(ctx: Context, sid: string, change: (call: LiveCal
 /** Numbers under which carriers hide one that is withheld. */
 const withheld = new Set(['+266696687', '+7378742883', '+2562533', '+8656696', '+86282452253']);
 
-/** The contact of who called; an unknown one is made, unless the number is withheld. */
-async function callerOf(ctx: Context, { contactId, fromNumber }: Pick<LiveCallRow, 'contactId' | 'fromNumber'>): Promise<string | null> {
-  if (contactId) return contactId;
+/** The contact who has a number; an unknown one is made, unless the number is withheld. */
+async function callerAt(ctx: Context, fromNumber: string): Promise<string | null> {
   const phone = withheld.has(fromNumber) ? undefined : toE164(fromNumber, ctx.caller.account.defaultCountry);
   if (!phone) return null;
   const known = await contactMatching(ctx, { phone });
   return known ?? (await createContact(ctx, { phone, source: 'call' }, true)).id;
 }
-
-const overOrHeld = statement({
-  name: 'callIsOver',
-  takes: { sid: text },
-  row: { isOver: flag },
-  locks: true,
-  text: ({ account, sid }) => sql`select call_is_over(${account}, ${sid}) as "isOver"`,
-});
 
 const answering = statement({
   name: 'flowThatWouldAnswer',
@@ -120,12 +156,19 @@ const answering = statement({
       select from call_flow_versions v where v.account_id = f.account_id and v.call_flow_id = f.id and v.created_at <= ${at})`,
 });
 
+/** A call of which something is told before its beginning and its end: it goes on. */
+async function beginOvertaken(inside: Context, { sid, from, to }: Ends, told: Progress): Promise<void> {
+  const [flow] = await inside.rows(answering, { number: to, at: inside.now() });
+  if (!flow) return;
+  await keepLiveCall(inside, { ...flow, ...told, providerId: sid, fromNumber: from, toNumber: to, contactId: null, choices: {} });
+}
+
 /** A call whose end is told before its beginning, since who called hung up at once: nobody took it. */
 async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: number | null): Promise<void> {
   const startedAt = new Date(inside.now().getTime() - (duration ?? 0) * 1000);
   const [flow] = await inside.rows(answering, { number: to, at: startedAt });
   if (!flow) return;
-  const contactId = await callerOf(inside, { contactId: null, fromNumber: from });
+  const contactId = await callerAt(inside, from);
   await logCall(inside, {
     ...{ ...flow, providerId: sid, fromNumber: from, toNumber: to, contactId, startedAt, duration },
     ...{ direction: 'inbound', source: 'call_flow', status: 'missed', endedAt: duration === null ? null : inside.now() },
@@ -140,13 +183,10 @@ export async function endCall(ctx: Context, ends: Ends, duration: number | null)
   const { sid } = ends;
   await transacted(ctx, async (inside) => {
     inside.lockRows();
-    const [seen] = await inside.rows(bySid, { sid });
-    const [held] = seen ? [] : await inside.rows(overOrHeld, { sid });
-    // It may have begun while that was asked.
-    const [call] = seen ? [seen] : await inside.rows(bySid, { sid });
-    if (!call) return held?.isOver ? undefined : logOvertaken(inside, ends, duration);
+    const { call, caller, isOver } = await standOf(inside, sid, { ends: true });
+    if (!call) return isOver ? undefined : logOvertaken(inside, ends, duration);
     const { id, startedAt, status, answeredAt, callFlowId, callFlowVersion, fromNumber, toNumber, userId, recordingUrl } = call;
-    const contactId = await callerOf(inside, call);
+    const contactId = caller ?? call.contactId ?? (await callerAt(inside, fromNumber));
     await inside.db.liveCall.delete({ where: inside.at(id) });
     await emitLiveCall(inside, 'deleted', call);
     const endedAt = duration === null ? null : new Date(startedAt.getTime() + duration * 1000);

@@ -2,9 +2,9 @@ import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { integer, json, jsonText, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import { slot, statement } from '../../kernel/database/statement.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
-import { actingAt } from '../auth/auth.acting.js';
+import { accountAt, actingAt } from '../auth/auth.acting.js';
 import type { DraftGraph } from '../callFlows/callFlow.graph.js';
 import { presence } from '../callFlows/callFlow.table.js';
 import { type Agent, agentsById, type CallMember } from '../callFlows/roster.service.js';
@@ -26,6 +26,8 @@ export interface CallState {
   call: string | null;
   flow: string | null;
   version: number | null;
+  /** The number that the flow answers. */
+  number: string | null;
   graph: DraftGraph | null;
   choices: Choices | null;
   /** When it began, ISO 8601; null where it has just begun. */
@@ -52,38 +54,45 @@ export interface Ends {
 }
 
 const known = sql`
-  'call', l.id, 'flow', v.call_flow_id, 'version', v.version, 'graph', v.graph, 'choices', l.choices, 'startedAt', l.started_at,
+  'call', l.id, 'flow', v.call_flow_id, 'version', v.version, 'number', v.phone_number, 'graph', v.graph, 'choices', l.choices, 'startedAt', l.started_at,
   'agents', (select coalesce(json_agg(json_build_object('userId', t.user_id, 'name', t.name, 'phone', t.phone, 'presence', ${presence})), '[]')
     from memberships t where t.account_id = a.id and t.user_id = any(v.user_ids) and t.status = 'active'),
   'turns', (select json_object_agg(p.node_id, (p.position + 1) % 1000000000) from call_flow_pointers p
     where p.account_id = a.id and p.call_flow_id = v.call_flow_id)`;
 
-const ofNew = ({ sid, from, to }: Ends): Sql => sql`
-  'contactId', (select c.id from contacts c where c.account_id = a.id and c.deleted_at is null and c.phone = ${from}::text order by c.created_at, c.id limit 1),
-  'isOver', exists (select 1 from calls c where c.account_id = a.id and c.provider_id = ${sid}::text),
-  'prior', (select d.prior_config from call_flow_tombstones d where d.account_id = a.id and d.phone_number = ${to}::text and d.released_at is null)`;
+const [sid, from, to] = (['sid', 'from', 'to'] as const).map((name) => slot(name, 'text')) as [Sql, Sql, Sql];
+
+const ofNew = sql`
+  'contactId', (select c.id from contacts c where c.account_id = a.id and c.deleted_at is null and c.phone = ${from} order by c.created_at, c.id limit 1),
+  'isOver', exists (select 1 from calls c where c.account_id = a.id and c.provider_id = ${sid}),
+  'prior', (select d.prior_config from call_flow_tombstones d where d.account_id = a.id and d.phone_number = ${to} and d.released_at is null)`;
 
 const version = sql`left join call_flow_versions v on v.account_id = a.id
   and v.call_flow_id = coalesce(l.call_flow_id, f.id) and v.version = coalesce(l.call_flow_version, f.published_version)`;
 
-/** A call, and the context of the account whose number is called: one statement. Undefined where the number is nobody's. */
-export function callTo(ctx: Context, ends: Ends) {
-  const { sid, to } = ends;
-  const at = sql`phone_numbers n join accounts a on a.id = n.account_id
+const callToNumber = accountAt({
+  value: sql`json_build_object(${known}, ${ofNew})`,
+  from: sql`phone_numbers n join accounts a on a.id = n.account_id
     left join call_flows f on f.account_id = a.id and f.phone_number = n.number and f.published_version is not null
-    left join live_calls l on l.account_id = a.id and l.provider_id = ${sid}::text ${version} where n.number = ${to}::text`;
-  return actingAt<NewCallState>(ctx, { value: sql`json_build_object(${known}, ${ofNew(ends)})`, from: at }, voiceActor);
-}
+    left join live_calls l on l.account_id = a.id and l.provider_id = ${sid} ${version} where n.number = ${to}`,
+});
+
+/** A call, and the context of the account whose number is called: one statement. Undefined where the number is nobody's. */
+export const callTo = (ctx: Context, { sid, from, to }: Ends) =>
+  actingAt<NewCallState>(ctx, callToNumber.with({ sid, from, to }), voiceActor);
+
+const callById = accountAt({
+  value: sql`json_build_object(${known})`,
+  from: sql`accounts a join live_calls l on l.account_id = a.id and l.id = ${slot('call', 'uuid')}
+    left join call_flows f on false ${version} where a.id = ${slot('account', 'uuid')}`,
+});
 
 /** A call that goes on, by the ids in an address of ours. */
-export function callAt(ctx: Context, account: string, call: string) {
-  const at = sql`accounts a join live_calls l on l.account_id = a.id and l.id = ${call}::uuid
-    left join call_flows f on false ${version} where a.id = ${account}::uuid`;
-  return actingAt<CallState>(ctx, { value: sql`json_build_object(${known})`, from: at }, voiceActor);
-}
+export const callAt = (ctx: Context, account: string, call: string) =>
+  actingAt<CallState>(ctx, callById.with({ account, call }), voiceActor);
 
 /** Those whom a call may ring, by their ids. */
-export const agentsIn = (acting: Context, { agents }: CallState): ReadonlyMap<string, Agent> => agentsById(acting, agents);
+export const agentsIn = (acting: Context, { agents, number }: CallState): ReadonlyMap<string, Agent> => agentsById(acting, agents, number);
 
 /** The turn of a group that a choice takes. */
 export interface TakenTurn {

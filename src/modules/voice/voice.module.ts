@@ -1,15 +1,13 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { voicePath, voiceStatusPath } from '../callFlows/callFlow.wiring.js';
+import { mostBytes as bodyCap } from '../numbers/number.notice.js';
 import { LiveCall, liveCallEvents } from './liveCall.model.js';
 import { liveCallRelations } from './liveCall.relations.js';
 import { LiveCallResolver } from './liveCall.resolver.js';
 import { findLiveCall, onContactDeleted, staleCalls } from './liveCall.service.js';
 import { liveCallTable } from './liveCall.table.js';
-import { takeAnswer, takeCall, takeStatus, takeTurnOf } from './voice.door.js';
-
-/** What the vendor sends of a call. */
-const bodyCap = 64 * 1024;
+import { takeAnswer, takeCall, takeStatus, takeTurnOf } from './voice.webhook.js';
 
 export default defineModule({
   name: 'voice',

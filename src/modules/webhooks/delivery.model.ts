@@ -59,7 +59,11 @@ export class WebhookDelivery {
   @Count('Milliseconds that the last attempt took') responseTimeMs: number | null;
   @Text(50, 'Why the last attempt failed') error: string | null;
   @Ref('The delivery that it sends again') replayOf: string | null;
-  @JsonValue(1024, 'What is sent. To keys without the scope contacts, what it says of people is [redacted]', { required: true })
+  @JsonValue(
+    1024,
+    'What is sent. To keys that may not see the event its record is [redacted] but for ids; to those without the scope contacts, what it says of people',
+    { required: true },
+  )
   payload: unknown;
   @Stamp('When it was made') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
@@ -108,8 +112,15 @@ export class DeliveryExplanation {
 @Entity('Deliveries that are sent again')
 export class Replay {
   @Count('How many are sent again', { required: true }) replayed: number;
-  @Count('How many are not: unknown, still on their way, or their webhook is inactive or deleted', { required: true }) skipped: number;
-  @Flag('Whether there are more in the window than are sent again at once: the oldest come first', { required: true }) hasMore: boolean;
+  @Count(
+    'How many are not: their webhook is inactive or deleted; of those named by their ids also what is unknown or still on its way. What a window leaves out since it was sent again already is not counted',
+    { required: true },
+  )
+  skipped: number;
+  @Flag('Whether there are more in the window than are sent again at once: the oldest come first, and the same request goes on', {
+    required: true,
+  })
+  hasMore: boolean;
   @Nested(
     () => WebhookDelivery,
     () => WebhookDelivery,

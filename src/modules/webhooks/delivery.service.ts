@@ -1,6 +1,6 @@
 import { badRequest, check, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { flag, instant, integer, listOf, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
@@ -8,7 +8,7 @@ import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { DeliveryStatus, type Replay, type WebhookDelivery, type WebhookDeliveryList } from './delivery.model.js';
 import type { ReplayInput } from './webhook.model.js';
-import { opened, sealed } from './webhook.queue.js';
+import { opened, placeOfOwn, sealed } from './webhook.queue.js';
 import { getWebhook } from './webhook.service.js';
 import { type DeliveryRow, deliveryTable } from './webhook.table.js';
 
@@ -28,62 +28,99 @@ export const findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(c
 /** One delivery, or 404. */
 export const getDelivery = async (ctx: Context, id: string) => found(await findDelivery(ctx, id), 'Delivery');
 
-/** How many deliveries of a window are sent again at once. */
-const mostReplayed = 1000;
+/** How many deliveries of a window are sent again at once, and how many bytes of what they send: one more begins before that. */
+const [mostReplayed, mostBytes] = [1000, 8_000_000];
 
+/** A delivery that is asked for, without the bytes that it sends. */
+interface Asked {
+  id: string;
+  webhookId: string | null;
+  sourceKind: 'webhook';
+  sourceId: string;
+  runId: string | null;
+  url: string | null;
+  secret: string | null;
+  eventId: string;
+  messageId: string | null;
+  event: string;
+  ownPayload: boolean;
+  status: string;
+  isWanted: boolean;
+  /** Whether those before it leave room for it. */
+  fits: boolean;
+}
+
+const isWanted = sql`(w.id is null or (w.is_active and w.archived_at is null))`;
+
+// By ids whatever they name, as it is. Of a window what its webhook wants, in its order, and of each message one delivery: none where a
+// later one of it arrived or is on its way, and the first of those that stand as was asked. So the same request goes on where it ended, and
+// sends nothing twice. `s` says how many of the window nobody wants.
 const toReplay = statement({
   name: 'deliveriesToReplay',
   takes: {
     ...{ ids: nullable(listOf(uuid)), webhook: nullable(uuid), status: nullable(text), event: nullable(text) },
-    ...{ since: nullable(instant), until: nullable(instant), most: integer },
+    ...{ since: nullable(instant), until: nullable(instant), most: integer, bytes: nullable(integer) },
   },
-  row: {
-    ...{ id: uuid, webhookId: nullable(uuid), sourceKind: word<'webhook'>(), sourceId: uuid, runId: nullable(uuid), url: nullable(text) },
-    ...{
-      secret: nullable(text),
-      eventId: uuid,
-      messageId: nullable(uuid),
-      event: text,
-      body: text,
-      ownPayload: flag,
-      status: text,
-      isWanted: flag,
-    },
-  },
-  text: ({ account, ids, webhook, status, event, since, until, most }) => sql`
-    select d.id, d.webhook_id as "webhookId", d.source_kind as "sourceKind", d.source_id as "sourceId", d.run_id as "runId", d.url, d.secret,
-      d.event_id as "eventId", d.message_id as "messageId", d.event, d.body, d.own_payload as "ownPayload", d.status, w.id is null or (w.is_active and w.archived_at is null) as "isWanted"
-    from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
-    where d.account_id = ${account} and (${ids} is null or d.id = any(${ids})) and (${webhook} is null or d.webhook_id = ${webhook})
+  row: { unwanted: integer, delivery: nullable(json<Asked>()), body: nullable(text) },
+  text: ({ account, ids, webhook, status, event, since, until, most, bytes }) => {
+    const isMeant = sql`d.account_id = ${account} and (${ids} is null or d.id = any(${ids})) and (${webhook} is null or d.webhook_id = ${webhook})
       and (${status} is null or d.status = ${status}) and (${event} is null or d.event = ${event})
-      and (${since} is null or d.created_at >= ${since}) and (${until} is null or d.created_at < ${until})
-    order by d.created_at, d.id limit ${most}`,
+      and (${since} is null or d.created_at >= ${since}) and (${until} is null or d.created_at < ${until})`;
+    const isReplaced = sql`exists (
+      select from webhook_deliveries o where o.account_id = ${account} and o.event_id = d.event_id and o.source_id = d.source_id
+        and coalesce(o.message_id, o.event_id) = coalesce(d.message_id, d.event_id) and case
+          when (o.created_at, o.id) > (d.created_at, d.id) then o.status in ('pending', 'delivered')
+          else o.id <> d.id and o.status = ${status} and o.created_at >= ${since} end)`;
+    return sql`
+    select s.unwanted, to_json(r) as delivery,
+      case when r.fits then (select b.body from webhook_deliveries b where b.account_id = ${account} and b.id = r.id) end as body
+    from (select case when ${ids} is null then (
+      select count(*)::int from webhooks w join webhook_deliveries d on d.account_id = ${account} and d.webhook_id = w.id
+      where w.account_id = ${account} and not ${isWanted} and ${isMeant}) else 0 end as unwanted) s
+    left join (select row_number() over placed as nth, d.id, d.webhook_id as "webhookId", d.source_kind as "sourceKind",
+      d.source_id as "sourceId", d.run_id as "runId", d.url, d.secret, d.event_id as "eventId", d.message_id as "messageId", d.event,
+      d.own_payload as "ownPayload", d.status, ${isWanted} as "isWanted",
+      ${bytes} is null or ${bytes} > sum(octet_length(d.body)) over placed - octet_length(d.body) as fits
+    from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
+    where ${isMeant} and (${ids} is not null or (${isWanted} and not ${isReplaced}))
+    window placed as (order by d.created_at, d.id rows unbounded preceding)
+    order by d.created_at, d.id limit ${most}) r on true
+    order by r.nth`;
+  },
 });
 
 /**
  * Contract POST /webhooks/replay: sends deliveries again, each as a new one with the event's id and bytes. By their ids, at most 100,
- * or those of a window of time that stand as `status` says. What is still on its way, or whose webhook is inactive or deleted, is
- * skipped. 402 where the account is not paid for.
+ * or those of a window of time that stand as `status` says, the oldest 1,000 or 8 MB of them; where there are more, the same once more
+ * goes on. What is still on its way, or whose webhook is inactive or deleted, is skipped. 402 where the account is not paid for.
  */
 export async function replayDeliveries(ctx: Context, input: ReplayInput): Promise<Replay> {
   const asked = await askedFor(ctx, input);
   checkTrial(ctx);
-  const rows = await ctx.rows(toReplay, { ...asked, most: mostReplayed + 1 });
-  const chosen = rows.slice(0, mostReplayed);
+  // Of two at a time the second sees what the first sends again.
+  if (!asked.ids) await ctx.lockName('replays');
+  const rows = await ctx.rows(toReplay, { ...asked, most: mostReplayed + 1, bytes: asked.ids ? null : mostBytes });
+  const found = rows.flatMap(({ delivery, body }) => (delivery ? [{ ...delivery, body: body ?? '' }] : []));
+  const chosen = found.slice(0, mostReplayed).filter(({ fits }) => fits);
   const again = chosen.filter(({ isWanted, status }) => isWanted && status !== 'pending');
-  const deliveries = again.map(({ id: replayOf, isWanted: _wanted, secret, status: _status, ...same }) => {
-    const id = ctx.app.clock.id();
-    const own =
-      secret && sealed(ctx.app, `webhook_deliveries.secret ${id}`, opened(ctx.app, `webhook_deliveries.secret ${replayOf}`, secret));
-    ctx.insert('WebhookDelivery', { ...same, id, replayOf, secret: own, dueAt: ctx.now() });
-    return id;
-  });
+  const deliveries = again.map((delivery) => sendAgain(ctx, delivery));
   if (deliveries.length > 0) ctx.wake('deliveries');
-  const wanted = asked.ids ? new Set(input.deliveryIds).size : chosen.length;
   return {
-    ...{ replayed: deliveries.length, skipped: wanted - deliveries.length, hasMore: rows.length > mostReplayed },
+    replayed: deliveries.length,
+    skipped: asked.ids ? asked.ids.length - deliveries.length : rows[0]!.unwanted,
+    hasMore: found.length > chosen.length,
     deliveries: await byIds(ctx, deliveries),
   };
+}
+
+/** Makes a delivery of the event and the bytes of another; answers its id. */
+function sendAgain(ctx: Context, { id: replayOf, secret, ...same }: Asked & { body: string }): string {
+  const id = ctx.app.clock.id();
+  const own = secret && sealed(ctx.app, placeOfOwn(id), opened(ctx.app, placeOfOwn(replayOf), secret));
+  const { webhookId, sourceKind, sourceId, runId, url, eventId, messageId, event, ownPayload, body } = same;
+  const whole = { webhookId, sourceKind, sourceId, runId, url, eventId, messageId, event, ownPayload, body };
+  ctx.insert('WebhookDelivery', { ...whole, id, replayOf, secret: own, dueAt: ctx.now() });
+  return id;
 }
 
 /** What a replay asks for. Throws 400 where that is nothing, both, or no delivery could be of it. */
@@ -95,7 +132,14 @@ async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, s
     check(deliveryIds.length > 0, () => invalidField('deliveryIds', 'too_few', 'must name at least one delivery'));
     const bad = deliveryIds.findIndex((id) => !isUuid(id));
     check(bad < 0, () => invalidField(`deliveryIds.${bad}`, 'invalid_format', 'must be a UUID'));
-    return { ids: [...new Set(deliveryIds)], webhook: null, status: null, event: null, since: null, until: null };
+    return {
+      ids: [...new Set(deliveryIds.map((id) => id.toLowerCase()))],
+      webhook: null,
+      status: null,
+      event: null,
+      since: null,
+      until: null,
+    };
   }
   const statuses = Object.keys(DeliveryStatus).filter((one) => one !== 'pending');
   check(status, () => invalidField('status', 'required', 'is required where no deliveryIds are named', statuses));

@@ -19,6 +19,7 @@ import {
   Url,
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
+import { Archived } from '../products/product.model.js';
 
 /** The most events that a webhook names. */
 const mostEvents = 200;
@@ -39,7 +40,7 @@ export class Webhook extends WebhookFields {
   @Stamp('When the last attempt at a delivery was made; tests do not count', {}) lastFiredAt: Date | null;
   @Count('Failed attempts since the last one that succeeded; tests do not count', { required: true }) failCount: number;
   @Stamp('Since when all attempts have failed', {}) failingSince: Date | null;
-  @Stamp('When it was switched off, since all attempts of five days had failed', {}) disabledAt: Date | null;
+  @Stamp('When it was switched off: a delivery had failed for good, and all attempts of five days and more', {}) disabledAt: Date | null;
   @Stamp('Until when the secret before the last rotation signs besides the new one', {}) previousSecretUntil: Date | null;
   @Ref('The user who made it') createdBy: string | null;
   @Stamp('When it was made') createdAt: Date;
@@ -63,6 +64,12 @@ export class WebhookWithSecret {
   webhook: Webhook;
   @Text(100, 'whsec_ and base64: the whole text keys X-Service-Signature, the bytes of the base64 webhook-signature', { required: true })
   secret: string;
+}
+
+/** Decisions, "DELETE replies". */
+@Entity('What archiving a webhook answers')
+export class ArchivedWebhook extends Archived {
+  @Flag('Always true', { required: true }) deleted: boolean;
 }
 
 /** Contract POST /webhooks/manage/{id}/test. */

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { seal, sign, unseal } from '../../kernel/base/crypto.js';
+import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { App, Context } from '../../kernel/context/context.js';
+import type { SealedColumn } from '../../kernel/context/registry.js';
 import type { Answer } from '../../kernel/egress/egress.js';
 
 /** What an address gets: the event, with the record as it was then. */
@@ -45,7 +46,7 @@ export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Q
     ...{ id, url: given.url, event: given.event, eventId: given.eventId ?? id, messageId: id, body: given.body, dueAt: ctx.now() },
     ...{ sourceKind: source.kind, sourceId: source.id, runId: source.runId ?? null, actionKey: key ?? null },
     ownPayload: given.isOwn ?? false,
-    secret: secret === undefined ? null : sealed(ctx.app, `webhook_deliveries.secret ${id}`, secret),
+    secret: secret === undefined ? null : sealed(ctx.app, placeOfOwn(id), secret),
   });
   ctx.wake('deliveries');
   return id;
@@ -69,9 +70,16 @@ const prefix = 'whsec_';
 /** A secret of 32 random bytes. */
 export const newSecret = ({ clock }: App): string => prefix + clock.bytes(32).toString('base64');
 
-/** What signs the deliveries of a workflow or an automation that have no secret of their own: always the same one. */
-export const signingSecretOf = (ctx: Context, { kind, id }: Pick<Queued['source'], 'kind' | 'id'>): string =>
-  prefix + Buffer.from(sign(ctx.app, 'webhook signing', `${ctx.caller.account.id} ${kind} ${id}`), 'base64url').toString('base64');
+type Source = Pick<Queued['source'], 'kind' | 'id'>;
+
+/** What signs the deliveries of a source that have no secret of their own: one for each key of the server, the present one first. */
+export function signingSecretsOf(ctx: Context, { kind, id }: Source): [string, ...string[]] {
+  const given = signatures(ctx.app, 'webhook signing', `${ctx.caller.account.id} ${kind} ${id}`);
+  return given.map((one) => prefix + Buffer.from(one, 'base64url').toString('base64')) as [string, ...string[]];
+}
+
+/** What signs the deliveries of a workflow or an automation that have no secret of their own: the same one for as long as the server has its key. */
+export const signingSecretOf = (ctx: Context, source: Source): string => signingSecretsOf(ctx, source)[0];
 
 const purpose = 'webhooks';
 export const sealed = (app: App, place: string, secret: string): string => seal(app, purpose, place, secret);
@@ -112,6 +120,16 @@ export function secretsOfWebhook(
 
 /** The place of the secret of a webhook, with which it is sealed. */
 export const placeOf = (id: string): string => `webhooks.secret ${id}`;
+
+/** The same of the secret that a delivery has of its own. */
+export const placeOfOwn = (id: string): string => `webhook_deliveries.secret ${id}`;
+
+/** Where secrets of webhooks are kept. */
+export const seals: readonly SealedColumn[] = [
+  { table: 'webhooks', column: 'secret', purpose, place: placeOf },
+  { table: 'webhooks', column: 'previous_secret', purpose, place: placeOf },
+  { table: 'webhook_deliveries', column: 'secret', purpose, place: placeOfOwn },
+];
 
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
 

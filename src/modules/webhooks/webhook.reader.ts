@@ -1,8 +1,9 @@
 import type { Context, FeedReader } from '../../kernel/context/context.js';
-import { bigint, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, instant, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
+import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { webhookActor } from './webhook.due.js';
 import { bodyOf } from './webhook.queue.js';
 
@@ -27,18 +28,36 @@ async function wantedBy(ctx: Context): Promise<(event: Wanting) => string[]> {
     [...(byName.get(name) ?? []), ...(byName.get('*') ?? [])].flatMap(({ id, after }) => (BigInt(position) > after ? [id] : []));
 }
 
+// The body of an event goes along once, for however many webhooks it is.
+const queued = statement({
+  name: 'queueDeliveriesOfEvents',
+  takes: { events: jsonText, now: instant },
+  changes: true,
+  text: ({ account, events, now }) => sql`
+    insert into webhook_deliveries (account_id, id, webhook_id, source_id, event_id, event, body, due_at, created_at, updated_at)
+    select ${account}, d.id, d.webhook, d.webhook, e.id, e.name, e.body, ${now}, ${now}, ${now}
+    from json_to_recordset(${events}::json) e (id uuid, name text, body text, deliveries json)
+    cross join lateral json_to_recordset(e.deliveries) d (id uuid, webhook uuid)`,
+});
+
 /** Makes a delivery of each event to each webhook that wants it. */
-export async function makeDeliveries(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
+export async function makeDeliveries(ctx: Context, events: readonly ReadEvent[]): Promise<number> {
   const wanted = await wantedBy(ctx);
-  const dueAt = ctx.now();
-  for (const each of events) {
-    const { eventId, name: event, createdAt, data, changes } = each;
-    const webhooks = wanted(each);
-    if (webhooks.length === 0) continue;
-    const body = bodyOf(ctx, { id: eventId, event, createdAt, data, changes });
-    for (const id of webhooks) ctx.insert('WebhookDelivery', { webhookId: id, sourceId: id, eventId, event, body, dueAt });
+  const portion = new Portion();
+  const all = events.map((event) => ({ event, webhooks: wanted(event) }));
+  const end = all.findIndex(({ event, webhooks }) => !portion.takes(event, webhooks.length));
+  const taken = end < 0 ? all : all.slice(0, end);
+  const sent = taken.filter(({ webhooks }) => webhooks.length > 0).map(({ event, webhooks }) => queueOf(ctx, event, webhooks));
+  if (sent.length > 0) {
+    await ctx.rows(queued, { events: JSON.stringify(sent), now: ctx.now() });
+    ctx.wake('deliveries');
   }
-  ctx.wake('deliveries');
+  return taken.length;
+}
+
+function queueOf(ctx: Context, { eventId: id, name, createdAt, data, changes }: FeedEvent, webhooks: readonly string[]) {
+  const body = bodyOf(ctx, { id, event: name, createdAt, data, changes });
+  return { id, name, body, deliveries: webhooks.map((webhook) => ({ id: ctx.app.clock.id(), webhook })) };
 }
 
 /** Makes deliveries of the feed. */

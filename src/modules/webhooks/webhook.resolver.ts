@@ -5,11 +5,11 @@ import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { Detached } from '../../kernel/operations/operation.js';
-import { Archived } from '../products/product.model.js';
 import { explainDelivery } from './delivery.explain.js';
 import { DeliveryExplanation, Replay, WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryList } from './delivery.model.js';
 import * as deliveries from './delivery.service.js';
 import {
+  ArchivedWebhook,
   CreateWebhookInput,
   ReplayInput,
   UpdateWebhookInput,
@@ -53,7 +53,7 @@ export class WebhookResolver {
     return webhooks.updateWebhook(ctx, id, input);
   }
 
-  @Mutation(() => Archived, { description: 'Archives a webhook; what waits to be sent is cancelled' })
+  @Mutation(() => ArchivedWebhook, { description: 'Archives a webhook; what waits to be sent is cancelled' })
   archiveWebhook(@Ctx() ctx: Context, @IdArg() id: string) {
     return webhooks.archiveWebhook(ctx, id);
   }

@@ -41,9 +41,9 @@ function checkedEvents(ctx: Context, events: readonly string[]): string[] {
 
 /** Contract POST /webhooks/manage: 422 for whatever is wrong with a field. The secret is in this reply and nowhere else. */
 export async function createWebhook(ctx: Context, input: CreateWebhookInput): Promise<WebhookWithSecret> {
+  checkTrial(ctx);
   const events = checkedEvents(ctx, input.events);
   await checkUrlNow(ctx, 'url', input.url);
-  checkTrial(ctx);
   return ctx.transaction(async (inside) => {
     const id = input.id ?? ctx.app.clock.id();
     const secret = newSecret(ctx.app);
@@ -77,8 +77,8 @@ export const cancelDeliveries = (ctx: Context, webhook: string) => ctx.rows(canc
 
 /** Contract PATCH /webhooks/manage/{id}: what waits goes to the new address; where it becomes inactive, it is cancelled. */
 export async function updateWebhook(ctx: Context, id: string, input: UpdateWebhookInput): Promise<WebhookRow> {
-  const events = input.events && checkedEvents(ctx, input.events);
   await getWebhook(ctx, id);
+  const events = input.events && checkedEvents(ctx, input.events);
   if (input.url) await checkUrlNow(ctx, 'url', input.url);
   return ctx.transaction(async (inside) => {
     inside.lockRows();
@@ -110,7 +110,7 @@ export async function archiveWebhook(ctx: Context, id: string) {
   const record = { ...before, isActive: false };
   const changes = changesBetween(before, record, ['isActive']);
   await ctx.emit({ name: 'webhook.deleted', record, changes, also: { 'webhook.archived': ['isActive'] } });
-  return { archivedId: before.id, archived: true };
+  return { archivedId: before.id, archived: true, deleted: true };
 }
 
 const secretsOf = statement({

@@ -1,8 +1,10 @@
 import { BatchQueue } from '../../kernel/base/batchQueue.js';
 import type { App, Context } from '../../kernel/context/context.js';
-import { instant, jsonText, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import type { DueRow } from '../../kernel/context/registry.js';
+import { instant, integer, json, jsonText, listOf, nullable, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { perAccount } from './webhook.taken.js';
 
 /** What came of an attempt at a delivery. */
 export interface Attempt {
@@ -18,34 +20,57 @@ export interface Attempt {
   status: number | null;
   ms: number;
   error: string | null;
+  /** Whether the next delivery of the same source is to be taken in its place, should it have arrived. */
+  goesOn?: boolean;
 }
 
-/** A webhook after an attempt: since when nothing but failures has come of it. */
+/** After an attempt: its webhook, where it has one, and since when nothing but failures has come of that. */
 export interface AfterAttempt {
-  webhookId: string;
+  webhookId: string | null;
   failingSince: Date | null;
+  /** What was taken in its place. */
+  next?: DueRow;
 }
 
 /** The most attempts that one statement settles. */
 const together = 50;
 
-// The ids are told besides, so that they are looked up: joined with what was told, all deliveries of the account would be read.
-// Only while the attempt is ours. What was cancelled while it was under way, and has arrived all the same, says so. The webhooks are
-// locked first and in one order: who switches one off locks it before its deliveries, and other processes settle as well.
+const settled = {
+  ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant) },
+  ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()) },
+};
+
+// g        What is told, an attempt a row, `nth` in the order in which they ended.
+// held     The webhooks, locked before their deliveries and in one order: so does who switches one off, and so do other processes that
+//          settle. `settled` waits for it by counting it.
+// places   The attempts that arrived and leave their place to what is next of their source, while the lease is far from its end: nobody
+//          else can have counted the place as free by the time this is committed. `freed` has them by source, once they are settled, and
+//          `taken` what came: the function sees both the settling and what was committed while `held` waited.
+// settled  The deliveries whose attempt is still ours (its number, pending or cancelled, leased), each with its attempt added. What was
+//          cancelled meanwhile stays so, unless it has arrived. The ids are told besides, so that they are looked up: joined with `g`
+//          alone, all deliveries of the account would be read.
+// fired    Each webhook of those once: when it was last tried, and the last attempt that arrived, if any.
+// failed   How many attempts failed after that one (all of them where none arrived), and since when. Each webhook has a row, also with 0.
+// moved    The webhooks' figures: they go on from what they were where nothing arrived, and begin anew where something did.
+// Answered is each delivery that was settled, with its webhook and what came in its place; of an attempt that was not ours any more nothing.
 const settle = statement({
   name: 'settleDeliveries',
-  takes: { attempts: jsonText, ids: listOf(uuid) },
-  row: { id: uuid, webhookId: uuid, failingSince: nullable(instant) },
+  takes: { attempts: jsonText, ids: listOf(uuid), now: instant, lease: integer },
+  row: settled,
   changes: true,
-  text: ({ account, attempts, ids }) => sql`
+  text: ({ account, attempts, ids, now, lease }) => sql`
     with g as (
-      select * from jsonb_to_recordset(${attempts}::jsonb) as g(id uuid, attempt int, begun timestamptz, ended timestamptz,
-        next timestamptz, delivered boolean, status int, ms int, error text)),
+      select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
+        next timestamptz, delivered boolean, status int, ms int, error text, "goesOn" boolean)),
     held as (
       select w.id from webhooks w
       where w.account_id = ${account} and w.id = any(array(
         select d.webhook_id from webhook_deliveries d where d.account_id = ${account} and d.id = any(${ids})))
       order by w.id for no key update),
+    places as (
+      select d.id, d.source_id, row_number() over (partition by d.source_id order by g.nth) as place
+      from g join webhook_deliveries d on d.account_id = ${account} and d.id = any(${ids}) and d.id = g.id and d.attempt = g.attempt
+      where g.delivered and g."goesOn" and d.leased_until > clock_timestamp() + make_interval(secs => ${lease} / 3.0)),
     settled as (
       update webhook_deliveries d set
         status = case when g.delivered then 'delivered' when d.status = 'cancelled' or g.next is not null then d.status else 'failed' end,
@@ -58,42 +83,51 @@ const settle = statement({
       from g
       where d.account_id = ${account} and d.id = any(${ids}) and d.id = g.id and d.attempt = g.attempt and d.status in ('pending', 'cancelled')
         and d.leased_until is not null and (select count(*) from held) >= 0
-      returning d.id, d.webhook_id, g.begun, g.delivered)
-    update webhooks w set last_fired_at = greatest(w.last_fired_at, s.begun),
-      fail_count = case when s.delivered then 0 else w.fail_count + 1 end,
-      failing_since = case when not s.delivered then coalesce(w.failing_since, s.begun) end
-    from settled s where w.account_id = ${account} and w.id = s.webhook_id
-    returning s.id, w.id as "webhookId", w.failing_since as "failingSince"`,
+      returning d.id, d.webhook_id, g.nth, g.begun, g.delivered),
+    freed as (
+      select array_agg(p.source_id) as sources, array_agg(p.n) as free
+      from (select source_id, count(*)::int as n from places group by source_id) p having (select count(*) from settled) >= 0),
+    taken as materialized (
+      select t.* from freed f
+      cross join lateral follow_deliveries(${account}, f.sources, f.free, ${now}, ${lease}, ${rawSql(`${perAccount}`)}) t
+      where f.sources is not null),
+    fired as (
+      select webhook_id, max(begun) as at, max(nth) filter (where delivered) as nth from settled group by webhook_id),
+    failed as (
+      select a.webhook_id, count(s.id)::int as n, min(s.begun) as since from fired a
+      left join settled s on s.webhook_id = a.webhook_id and not s.delivered and s.nth > coalesce(a.nth, -1) group by a.webhook_id),
+    moved as (
+      update webhooks w set last_fired_at = greatest(w.last_fired_at, a.at),
+        fail_count = f.n + case when a.nth is null then w.fail_count else 0 end,
+        failing_since = case when a.nth is null then coalesce(w.failing_since, f.since) else f.since end
+      from fired a join failed f using (webhook_id) where w.account_id = ${account} and w.id = a.webhook_id
+      returning w.id, w.failing_since)
+    select s.id, m.id as "webhookId", m.failing_since as "failingSince", t.id as "nextId", t.attempt as "nextAttempt",
+      delivery_to_make(t.id) as more
+    from settled s left join moved m on m.id = s.webhook_id left join places p on p.id = s.id
+    left join taken t on t."sourceId" = p.source_id and t.place = p.place`,
 });
 
 interface Waiting {
   ctx: Context;
   given: Attempt;
-  /** Whose figures it moves: one attempt of each at a time, so that they move in order. */
-  source: string;
   done(after: AfterAttempt | undefined): void;
   failed(error: unknown): void;
 }
 
-function party(waiting: Waiting[]): Waiting[] {
-  const sources = new Set<string>();
-  const going: Waiting[] = [];
-  for (let i = 0; i < waiting.length && going.length < together; ) {
-    const { source } = waiting[i]!;
-    if (sources.has(source)) i++;
-    else {
-      sources.add(source);
-      going.push(...waiting.splice(i, 1));
-    }
-  }
-  return going;
+function afterOf({ webhookId, failingSince, nextId, nextAttempt, more }: Omit<RowOf<typeof settled>, 'id'>): AfterAttempt {
+  const next = nextId === null ? undefined : { id: nextId, attempt: nextAttempt!, more };
+  return { webhookId, failingSince, ...(next && { next }) };
 }
 
 async function serve(waiting: Waiting[]): Promise<void> {
   try {
-    const all = waiting.map(({ given }) => given);
-    const rows = await waiting[0]!.ctx.rows(settle, { attempts: JSON.stringify(all), ids: all.map(({ id }) => id) });
-    const after = new Map(rows.map(({ id, ...webhook }) => [id, webhook]));
+    // In the order in which they ended, so that the figures of a webhook move in it.
+    const all = waiting.map(({ given }, nth) => ({ nth, ...given }));
+    const { ctx } = waiting[0]!;
+    const how = { ids: all.map(({ id }) => id), now: ctx.now(), lease: ctx.app.config.leaseSeconds };
+    const rows = await ctx.rows(settle, { attempts: JSON.stringify(all), ...how });
+    const after = new Map(rows.map(({ id, ...row }) => [id, afterOf(row)]));
     for (const { given, done } of waiting) done(after.get(given.id));
   } catch (error) {
     for (const { failed } of waiting) failed(error);
@@ -103,11 +137,11 @@ async function serve(waiting: Waiting[]): Promise<void> {
 const queues = new WeakMap<App, BatchQueue<Waiting>>();
 
 /**
- * Settles an attempt; those of one account that end while another statement is under way go together. Answers its webhook; undefined
- * where it has none, or the attempt is not ours any more.
+ * Settles an attempt; those of one account that end while another statement is under way go together. Undefined where the attempt
+ * is not ours any more.
  */
-export function settleAttempt(ctx: Context, source: string, given: Attempt): Promise<AfterAttempt | undefined> {
-  const queue = queues.get(ctx.app) ?? new BatchQueue(party, serve, 1);
+export function settleAttempt(ctx: Context, given: Attempt): Promise<AfterAttempt | undefined> {
+  const queue = queues.get(ctx.app) ?? new BatchQueue((waiting: Waiting[]) => waiting.splice(0, together), serve, 1);
   queues.set(ctx.app, queue);
-  return new Promise((done, failed) => queue.join(ctx.caller.account.id, { ctx, given, source, done, failed }));
+  return new Promise((done, failed) => queue.join(ctx.caller.account.id, { ctx, given, done, failed }));
 }

@@ -1,9 +1,9 @@
-import { mayRead } from '../../kernel/access/access.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
+import { payloadAsSeenBy } from '../events/event.redaction.js';
 import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryList } from './delivery.model.js';
 import { Webhook, WebhookConnection, WebhookList } from './webhook.model.js';
 
@@ -27,9 +27,7 @@ export const webhookTable = table({
 });
 export type WebhookRow = RowOf<typeof webhookTable.shape>;
 
-const hiddenPayload = sql`(case when t.own_payload then redact_texts(t.body::jsonb) else redact_people(t.body::jsonb) end)::json`;
-
-/** Deliveries, those of deleted webhooks as well. What they say of people is for those alone who may read contacts. */
+/** Deliveries, those of deleted webhooks as well; each is shown as its event may be seen. */
 export const deliveryTable = table({
   row: modelRow('WebhookDelivery', WebhookDelivery),
   list: WebhookDeliveryList,
@@ -39,7 +37,7 @@ export const deliveryTable = table({
   renamed: { nextAttemptAt: 'due_at' },
   computed: {
     url: sql`coalesce(t.url, (select w.url from webhooks w where w.account_id = t.account_id and w.id = t.webhook_id))`,
-    payload: (ctx) => (mayRead(ctx.caller, 'contacts') ? sql`t.body::json` : hiddenPayload),
+    payload: (ctx) => payloadAsSeenBy(ctx, { body: sql`t.body`, isOwn: sql`t.own_payload`, event: sql`t.event` }),
   },
   carried: ['url'],
   sorts: { createdAt: byTime('created_at') },

@@ -3,9 +3,11 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { WebhookAttempt, WebhookDelivery } from './delivery.model.js';
+import { oldDeliveries } from './delivery.sweeps.js';
+import { tellOfSwitchedOff } from './webhook.disable.js';
 import { deliveries } from './webhook.due.js';
 import { Webhook, webhookEvents } from './webhook.model.js';
-import { tellOfSwitchedOff } from './webhook.off.js';
+import { seals } from './webhook.queue.js';
 import { webhookReader } from './webhook.reader.js';
 import { webhookRelations } from './webhook.relations.js';
 import { administration, WebhookDeliveryResolver, WebhookResolver } from './webhook.resolver.js';
@@ -26,6 +28,8 @@ export default defineModule({
   references: { webhook: { table: 'webhooks', live: 'archived_at is null' } },
   events: [recordFeed(webhookEvents, { record: () => Webhook, find: findWebhook, access: administration })],
   due: { deliveries },
+  seals,
+  sweeps: [oldDeliveries],
   readers: { webhooks: webhookReader },
   jobs: { tellOfSwitchedOff },
   routes: [

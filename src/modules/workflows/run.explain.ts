@@ -1,4 +1,4 @@
-import { mayRead, mayUse } from '../../kernel/access/access.js';
+import { mayUse } from '../../kernel/access/access.js';
 import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { json, nullable, uuid } from '../../kernel/database/kinds.js';
@@ -6,10 +6,10 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
 import type { Evaluation } from '../../kernel/lists/conditions.js';
-import { takenBack } from '../../kernel/operations/takenBack.js';
+import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import { actor, actsFor, contactOf, faultOf } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
-import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../contacts/contact.redaction.js';
+import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
 import { pending } from './run.service.js';
 import type { WorkflowAction } from './workflow.model.js';
@@ -65,10 +65,11 @@ export async function dryRun(ctx: Context, id: string, { eventId }: DryRunWorkfl
   const actions = reason
     ? workflow.actions.map((action) => ({ ...pending(action), status: 'skipped' as const }))
     : await tried(ctx, { id: workflow.id, name: workflow.name }, workflow.actions, event);
-  const seen = await seenBy(ctx, event.changes, evaluation.conditions);
+  const seen = await seenBy(ctx, event, evaluation.conditions);
   const results = await resultsAsSeenBy(
     ctx,
     actions.map(({ result }) => result),
+    event.name,
   );
   const shownActions = actions.map((action, nth) => ({ ...action, result: results[nth]! }));
   return {
@@ -81,12 +82,12 @@ export async function dryRun(ctx: Context, id: string, { eventId }: DryRunWorkfl
 }
 
 /** What of an event explains a run, as the caller may see it. */
-async function seenBy(ctx: Context, changes: FeedEvent['changes'], conditions: Evaluation['conditions']) {
-  if (mayRead(ctx.caller, 'contacts')) return { changes, conditions };
+async function seenBy(ctx: Context, { name, changes }: FeedEvent, conditions: Evaluation['conditions']) {
+  const event = sql`${name}::text`;
   const given = sql`select ${JSON.stringify(changes)}::jsonb as changes, ${JSON.stringify(conditions)}::jsonb as conditions`;
   const [seen] = await ctx.select(
     { changes: nullable(json<NonNullable<typeof changes>>()), conditions: json<typeof conditions>() },
-    sql`select ${asSeenBy(ctx, sql`nullif(g.changes, 'null')`, 'record')} as changes, ${outcomeAsSeenBy(ctx, sql`g.conditions`)} as conditions
+    sql`select ${asSeenBy(ctx, sql`nullif(g.changes, 'null')`, { form: 'record', event })} as changes, ${outcomeAsSeenBy(ctx, sql`g.conditions`, event)} as conditions
       from (${given}) g where ${ctx.caller.account.id}::uuid is not null`,
   );
   return seen!;
@@ -114,7 +115,7 @@ async function tried(
     happening,
     contactId: actsFor(event.name, contactOf(type, data)),
   };
-  return takenBack(ctx, async (outer) => {
+  return rolledBack(ctx, async (outer) => {
     const act = actor(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), occasion);
     for (const [index, action] of actions.entries()) {
       try {

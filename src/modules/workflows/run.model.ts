@@ -2,7 +2,7 @@ import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { EventCause } from '../../kernel/feed/eventFields.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Count, Entity, Flag, Id, Input, JsonObject, Nested, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Count, Entity, Flag, Fraction, Id, Input, JsonObject, Nested, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { ConditionSeen } from '../actions/action.model.js';
 import { mostActions, WorkflowActionType } from './workflow.model.js';
 
@@ -34,7 +34,7 @@ export class WorkflowRun {
   @Text(100, 'The event that started it', { required: true }) triggerEvent: string;
   @JsonObject(
     1024,
-    'The record that it happened to, as it was then. To keys without the scope contacts, what it says of people is [redacted]',
+    'The record that it happened to, as it was then. To keys that may not see the event it is [redacted] but for ids; to those without the scope contacts, what it says of people',
   )
   triggerData: Record<string, unknown> | null;
   @Ref('The id of the event') eventId: string | null;
@@ -53,7 +53,7 @@ export class WorkflowRun {
   error: string | null;
   @Stamp('When it started') startedAt: Date;
   @Stamp('When it ended', {}) completedAt: Date | null;
-  @Count('How long it took, in milliseconds') durationMs: number | null;
+  @Fraction('How long it took, in milliseconds') durationMs: number | null;
   @Stamp('When it was made') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
 }

@@ -9,8 +9,8 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { withoutPeople } from '../actions/action.kinds.js';
-import { asSeenBy, outcomeAsSeenBy } from '../contacts/contact.redaction.js';
 import { mergedInto } from '../contacts/contact.service.js';
+import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
 import { type RunRow, runTable, wholeRun } from './workflow.table.js';
 
@@ -32,8 +32,8 @@ export async function getRun(ctx: Context, id: string, workflowId?: string | nul
 export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   const rows = await ctx.select(
     { ...runTable.shape, seenChanges: runTable.shape.changes, seenConditions: runTable.shape.conditions },
-    sql`select ${runTable.columnsWith(ctx)}, ${asSeenBy(ctx, sql`t.changes`, 'record')} as "seenChanges",
-      ${outcomeAsSeenBy(ctx, sql`t.conditions`)} as "seenConditions"
+    sql`select ${runTable.columnsWith(ctx)}, ${asSeenBy(ctx, sql`t.changes`, { form: 'record', event: sql`t.trigger_event` })} as "seenChanges",
+      ${outcomeAsSeenBy(ctx, sql`t.conditions`, sql`t.trigger_event`)} as "seenConditions"
     from workflow_runs t where t.account_id = ${ctx.caller.account.id}::uuid and t.id = any(${[...ids]}::uuid[])`,
   );
   const runs = rows.map(({ seenChanges, seenConditions, ...run }) => ({ ...run, changes: seenChanges, conditions: seenConditions }));
@@ -86,6 +86,19 @@ const workflowOfRun = statement({
       select r.workflow_id from workflow_runs r where r.account_id = ${account} and r.id = ${run}) for share of w`,
 });
 
+/** A run that was read for the server itself, as the caller may see it. */
+async function asSeen(ctx: Context, run: RunRow): Promise<RunRow> {
+  const { triggerData, actions } = runTable.shape;
+  const kept = sql`select ${run.triggerEvent}::text as trigger_event, ${JSON.stringify(run.triggerData)}::jsonb as trigger_data,
+    ${JSON.stringify(run.actions)}::jsonb as actions`;
+  const [seen] = await ctx.select(
+    { triggerData, actions },
+    sql`select ${runTable.computedOf(ctx, 'triggerData')!} as "triggerData", ${runTable.computedOf(ctx, 'actions')!} as actions
+      from (${kept}) t where ${ctx.caller.account.id}::uuid is not null`,
+  );
+  return { ...run, ...seen };
+}
+
 /**
  * POST /workflows/{id}/runs/{runId}/retry: a failed run goes on from the action that failed, as it was when the run started. 409
  * while it has not failed, and where it ended as a loop or its workflow is deleted.
@@ -104,5 +117,5 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
   }) as RunRow;
   await emitRun(ctx, 'updated', after, changesOfRun(before, after));
   ctx.wake('workflow_runs');
-  return after;
+  return asSeen(ctx, after);
 }

@@ -1,20 +1,26 @@
+import { Breath } from '../../kernel/base/pause.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { bigint, json, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
+import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/lists/conditions.js';
 import { contactOf } from '../actions/action.service.js';
-import { evaluationOf, isLoop, isTrigger } from '../actions/action.trigger.js';
+import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
 import type { RunRow } from './workflow.table.js';
 
 const active = {
-  ...{ id: uuid, name: text, trigger: json<WorkflowTrigger>(), actions: json<WorkflowAction[]>(), activatedAfter: bigint },
+  ...{ id: uuid, name: text, trigger: json<WorkflowTrigger>(), activatedAfter: bigint },
+  ...{ size: integer, actions: nullable(json<WorkflowAction[]>()) },
 };
+/** An active workflow, with the bytes of its actions: where they are many, they are read once it begins a run. */
 type Active = RowOf<typeof active>;
+/** So many bytes of actions are not many. */
+const fewBytes = 20_000;
 
 /** The events that active workflows of an account wait for. */
 export const wanted = (account: Sql): Sql => sql`
@@ -31,28 +37,64 @@ const started = statement({
   locks: true,
   text: ({ account, events, contacts }) => sql`
     select (select coalesce(json_agg(a), '[]') from (
-      select w.id, w.name, w.trigger, w.actions, w.activated_after::text as "activatedAfter" from workflows w
+      select w.id, w.name, w.trigger, w.activated_after::text as "activatedAfter", s.size,
+        case when s.size <= ${fewBytes}::int then w.actions end as actions
+      from workflows w cross join lateral (select octet_length(w.actions::text) as size) s
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
       order by w.created_at, w.id for share of w) a) as workflows,
     (select coalesce(json_agg(c.id), '[]') from contacts c where c.account_id = ${account} and c.id = any(${contacts})) as contacts`,
 });
 
+const actionsOf = statement({
+  name: 'actionsOfWorkflows',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid, actions: json<WorkflowAction[]>() },
+  text: ({ account, ids }) => sql`select w.id, w.actions from workflows w where w.account_id = ${account} and w.id = any(${ids})`,
+});
+
+async function largeActions(ctx: Context, begun: readonly Begun[]): Promise<ReadonlyMap<string, WorkflowAction[]>> {
+  const ids = [...new Set(begun.flatMap(({ workflow }) => (workflow.actions ? [] : [workflow.id])))];
+  const read = ids.length > 0 ? await ctx.rows(actionsOf, { ids }) : [];
+  return new Map(read.map(({ id, actions }) => [id, actions]));
+}
+
 /** Makes a run of each event and each active workflow that waits for it and whose conditions hold. */
-export async function startRuns(ctx: Context, told: readonly FeedEvent[]): Promise<void> {
+export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promise<number> {
   const events = told.filter(({ name }) => isTrigger(ctx, name));
-  if (events.length === 0) return;
+  if (events.length === 0) return told.length;
   const names = [...new Set(events.map(({ name }) => name))];
   const contacts = [...new Set(events.flatMap(({ type, data }) => contactOf(type, data) ?? []))];
   const [{ workflows, contacts: known }] = (await ctx.rows(started, { events: names, contacts })) as [RowOf<typeof starting>];
-  const found = events.flatMap((event) =>
-    workflows
-      .filter(({ trigger, activatedAfter }) => trigger.event === event.name && BigInt(event.id) > BigInt(activatedAfter))
-      .map((workflow) => ({ event, workflow, evaluation: evaluationOf(ctx, event, workflow.trigger.conditions, 'trigger.conditions') })),
-  );
-  const begun = found.filter(({ evaluation }) => evaluation.holds);
-  if (begun.length === 0) return;
-  for (const each of begun) await begin(ctx, each, new Set(known));
+  const { begun, seen } = await startedBy(ctx, told, workflows);
+  if (begun.length === 0) return seen;
+  const there = new Set(known);
+  const large = await largeActions(ctx, begun);
+  for (const each of begun) await begin(ctx, { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! }, there);
   ctx.wake('workflow_runs');
+  return seen;
+}
+
+/** The runs that events begin, of so many of them as are for one step. */
+async function startedBy(ctx: Context, events: readonly ReadEvent[], workflows: readonly Active[]) {
+  const evaluate = evaluator(ctx, 'trigger.conditions');
+  const portion = new Portion();
+  const breath = new Breath();
+  const begun: Begun[] = [];
+  for (const [seen, event] of events.entries()) {
+    const its: Begun[] = [];
+    for (const workflow of workflows) {
+      const { trigger, activatedAfter } = workflow;
+      if (trigger.event !== event.name || BigInt(event.id) <= BigInt(activatedAfter)) continue;
+      if (breath.isDue) await breath.take();
+      const evaluation = evaluate(event, trigger.conditions);
+      if (evaluation.holds) its.push({ event, workflow, evaluation });
+    }
+    // They stand in the run and in what is told of it.
+    const actions = its.reduce((sum, { workflow }) => sum + 2 * workflow.size, 0);
+    if (!portion.takes(event, its.length, actions)) return { begun, seen };
+    begun.push(...its);
+  }
+  return { begun, seen: events.length };
 }
 
 interface Begun {
@@ -61,11 +103,13 @@ interface Begun {
   evaluation: Evaluation;
 }
 
-async function begin(ctx: Context, { event, workflow, evaluation }: Begun, contacts: ReadonlySet<string>): Promise<void> {
+type Beginning = Begun & { actions: readonly WorkflowAction[] };
+
+async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contacts: ReadonlySet<string>): Promise<void> {
   const now = ctx.now();
   const loops = isLoop(event.causes, { kind: 'workflow', id: workflow.id });
   const contactId = contactOf(event.type, event.data);
-  const skippedAll = workflow.actions.map((action) => ({ ...pending(action), status: 'skipped' as const }));
+  const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const }));
   const run: RunRow = ctx.insert('WorkflowRun', {
     ...{ workflowId: workflow.id, workflowName: workflow.name, eventId: event.eventId, triggerEvent: event.name },
     ...{ triggerData: event.data, entityType: event.type, changes: event.changes, eventAt: event.createdAt },
@@ -76,7 +120,7 @@ async function begin(ctx: Context, { event, workflow, evaluation }: Begun, conta
       : {
           status: 'running' as const,
           error: null,
-          actions: workflow.actions.map(pending),
+          actions: actions.map(pending),
           completedAt: null,
           durationMs: null,
           dueAt: now,

@@ -101,10 +101,13 @@ export class CreateWorkflowInput extends New(WorkflowFields) {
   @Flag('Passed over: a new workflow is inactive until it is activated') isActive?: boolean | null;
 }
 
-@Input('Changes to a workflow: absent keeps, null clears; the actions are replaced, for runs to come')
-export class UpdateWorkflowInput extends Edit(WorkflowFields) {
-  @Flag('True activates it, and false deactivates it') isActive?: boolean | null;
+@ObjectType()
+class ChangeableWorkflow extends WorkflowFields {
+  @Flag('True activates it, and false deactivates it', { optional: true }) isActive: boolean;
 }
+
+@Input('Changes to a workflow: absent keeps, null clears; the actions are replaced, for runs to come')
+export class UpdateWorkflowInput extends Edit(ChangeableWorkflow) {}
 
 @Entity('What signs what a workflow sends')
 export class WorkflowSigningSecret {

@@ -13,6 +13,7 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { checkActive } from '../actions/action.limit.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -142,16 +143,19 @@ export async function deactivateWorkflow(ctx: Context, id: string): Promise<Work
 
 /** Keeps a workflow that is, or becomes, active: what it needs is there. */
 async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow): Promise<WorkflowRow> {
-  check(wanted.trigger, () => unprocessable('trigger', 'required', 'is required of a workflow that is to be active'));
   const begins = !before.isActive;
+  if (sendsEmail(wanted.actions)) await checkMayMail(ctx);
   if (begins) {
-    checkTrial(ctx);
     // What was deleted since it was written is missed by whoever makes use of it.
     checkTrigger(ctx, wanted.trigger);
     await checkedActions(ctx, wanted.actions);
+    checkTrial(ctx);
+  }
+  check(wanted.trigger, () => unprocessable('trigger', 'required', 'is required of a workflow that is to be active'));
+  if (begins) {
+    await checkActive(ctx, 'workflows', 'isActive');
     await ctx.follow('workflows');
   }
-  if (sendsEmail(wanted.actions)) await checkMayMail(ctx);
   holdTemplates(ctx, wanted.actions);
   const start = begins ? { activatedAt: ctx.now(), activatedAfter: (await ctx.rows(endOfFeed))[0]!.pos } : {};
   return keep(ctx, before, { ...wanted, ...start, isActive: true });

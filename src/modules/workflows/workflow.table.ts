@@ -5,7 +5,7 @@ import type { Changes } from '../../kernel/events/facts.js';
 import type { Seen } from '../../kernel/lists/conditions.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
-import { actionsAsSeenBy, asSeenBy } from '../contacts/contact.redaction.js';
+import { actionsAsSeenBy, asSeenBy } from '../events/event.redaction.js';
 import { WorkflowRun, WorkflowRunConnection, WorkflowRunList } from './run.model.js';
 import { Workflow, WorkflowConnection, WorkflowList } from './workflow.model.js';
 
@@ -31,8 +31,10 @@ export const workflowTable = table({
 export const wholeWorkflow = { ...workflowTable.shape, runCount: integer, lastRunAt: nullable(instant) };
 export type WorkflowRow = RowOf<typeof wholeWorkflow>;
 
-/** A run as it is kept; `attempt` is the number of the last process that took it. What happened is shown without
- * its people to those who may not read contacts. */
+const triggerEvent = sql`t.trigger_event`;
+
+/** A run as it is kept; `attempt` is the number of the last process that took it. What happened is shown as
+ * its event may be seen. */
 export const runTable = table({
   row: modelRow('WorkflowRun', WorkflowRun, {
     ...{ nextAction: integer, tries: integer, attempt: integer, dueAt: nullable(instant), eventAt: instant },
@@ -43,8 +45,8 @@ export const runTable = table({
   page: WorkflowRunConnection,
   counted: false,
   computed: {
-    triggerData: (ctx) => asSeenBy(ctx, sql`t.trigger_data`, 'record'),
-    actions: (ctx) => actionsAsSeenBy(ctx, sql`t.actions`),
+    triggerData: (ctx) => asSeenBy(ctx, sql`t.trigger_data`, { form: 'record', event: triggerEvent }),
+    actions: (ctx) => actionsAsSeenBy(ctx, sql`t.actions`, triggerEvent),
   },
   carried: ['triggerData', 'actions'],
   sorts: { startedAt: byTime('started_at'), createdAt: byTime('created_at'), updatedAt: byTime('updated_at') },

@@ -26,7 +26,7 @@ const ofRun = { id: 'workflowId', runId: 'id' };
 
 export default defineModule({
   name: 'workflows',
-  about: 'Graphs of steps that run when something happens',
+  about: 'Simple rules: when something happens, a few actions follow',
   tables: [workflowTable, runTable],
   relations: workflowRelations,
   resolvers: [WorkflowResolver, WorkflowRunResolver],

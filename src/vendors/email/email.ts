@@ -10,6 +10,8 @@ export interface Email {
   messageId?: string;
   /** After how many milliseconds it must not go any more: somebody else may send it by then. */
   within?: number;
+  /** Asked where it had to wait for its turn: whether it may still go. Where not, `MailLeft` is thrown. */
+  mayGo?: () => Promise<boolean>;
   /** More headers, such as List-Unsubscribe. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -19,6 +21,9 @@ export interface EmailVendor {
   send(email: Email): Promise<{ id: string }>;
   close(): void;
 }
+
+/** A mail was not handed over, since it may not go any more. */
+export class MailLeft extends Error {}
 
 /** A mail server did not take a message. */
 export class MailRefused extends Error {

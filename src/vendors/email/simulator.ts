@@ -10,7 +10,7 @@ export const fileOf = (messageId: string | undefined) => (messageId ? v5(message
 export function simulatedEmail(directory: string, from: string, clock: Clock): EmailVendor {
   const outbox = new Outbox(directory, clock);
   return {
-    send: async ({ within: _within, ...email }) => ({
+    send: async ({ within: _within, mayGo: _mayGo, ...email }) => ({
       id: await outbox.write({ channel: 'email', from, ...email, body: email.text }, fileOf(email.messageId)),
     }),
     close: () => outbox.close(),

@@ -1,4 +1,4 @@
-import { type EmailVendor, MailRefused } from './email.js';
+import { type EmailVendor, MailLeft, MailRefused } from './email.js';
 
 const connections = 5;
 
@@ -10,12 +10,15 @@ class Turns {
   #free = connections;
   readonly #waiting = new Set<(isIts: boolean) => void>();
 
+  /** Whether it is the mail's turn at once. */
+  takeNow(): boolean {
+    if (this.#free === 0) return false;
+    this.#free--;
+    return true;
+  }
+
   /** Whether it is the mail's turn before so many milliseconds have passed. */
   take(patience: number): Promise<boolean> {
-    if (this.#free > 0) {
-      this.#free--;
-      return Promise.resolve(true);
-    }
     return new Promise((resume) => {
       const answer = (isIts: boolean) => {
         clearTimeout(timer);
@@ -56,10 +59,12 @@ export function smtpEmail(url: string, from: string): EmailVendor {
   let transport: ReturnType<typeof connect> | undefined;
   const turns = new Turns();
   return {
-    async send({ within = longest, ...email }) {
+    async send({ within = longest, mayGo, ...email }) {
       const begun = performance.now();
-      if (!(await turns.take(within / 2))) throw new MailRefused('The mail server is busy', false);
+      const isAtOnce = turns.takeNow();
+      if (!isAtOnce && !(await turns.take(within / 2))) throw new MailRefused('The mail server is busy', false);
       try {
+        if (!isAtOnce && mayGo && !(await mayGo())) throw new MailLeft();
         transport ??= connect(url).catch((error) => {
           transport = undefined;
           throw error;
@@ -69,7 +74,7 @@ export function smtpEmail(url: string, from: string): EmailVendor {
         const sent = (await (await transport).sendMail(mail as never)) as { messageId: string };
         return { id: sent.messageId };
       } catch (error) {
-        throw refusal(error as Fault);
+        throw error instanceof MailLeft ? error : refusal(error as Fault);
       } finally {
         turns.end();
       }

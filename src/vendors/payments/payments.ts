@@ -7,12 +7,17 @@ export type Interval = (typeof intervals)[number];
 /** What a customer pays for, as the vendor knows it. */
 export interface Subscription {
   id: string;
-  status: 'active' | 'past_due' | 'cancelled';
+  /** Unpaid: nobody tries to have it paid any more, or never could; it may come back. */
+  status: 'active' | 'past_due' | 'unpaid' | 'cancelled';
+  startedAt: Date;
   /** Undefined where the vendor charges a price that is none of ours. */
   plan?: SoldPlan;
   interval?: Interval;
   currentPeriodEnd: Date | null;
 }
+
+/** What is known of a subscription from what was told of it. */
+export type Paid = Pick<Subscription, 'id' | 'plan' | 'interval' | 'currentPeriodEnd'>;
 
 /** Something happened to a customer's subscription, and how the subscription stands since. */
 export interface Notice {
@@ -52,7 +57,7 @@ export interface PaymentsVendor {
   /** The address of a hosted page where a customer manages cards and the subscription. */
   portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string>;
   /** The latest bills, newest first. */
-  bills(customerId: string, subscription: Subscription | null): Promise<Bill[]>;
+  bills(customerId: string, subscription: Paid | null): Promise<Bill[]>;
   /** Reads what the vendor sent to us, null where it is of no interest. Throws 400 unless the signature proves that the vendor wrote it. */
   notice(body: Buffer, signature: string): Promise<Notice | null>;
 }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../kernel/base/clock.js';
 import { badRequest } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
-import type { Bill, Interval, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
+import type { Bill, Interval, Order, Paid, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 /** What a hosted page of the simulator is about, as the token in its address says. */
 export interface Ticket extends Partial<Pick<Order, 'plan' | 'interval'>> {
@@ -51,7 +51,7 @@ export class SimulatedPayments implements PaymentsVendor {
 
   change = async (id: string, plan: SoldPlan, interval: Interval) => this.#active(id, plan, interval);
 
-  async bills(_customerId: string, subscription: Subscription | null): Promise<Bill[]> {
+  async bills(_customerId: string, subscription: Paid | null): Promise<Bill[]> {
     const { id, plan, interval, currentPeriodEnd } = subscription ?? {};
     if (!id || !plan || !interval || !currentPeriodEnd) return [];
     const date = later(currentPeriodEnd, -months[interval]);
@@ -68,7 +68,7 @@ export class SimulatedPayments implements PaymentsVendor {
     const subscription: Subscription =
       kind === 'checkout'
         ? this.#active(`sim_sub_${id}`, plan!, interval!)
-        : { id: subscriptionId!, status: 'cancelled', currentPeriodEnd: this.clock.now() };
+        : { id: subscriptionId!, status: 'cancelled', startedAt: this.clock.now(), currentPeriodEnd: this.clock.now() };
     return { id: `sim_evt_${id}`, customerId, subscription };
   }
 
@@ -83,7 +83,8 @@ export class SimulatedPayments implements PaymentsVendor {
   }
 
   #active(id: string, plan: SoldPlan, interval: Interval): Subscription {
-    return { id, status: 'active', plan, interval, currentPeriodEnd: later(this.clock.now(), months[interval]) };
+    const now = this.clock.now();
+    return { id, status: 'active', startedAt: now, plan, interval, currentPeriodEnd: later(now, months[interval]) };
   }
 
   #page(about: Omit<Ticket, 'id' | 'until'>): string {

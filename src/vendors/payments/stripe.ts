@@ -7,9 +7,14 @@ import type { Bill, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscript
 const statuses: Partial<Record<Stripe.Subscription.Status, Subscription['status']>> = {
   active: 'active',
   trialing: 'active',
+  incomplete: 'unpaid',
+  unpaid: 'unpaid',
+  paused: 'unpaid',
   canceled: 'cancelled',
   incomplete_expired: 'cancelled',
 };
+
+const dateOf = (seconds: number) => new Date(seconds * 1000);
 
 const idOf = (value: string | { id: string } | null | undefined) => (typeof value === 'string' ? value : value?.id);
 
@@ -69,12 +74,15 @@ export class StripePayments implements PaymentsVendor {
     });
   }
 
-  #subscription({ id, status, items }: Stripe.Subscription): Subscription {
+  #subscription({ id, status, created, items }: Stripe.Subscription): Subscription {
     const [item] = items.data;
     const [name] = Object.entries(this.config.prices).find(([, price]) => price === item?.price.id) ?? [];
     const [plan, interval] = (name?.split('_') ?? []) as [SoldPlan?, Interval?];
     const end = item?.current_period_end;
-    return { id, status: statuses[status] ?? 'past_due', plan, interval, currentPeriodEnd: end ? new Date(end * 1000) : null };
+    return {
+      ...{ id, status: statuses[status] ?? 'past_due', startedAt: dateOf(created) },
+      ...{ plan, interval, currentPeriodEnd: end ? dateOf(end) : null },
+    };
   }
 
   async #ask<T>(work: (stripe: Stripe) => Promise<T>): Promise<T> {
@@ -130,7 +138,7 @@ function billOf(invoice: Stripe.Invoice): Bill {
   return {
     id: id ?? '',
     number,
-    date: new Date(created * 1000),
+    date: dateOf(created),
     amount,
     currency: currency.toUpperCase(),
     status: status ?? 'draft',

@@ -1,5 +1,6 @@
 import { XMLParser } from 'fast-xml-parser';
 import type { Clock } from '../../kernel/base/clock.js';
+import { twilioLibrary } from './library.js';
 import type { SimulatedNumbers } from './simulatedNumbers.js';
 
 /** A call to be placed: who calls which number of ours, what they press, and who answers. */
@@ -163,7 +164,7 @@ export async function placeCall(
   placed: PlacedCall,
   { numbers, authToken, clock }: { numbers: SimulatedNumbers; authToken: string; clock: Clock },
 ): Promise<Transcript> {
-  const { default: twilio } = await import('twilio');
+  const twilio = await twilioLibrary();
   const number = numbers.find(placed.to);
   if (!number?.voice_url) throw new Error(`${placed.to} routes its calls nowhere`);
   const sid = placed.sid ?? `CA${clock.bytes(16).toString('hex')}`;

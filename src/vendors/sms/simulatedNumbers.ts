@@ -10,17 +10,28 @@ interface SimulatedNumber extends Routing {
   capabilities: { sms: boolean; voice: boolean };
 }
 
+/** As Twilio's are. The simulator has no second one. */
+const longestPage = 1000;
+
 /** The numbers that the simulator has for us, in Twilio's wire form: they keep where their calls are routed. */
 export class SimulatedNumbers {
-  readonly #numbers: SimulatedNumber[];
+  readonly #numbers: SimulatedNumber[] = [];
   #faults = 0;
   #before?: () => Promise<unknown>;
 
   constructor(numbers: readonly string[]) {
-    this.#numbers = numbers.map((number, nth) => ({
-      ...{ sid: `PN${String(nth).padStart(32, '0')}`, phone_number: number, friendly_name: `Simulated line ${nth + 1}` },
-      ...{ capabilities: { sms: true, voice: true }, ...blank },
-    }));
+    this.add(numbers);
+  }
+
+  /** Has more numbers for us. */
+  add(numbers: readonly string[]): void {
+    for (const number of numbers) {
+      const nth = this.#numbers.length;
+      this.#numbers.push({
+        ...{ sid: `PN${String(nth).padStart(32, '0')}`, phone_number: number, friendly_name: `Simulated line ${nth + 1}` },
+        ...{ capabilities: { sms: true, voice: true }, ...blank },
+      });
+    }
   }
 
   /** One of them. */
@@ -47,8 +58,8 @@ export class SimulatedNumbers {
     const [, sid] = /\/IncomingPhoneNumbers\/(\w+)\.json$/.exec(path) ?? [];
     if (!sid) {
       const wanted = query.get('PhoneNumber');
-      const listed = this.#numbers.filter(({ phone_number }) => !wanted || phone_number === wanted);
-      return void reply(200, { incoming_phone_numbers: listed, page: 0, page_size: 1000, next_page_uri: null });
+      const listed = this.#numbers.filter(({ phone_number }) => !wanted || phone_number === wanted).slice(0, longestPage);
+      return void reply(200, { incoming_phone_numbers: listed, page: 0, page_size: longestPage, next_page_uri: null });
     }
     const number = this.#numbers.find((one) => one.sid === sid);
     if (!number) return void reply(404, { code: 20404, message: 'Not found', status: 404 });

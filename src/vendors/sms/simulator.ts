@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/base/clock.js';
 import type { TwilioConfig } from '../../kernel/base/config.js';
 import { type Asked, type JsonReply, LoopbackServer } from '../loopback.js';
 import { Outbox } from '../outbox.js';
+import { twilioLibrary } from './library.js';
 import { type PlacedCall, placeCall, type Transcript } from './simulatedCalls.js';
 import { SimulatedNumbers } from './simulatedNumbers.js';
 
@@ -117,7 +118,7 @@ export class SmsSimulator {
 
   /** Tells the server, signed as Twilio signs; the status of its answer. */
   async #tell(url: string, form: Record<string, string>): Promise<number> {
-    const { default: twilio } = await import('twilio');
+    const twilio = await twilioLibrary();
     const signature = twilio.getExpectedTwilioSignature(this.options.authToken, url, form);
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature };
     return (await fetch(url, { method: 'POST', headers, body: new URLSearchParams(form).toString() })).status;

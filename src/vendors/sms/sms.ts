@@ -23,6 +23,9 @@ export interface VendorNumber {
   voice: VoiceConfig;
 }
 
+/** The most numbers of a list of a vendor. */
+export const mostListed = 1000;
+
 export interface SmsVendor {
   /** The number of those who have none of their own. */
   readonly from: string | undefined;
@@ -30,7 +33,7 @@ export interface SmsVendor {
   readonly takesAnyNumber?: boolean;
   /** Hands the message over; the id under which the vendor knows it. Throws `SmsRefused` or `SmsUnconfirmed`. */
   send(sms: Sms): Promise<{ id: string }>;
-  /** The numbers that the vendor has for us. */
+  /** The numbers that the vendor has for us, at most `mostListed`. */
   numbers(): Promise<VendorNumber[]>;
   /** One of them; undefined where the vendor has it not for us. */
   number(number: string): Promise<VendorNumber | undefined>;

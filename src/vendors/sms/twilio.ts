@@ -1,6 +1,7 @@
 import type { Twilio } from 'twilio';
 import type { TwilioConfig } from '../../kernel/base/config.js';
-import { refusalOf, type Sms, SmsRefused, SmsUnconfirmed, type SmsVendor, type VendorNumber } from './sms.js';
+import { twilioLibrary } from './library.js';
+import { mostListed, refusalOf, type Sms, SmsRefused, SmsUnconfirmed, type SmsVendor, type VendorNumber } from './sms.js';
 import { twimlOf } from './twiml.js';
 import type { Verb, VoiceConfig } from './voice.js';
 
@@ -16,14 +17,23 @@ interface Fault extends Error {
 /** Faults of the network before anything was sent. */
 const notReached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** What a fault means for the message: only what Twilio itself refused, or what never reached it, is certain not to be sent. */
+/** Codes by which Twilio refuses whoever asks: the token, or the account. */
+const refusedCaller = new Set<unknown>([20003, 20005]);
+
+/**
+ * What a fault means for the message: only what Twilio itself refused, or what never reached it, is certain not to be sent. The fault
+ * itself is not handed on: it holds the request, and that the token.
+ */
 function meaningOf({ status, code, message }: Fault): SmsRefused | SmsUnconfirmed {
   if (status === 429) return new SmsRefused('throttled', message);
   if (status && status >= 400 && status < 500) {
     const own = typeof code === 'number' ? code : undefined;
+    // The message is not at fault, and whoever looks after the server will mend it.
+    if (status === 401 || refusedCaller.has(own)) return new SmsRefused('unavailable', message, own);
     return new SmsRefused(refusalOf(own), message, own);
   }
-  return notReached.has(String(code)) ? new SmsRefused('unavailable', message) : new SmsUnconfirmed(message);
+  if (notReached.has(String(code))) return new SmsRefused('unavailable', `Twilio could not be reached (${code})`);
+  return new SmsUnconfirmed(status ? message : `Twilio did not answer${code ? ` (${code})` : ''}`);
 }
 
 /** A number as Twilio's library answers it. */
@@ -46,7 +56,7 @@ const asListed = (listed: Listed): VendorNumber => ({
   },
 });
 
-/** Text messages by Twilio. Its library is loaded when it is first needed. */
+/** Text messages by Twilio. */
 export class TwilioSms implements SmsVendor {
   #client?: Promise<Twilio>;
 
@@ -56,37 +66,31 @@ export class TwilioSms implements SmsVendor {
   ) {}
 
   async send({ from, to, body, contentSid, contentVariables, statusUrl }: Sms): Promise<{ id: string }> {
-    const client = await this.#open();
     const content = contentSid ? { contentSid, contentVariables: JSON.stringify(contentVariables ?? {}) } : { body };
-    try {
-      const { sid } = await client.messages.create({ from, to, ...content, statusCallback: statusUrl });
-      return { id: sid };
-    } catch (error) {
-      throw meaningOf(error as Fault);
-    }
+    const { sid } = await this.#ask(({ messages }) => messages.create({ from, to, ...content, statusCallback: statusUrl }));
+    return { id: sid };
   }
 
   async numbers(): Promise<VendorNumber[]> {
-    const client = await this.#open();
-    return (await client.incomingPhoneNumbers.list({ limit: 1000 })).map((one) => asListed(one as unknown as Listed));
+    const listed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers.list({ limit: mostListed }));
+    return listed.map((one) => asListed(one as unknown as Listed));
   }
 
   async number(number: string): Promise<VendorNumber | undefined> {
-    const client = await this.#open();
     // Twilio also finds numbers that the one is a part of.
-    const listed = await client.incomingPhoneNumbers.list({ phoneNumber: number, limit: 50 });
+    const listed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers.list({ phoneNumber: number, limit: 50 }));
     const exact = listed.find(({ phoneNumber }) => phoneNumber === number);
     return exact && asListed(exact as unknown as Listed);
   }
 
   async route(id: string, voice: VoiceConfig): Promise<VoiceConfig> {
-    const client = await this.#open();
-    return asListed((await client.incomingPhoneNumbers(id).update({ ...voice })) as unknown as Listed).voice;
+    const routed = await this.#ask(({ incomingPhoneNumbers }) => incomingPhoneNumbers(id).update({ ...voice }));
+    return asListed(routed as unknown as Listed).voice;
   }
 
   async isGenuine(url: string, form: Readonly<Record<string, string>>, signature: string | undefined): Promise<boolean> {
     if (!signature) return false;
-    const [{ default: twilio }, { authToken }] = await Promise.all([import('twilio'), this.config()]);
+    const [twilio, { authToken }] = await Promise.all([twilioLibrary(), this.config()]);
     return twilio.validateRequest(authToken, signature, url, { ...form });
   }
 
@@ -95,6 +99,15 @@ export class TwilioSms implements SmsVendor {
   }
 
   close(): void {}
+
+  async #ask<T>(work: (client: Twilio) => Promise<T>): Promise<T> {
+    const client = await this.#open();
+    try {
+      return await work(client);
+    } catch (error) {
+      throw meaningOf(error as Fault);
+    }
+  }
 
   #open(): Promise<Twilio> {
     this.#client ??= this.#made().catch((error) => {
@@ -105,7 +118,7 @@ export class TwilioSms implements SmsVendor {
   }
 
   async #made(): Promise<Twilio> {
-    const [{ default: twilio }, { accountSid, authToken, apiBase = liveBase }] = await Promise.all([import('twilio'), this.config()]);
+    const [twilio, { accountSid, authToken, apiBase = liveBase }] = await Promise.all([twilioLibrary(), this.config()]);
     class AtBase extends twilio.RequestClient {
       override request(options: never): never {
         const { uri } = options as { uri: string };

@@ -1,4 +1,5 @@
 import type Twilio from 'twilio';
+import { twilioLibrary } from './library.js';
 import type { Verb } from './voice.js';
 
 /** What XML cannot hold, however it is written. */
@@ -54,9 +55,9 @@ function add(response: Response, verb: Verb): void {
   }
 }
 
-/** What is done with a call, as the document that Twilio follows. Texts are escaped; its library is loaded when it is first needed. */
+/** What is done with a call, as the document that Twilio follows. Texts are escaped */
 export async function twimlOf(verbs: readonly Verb[]): Promise<string> {
-  const { default: twilio } = await import('twilio');
+  const twilio = await twilioLibrary();
   const response = new twilio.twiml.VoiceResponse();
   for (const verb of verbs) add(response, verb);
   return response.toString();

@@ -1,0 +1,25 @@
+import { pause } from '../kernel/base/pause.js';
+
+/** Bytes that wait for a reader of a stream or socket: from the first a replay waits, at the second it is ended. */
+const crowdedBytes = 64 * 1024;
+export const fullBytes = 1024 * 1024;
+/** How long a replay waits for a reader who takes nothing. */
+const patienceMs = 30_000;
+
+/** Something that is written to faster than it may be read. */
+interface Written {
+  isOpen(): boolean;
+  /** Bytes that the reader has not taken. */
+  unread(): number;
+  /** Ends it, since the reader takes nothing. */
+  giveUp(): void;
+}
+
+/** Waits until the reader has taken most of what was written, or is gone. */
+export async function drained({ isOpen, unread, giveUp }: Written): Promise<void> {
+  const begun = Date.now();
+  while (unread() > crowdedBytes && isOpen()) {
+    if (Date.now() - begun > patienceMs) giveUp();
+    await pause(10);
+  }
+}

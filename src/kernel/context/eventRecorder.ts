@@ -1,0 +1,29 @@
+import type { Printed } from '../base/jsonText.js';
+import { type Change, entryOf, eventsOfChange, type Source } from '../events/facts.js';
+import { isWhole } from '../model/restRecord.js';
+
+/** Writes the events of one context, and knows the last one of each record. */
+export class EventRecorder {
+  /** The records that something was told of as a whole, as the last event of each has it, by type and id. */
+  readonly #last = new Map<string, Printed>();
+
+  /** Writes the events of a change and its entry in the log. */
+  record(source: Source, change: Change, write: (model: 'OutboxEvent' | 'Activity', row: Record<string, unknown>) => void): void {
+    const { type, data, events } = eventsOfChange(source, change);
+    const key = `${type} ${change.record.id}`;
+    if (isWhole(source.schema, type, change.record)) this.#last.set(key, data);
+    else this.#last.delete(key);
+    for (const event of events) write('OutboxEvent', event);
+    if (change.logged !== false && !change.onlyFor) write('Activity', entryOf(source, change));
+  }
+
+  /** Forgets the records that were told of. */
+  forget(): void {
+    this.#last.clear();
+  }
+
+  /** A record as its last event has it; undefined where none told of it as a whole, or it was forgotten. */
+  recorded(type: string, id: string): Printed | undefined {
+    return this.#last.get(`${type} ${id}`);
+  }
+}

@@ -1,0 +1,147 @@
+import type { Socket } from 'node:net';
+import { cpus } from 'node:os';
+import pg from 'pg';
+import type { Log } from './store.js';
+
+const settings = [
+  'statement_timeout=5000',
+  'lock_timeout=2000',
+  'idle_in_transaction_session_timeout=10000',
+  // both adapters read timestamps as UTC without looking at the offset
+  'TimeZone=UTC',
+  'jit=off',
+  // Indexes are in memory, or on disks that read any page as fast as the next.
+  'random_page_cost=1.1',
+];
+
+/** What PostgreSQL, or the driver, would take from the URL instead of ours. */
+const oursAlone = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'query_timeout'];
+
+interface PoolSettings {
+  settings: string[];
+  /** How long a connection lives; 0 for as long as it is used. */
+  seconds: number;
+}
+
+const forAll: PoolSettings = { settings: [], seconds: 0 };
+
+/** A little more than the server's own statement_timeout: nothing came, so the connection is dead. */
+const readTimeoutMillis = 6000;
+
+/**
+ * A connection that ends when it does not answer. The driver only gives up the query: on a half-open connection every
+ * later query would wait as long again.
+ */
+class MortalClient extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    const send = this.query.bind(this) as (...args: unknown[]) => unknown;
+    const guarded = (...args: unknown[]) => {
+      const result = send(...args);
+      if (result instanceof Promise) result.catch((error: Error) => this.#endIfSilent(error));
+      return result;
+    };
+    Object.assign(this, { query: guarded });
+  }
+
+  #endIfSilent({ message }: Error): void {
+    if (message === 'Query read timeout') (this as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
+  }
+}
+
+/**
+ * SQLSTATEs that tell of a statement and its rows, and leave the connection as it was: refused values and keys, lost races, locks
+ * that somebody has, a statement that took too long. Not among them is a statement that the connection keeps by name and that is
+ * planned for columns which have changed (0A000): only a new connection forgets it.
+ */
+const refusals = /^(2[1-3]|40|42|44|54|55|P0)|^57014$/;
+/** Of these classes: whether it was done is not known; a name that the connection keeps and the driver does not. */
+const suspicious = new Set(['40003', '42P05']);
+
+/** Whether a statement was refused on a connection that is as good as before. */
+function isRefusal(error: unknown): boolean {
+  const state = error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+  return refusals.test(state) && !suspicious.has(state);
+}
+
+/** A text without values may be a script that begins a transaction, and leaves it open where it fails. */
+const mayBeScript = ({ name, values }: pg.QueryConfig) => !name && !values?.length;
+
+/** The query fails by itself; an error of its connection that nobody listens to would end the process. */
+const ignore = () => {};
+
+/**
+ * A pool whose connections outlive the refusal of a statement. The driver's own closes the connection at every error, and refusals are
+ * part of every day: a lost race, a taken name. A new connection takes PostgreSQL a process, and has forgotten what was prepared.
+ */
+class LastingPool extends pg.Pool {
+  constructor(config: pg.PoolConfig) {
+    super(config);
+    Object.assign(this, { query: (query: pg.QueryConfig | string) => this.#ask(typeof query === 'string' ? { text: query } : query) });
+  }
+
+  async #ask(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await this.#taken();
+    let fault: Error | undefined;
+    try {
+      return await client.query(query);
+    } catch (error) {
+      if (mayBeScript(query) || !isRefusal(error)) fault = error as Error;
+      throw error;
+    } finally {
+      client.removeListener('error', ignore);
+      client.release(fault);
+    }
+  }
+
+  /** A connection with somebody who listens from the moment that it has it: it may end with the very bytes by which it began. */
+  #taken(): Promise<pg.PoolClient> {
+    return new Promise((taken, failed) => {
+      this.connect((error, client) => {
+        if (error || !client) return failed(error ?? new Error('The pool has no connection'));
+        taken(client.on('error', ignore));
+      });
+    });
+  }
+}
+
+/**
+ * Of the pool for statements that are planned once a connection. PostgreSQL plans them each time when left to itself, since it
+ * takes lists of ids and pages for longer than they are. What was planned while a table was small is soon forgotten.
+ */
+export const forPlanned: PoolSettings = { settings: ['plan_cache_mode=force_generic_plan', 'enable_seqscan=off'], seconds: 60 };
+
+/** The URL with settings of ours for each connection: added to those that its `options` name, and instead of them where they differ. */
+export function withSettings(url: string, ours: readonly string[]): string {
+  const own = new URL(url);
+  for (const name of oursAlone) own.searchParams.delete(name);
+  const options = [...own.searchParams.getAll('options'), ...ours.map((setting) => `-c ${setting}`)];
+  own.searchParams.set('options', options.join(' '));
+  return own.href;
+}
+
+/** Connections of a process, half of them for statements that are planned once. */
+const connectionsOf = (given?: number) => given ?? 2 * Math.min(10, cpus().length * 4);
+
+export interface PoolOptions {
+  log?: Log;
+  /** Connections of this process at most: this pool has half of them. */
+  pool?: number;
+}
+
+/** A pool whose waits are all bounded and that outlives the death of its connections. */
+export function openPool(url: string, { log, pool: most }: PoolOptions, own = forAll): pg.Pool {
+  const pool = new LastingPool({
+    Client: MortalClient,
+    connectionString: withSettings(url, [...settings, ...own.settings]),
+    keepAlive: true,
+    query_timeout: readTimeoutMillis,
+    max: Math.floor(connectionsOf(most) / 2),
+    connectionTimeoutMillis: 2000,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: own.seconds,
+    application_name: 'crm-server',
+  });
+  pool.on('error', (error) => log?.warn({ err: error }, 'an idle database connection ended'));
+  return pool;
+}

@@ -1,0 +1,28 @@
+import { nextTurn } from '../base/jsonText.js';
+import type { Context } from '../context/context.js';
+
+/** Rows that one statement changes, few enough for it not to take long. */
+const atOnce = 1000;
+
+interface All<Row> {
+  /** Reads the ids of the rows under locks. */
+  find(): Promise<{ id: string }[]>;
+  /** Changes those of some ids, which come after `before` others. */
+  change(ids: string[], before: number): Promise<Row[]>;
+  tell(row: Row): Promise<void>;
+}
+
+/** Changes all rows that are found, however many, within one unit of work, and tells of each. Its operation is marked `@TakesLong()`. */
+export async function changeAll<Row>(ctx: Context, { find, change, tell }: All<Row>): Promise<void> {
+  // Its transaction may have begun before this is reached, so that its time cannot be asked for here.
+  if (ctx.unit && !ctx.unit.mayTakeLong) throw new Error('What changes records without a limit to their number is marked @TakesLong()');
+  const ids = (await find()).map(({ id }) => id);
+  for (let before = 0; before < ids.length; before += atOnce) {
+    // What is told of hundreds of thousands does not fit into memory.
+    if (before > 0) await ctx.tellSoFar();
+    const changed = await change(ids.slice(before, before + atOnce), before);
+    // Many at once, so that what others do about it is done for all of them together.
+    await Promise.all(changed.map(tell));
+    await nextTurn();
+  }
+}

@@ -1,0 +1,23 @@
+import { nextTurn } from '../base/jsonText.js';
+import type { Context } from '../context/context.js';
+import { transacted } from './transacted.js';
+
+/** Something that is all or nothing: in the unit of work of its operation, where there is one, else in one of its own. */
+export const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  ctx.unit ? work(ctx) : transacted(ctx, work);
+
+/**
+ * Does something to very many rows, some at a time, so that nobody waits for all of them; each portion is all or nothing. `work` does
+ * the next rows behind an id, in the order of ids, and answers the last of them; undefined where there were none.
+ */
+export async function inPortions(
+  ctx: Context,
+  work: (inside: Context, after: string | null) => Promise<string | undefined>,
+): Promise<void> {
+  for (let after: string | null = null; ; ) {
+    const from: string | null = after;
+    after = (await allOrNothing(ctx, (inside) => work(inside, from))) ?? null;
+    if (after === null) return;
+    await nextTurn();
+  }
+}

@@ -1,0 +1,97 @@
+import { rawSql, type Sql, sql } from '../database/sql.js';
+
+/** Rows of one table that writes depend on, by their ids. */
+export interface RowLock {
+  /** All locks are taken in the order of their names. */
+  name: string;
+  table: string;
+  key: string;
+  /** Which rows count; those that are as they were seen, where they were. */
+  live?: string;
+  strength: 'key share' | 'no key update' | 'update';
+}
+
+/** What a write takes before it writes: something of its own, or rows, each with the version that was seen or null. */
+export interface Taking {
+  name: string;
+  account?: string;
+  own?: Sql;
+  rows?: { lock: RowLock; seen: ReadonlyMap<string, string | null> };
+}
+
+/** How many rows there are is one and the same text, so that a statement of any number of them is prepared once. */
+function rowsThere(
+  { table, key, live, strength }: RowLock,
+  account: string,
+  seen: ReadonlyMap<string, string | null>,
+  isAlone: boolean,
+): Sql {
+  const ids = [...seen.keys()].sort();
+  const versions = ids.map((id) => seen.get(id) ?? null);
+  // Those who go with others do not wait for who has a row: the others would wait as well.
+  const how = rawSql(`for ${strength} of t${isAlone ? '' : ' nowait'}`);
+  const counts = live ? rawSql(live) : sql`t.xmin::text = s.seen_version`;
+  return sql`still_there((select count(*) from (
+    select 1 from ${rawSql(table)} t join unnest(${ids}::uuid[], ${versions}::text[]) s(seen_id, seen_version) on t.${rawSql(key)} = s.seen_id
+    where t.account_id = ${account}::uuid and ${counts} order by s.seen_id ${how}) held) / ${ids.length}::int)`;
+}
+
+/** What is taken, as one value of a select; `isAlone` where one unit of work writes. */
+export const takingSql = ({ account, own, rows }: Taking, isAlone: boolean): Sql =>
+  rows ? rowsThere(rows.lock, account!, rows.seen, isAlone) : own!;
+
+const strengths = ['key share', 'no key update', 'update'];
+
+const stronger = (a: RowLock, b: RowLock) => (strengths.indexOf(a.strength) < strengths.indexOf(b.strength) ? b : a);
+
+/** All that several units of work take, in the one order in which everybody takes it. */
+export function allTaken(units: readonly (readonly Taking[])[]): Taking[] {
+  const all = new Map<string, Taking>();
+  for (const taking of units.flat()) {
+    const [known, more] = [all.get(taking.name)?.rows, taking.rows];
+    const rows = known && more ? { lock: stronger(known.lock, more.lock), seen: new Map([...more.seen, ...known.seen]) } : more;
+    all.set(taking.name, { ...taking, rows });
+  }
+  return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The locks of a unit of work: each is taken with its next write, and kept to its end. */
+export class Locks {
+  readonly #waiting = new Map<string, Taking>();
+  readonly #taken = new Set<string>();
+  readonly #exclusive = new Set<string>();
+
+  add(name: string, own: Sql, isExclusive: boolean): void {
+    if (!this.#taken.has(name)) this.#waiting.set(name, { name, own });
+    if (isExclusive) this.#exclusive.add(name);
+  }
+
+  /** A row. Of two units that have seen it the first one is to be seen by the other: they belong into two statements. */
+  addRow(lock: RowLock, account: string, id: string, version: string | null): void {
+    if (version !== null) this.#exclusive.add(`${lock.table} ${id}`);
+    if (this.#taken.has(`${lock.name} ${id} ${version}`)) return;
+    const seen = this.#waiting.get(lock.name)?.rows?.seen ?? new Map<string, string | null>();
+    // What was seen first holds: where it has changed since, the write is to fail.
+    this.#waiting.set(lock.name, { name: lock.name, account, rows: { lock, seen: new Map([[id, version], ...seen]) } });
+  }
+
+  /** Those of which no other unit may take one in the same statement. */
+  get exclusive(): ReadonlySet<string> {
+    return this.#exclusive;
+  }
+
+  /** Those that no write has taken yet. Rows are locked for good unless all of them stay, as far as `stays` knows. */
+  take(stays: (table: string, id: string) => boolean): Taking[] {
+    const waiting = allTaken([[...this.#waiting.values()]]);
+    for (const taking of waiting) {
+      const { name, rows } = taking;
+      if (!rows) this.#taken.add(name);
+      for (const [id, version] of rows?.seen ?? []) this.#taken.add(`${name} ${id} ${version}`);
+      if (rows?.lock.strength === 'update' && [...rows.seen.keys()].every((id) => stays(rows.lock.table, id))) {
+        taking.rows = { ...rows, lock: { ...rows.lock, strength: 'no key update' } };
+      }
+    }
+    this.#waiting.clear();
+    return waiting;
+  }
+}

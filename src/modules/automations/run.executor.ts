@@ -1,0 +1,246 @@
+import type { Context } from '../../kernel/context/context.js';
+import { changesBetween } from '../../kernel/events/facts.js';
+import { endForReader } from '../../kernel/events/readers.js';
+import { namesOf } from '../../kernel/model/fieldRules.js';
+import { withoutPeople } from '../actions/action.kinds.js';
+import { actor, readContact } from '../actions/action.service.js';
+import type { GraphNode, Plan } from './automation.graph.js';
+import { endOfWait, waitOf } from './automation.wait.js';
+import { actedOf, actionOf, callRunner, occasionOf, runnerStep } from './run.act.js';
+import { branchOf, decide, type Subject } from './run.decide.js';
+import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
+import { emitRun } from './run.start.js';
+import { type DueRun, type RunRow, type StepRow, stepToChange } from './run.table.js';
+import { wayOf } from './run.waits.js';
+
+/** The most actions of one transaction, so that it is short. */
+export const mostActions = 20;
+/** The most steps of one run: waits may lead back to where it was. */
+const mostSteps = 10_000;
+
+/** How far a burst goes. */
+export interface Pace {
+  mostActions: number;
+  /** The node at which the run is to fail, and why. */
+  fault?: { nodeId: string; message: string };
+  /** Where it is, for whoever has to know after a fault. */
+  progress?: Progress;
+  /** Whether the reader of events was at a step when it came to a wait: it is held from the beginning now. */
+  holdsReader?: boolean;
+}
+
+/** Where a burst is. */
+export interface Progress {
+  actions: number;
+  nodeId: string | null;
+  /** Whether it stopped before a wait, since the reader of events was at a step. */
+  isReaderBusy?: boolean;
+}
+
+/** A step as it is logged. */
+interface Step {
+  type: keyof typeof AutomationStepType;
+  status: keyof typeof AutomationStepStatus;
+  output: Record<string, unknown> | null;
+  next: string | null;
+  error?: string;
+}
+
+type Changed = Partial<Record<keyof RunRow, unknown>>;
+
+const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'updatedAt'].includes(name));
+
+/** A run on its way through its plan, in one unit of work. */
+export class RunExecutor {
+  readonly #nodes: ReadonlyMap<string, GraphNode>;
+  readonly #logged: StepRow[] = [];
+  #actions = 0;
+  #steps: number;
+  #goal: string | null;
+  /** The wait before which it stops. */
+  #stopsBefore?: GraphNode;
+  #contact?: Promise<Record<string, unknown> | null>;
+  readonly #subject: Subject;
+  readonly #act: ReturnType<typeof actor>;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly run: DueRun,
+    private readonly plan: Plan,
+    private readonly pace: Pace,
+  ) {
+    this.#nodes = new Map(plan.nodes.map((node) => [node.id, node]));
+    this.#steps = run.steps;
+    this.#goal = run.goalNodeId;
+    this.#act = actor(ctx, occasionOf(run, run.automationName), () => this.#contactNow());
+    this.#subject = { started: run.triggerData, contact: () => this.#contactNow() };
+  }
+
+  /** Goes to the next wait or to the end, and keeps where it is; answers whether it stopped before for there was much to do. */
+  async go(): Promise<boolean> {
+    const { run } = this;
+    if (run.isDeleted) return this.#cancel('automation_deleted');
+    if (run.contactId && !(await this.#contactNow())) return this.#cancel('contact_deleted');
+    if (this.plan.kind === 'ext') return this.#callRunner();
+    let at = run.currentNodeId;
+    if (run.status === 'waiting') {
+      const next = await this.#resume(this.#nodes.get(at!)!);
+      if (next === undefined) return false;
+      at = next;
+    }
+    while (at !== null) {
+      const node: GraphNode = this.#nodes.get(at)!;
+      if (this.#steps >= mostSteps) return this.#end('failed', 'too_many_steps', `It took more than ${mostSteps} steps`);
+      if (node.type === 'action' && this.#actions >= this.pace.mostActions) return this.#pause(node);
+      const step = await this.#do(node);
+      if (!step) return this.#stopsBefore ? this.#pause(this.#stopsBefore) : false;
+      if (step.status === 'failed') return this.#end('failed', 'failed', step.error);
+      at = step.next;
+    }
+    return this.#end('success', 'completed');
+  }
+
+  /** The contact as it is now; read again after an action, which may have changed it. */
+  #contactNow() {
+    this.#contact ??= readContact(this.ctx, this.run.contactId);
+    return this.#contact;
+  }
+
+  /** Does a node; undefined where the run waits at it from now on, or stops before it. */
+  async #do(node: GraphNode): Promise<Step | undefined> {
+    const { progress, fault } = this.pace;
+    if (progress) progress.nodeId = node.id;
+    const begun = this.ctx.now();
+    if (fault?.nodeId === node.id)
+      return this.#log(node, begun, { type: node.type, status: 'failed', output: null, next: null, error: fault.message });
+    if (node.type === 'wait') return this.#wait(node, begun);
+    if (node.type === 'action') {
+      this.#actions++;
+      if (progress) progress.actions = this.#actions;
+      const { status, output } = actedOf(await this.#act(actionOf(node), this.#steps + 1));
+      this.#contact = undefined;
+      return this.#log(node, begun, { type: 'action', status, output, next: node.next });
+    }
+    const { status, output, next } = await decide(this.ctx, node, this.#subject);
+    if (node.type === 'goal' && status === 'completed') this.#goal = node.id;
+    return this.#log(node, begun, { type: node.type, status, output, next });
+  }
+
+  #log({ id: nodeId, config }: Pick<GraphNode, 'id' | 'config'>, startedAt: Date, step: Step): Step {
+    const isOver = step.status !== 'waiting';
+    const completedAt = isOver ? this.ctx.now() : null;
+    this.#logged.push({
+      ...{ id: this.ctx.app.clock.id(), automationId: this.run.automationId, runId: this.run.id, nodeId, nth: ++this.#steps },
+      ...{ type: step.type, status: step.status, input: config, output: step.output, error: step.error ?? null, startedAt, completedAt },
+      durationMs: completedAt && completedAt.getTime() - startedAt.getTime(),
+    });
+    return step;
+  }
+
+  /** Waits at a node, unless what it waits for is past, or can never come. */
+  async #wait(node: GraphNode, now: Date): Promise<Step | undefined> {
+    const wait = waitOf(node.config)!;
+    if ('event' in wait && !wait.patience && !wayOf(this.ctx, this.run, wait.event)) {
+      const error = `The run is for no contact and about no record of ${wait.event}: without a timeout the wait would never end`;
+      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
+    }
+    const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);
+    if (waitUntil && waitUntil <= now)
+      return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
+    const waitEvent = 'event' in wait ? wait.event : null;
+    // The clocks of processes differ: where the feed ends tells what happened before.
+    const waitingAfter = waitEvent === null ? null : (await this.ctx.rows(endForReader, { name: 'automations' }))[0]!.pos;
+    if (waitEvent !== null && waitingAfter === null) {
+      this.#stopsBefore = node;
+      if (this.pace.progress) this.pace.progress.isReaderBusy = true;
+      return undefined;
+    }
+    this.#log(node, now, {
+      type: 'wait',
+      status: 'waiting',
+      output: { until: waitUntil, event: waitEvent },
+      next: null,
+    });
+    const waiting = { waitUntil, waitEvent, waitingSince: now, waitingAfter };
+    await this.#keep({ status: 'waiting', currentNodeId: node.id, ...waiting, dueAt: waitUntil, state: null });
+    return undefined;
+  }
+
+  /** Ends a wait; undefined where it is not over. Answers where the run goes on. */
+  async #resume(node: GraphNode): Promise<string | null | undefined> {
+    const { waitUntil, waitStepId, state } = this.run;
+    const now = this.ctx.now();
+    const arrived = state?.arrived;
+    if (!arrived && !(waitUntil && waitUntil <= now)) {
+      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null });
+      return undefined;
+    }
+    const isLate = !arrived && 'event' in waitOf(node.config)!;
+    const next = (isLate && branchOf(node, ['timeout'])?.next) || node.next;
+    await this.#settleWait(waitStepId!, 'completed', { ended: arrived ? 'event' : isLate ? 'timeout' : 'time', ...arrived, next });
+    return next;
+  }
+
+  /** Says in the log what became of the wait that the run was in. */
+  async #settleWait(id: string, status: 'completed' | 'cancelled', more: object = {}): Promise<void> {
+    const step = await this.ctx.forChange(stepToChange, id, 'Step');
+    const completedAt = this.ctx.now();
+    const done = { status, output: { ...step.output, ...more }, completedAt, durationMs: completedAt.getTime() - step.startedAt.getTime() };
+    const record = { ...step, ...this.ctx.update('AutomationStepLog', step, done) };
+    const changes = changesBetween(step, record, Object.keys(done));
+    await this.ctx.emit({ name: 'automation_step_log.updated', record, changes, logged: false });
+  }
+
+  async #cancel(reason: 'automation_deleted' | 'contact_deleted'): Promise<false> {
+    if (this.run.waitStepId) await this.#settleWait(this.run.waitStepId, 'cancelled');
+    return this.#end('cancelled', reason);
+  }
+
+  /** Calls the runner of an ext automation, once. */
+  async #callRunner(): Promise<boolean> {
+    const begun = this.ctx.now();
+    const output = await callRunner(this.ctx, this.run, this.plan);
+    this.#log({ id: runnerStep, config: { url: this.plan.extWebhookUrl, workflowId: this.plan.extWorkflowId } }, begun, {
+      ...{ type: runnerStep, status: 'completed', output, next: null },
+    });
+    return this.#end('success', 'completed');
+  }
+
+  /** Stops before a node, to go on with it in another transaction. */
+  async #pause({ id }: GraphNode): Promise<boolean> {
+    const resting = { status: 'running', currentNodeId: id, ...noWait, tries: 0 };
+    await this.#write({ ...resting, dueAt: this.ctx.now() });
+    return true;
+  }
+
+  async #end(status: 'success' | 'failed' | 'cancelled', endReason: keyof typeof AutomationRunEnd, error?: string): Promise<false> {
+    const completedAt = this.ctx.now();
+    const durationMs = completedAt.getTime() - this.run.startedAt.getTime();
+    await this.#keep({ status, endReason, error: error ?? null, completedAt, durationMs, currentNodeId: null, dueAt: null, ...noWait });
+    return false;
+  }
+
+  /** Keeps where the run is, and gives it back. */
+  #keep(changed: Changed): Promise<void> {
+    return this.#write({ ...changed, tries: 0, attempt: this.run.attempt + 1, leasedUntil: null } as Changed);
+  }
+
+  async #write(changed: Changed): Promise<void> {
+    const { ctx, run } = this;
+    for (const step of this.#logged) ctx.insert('AutomationStepLog', step);
+    const waiting = this.#logged.at(-1);
+    const waitStepId = changed.status === 'waiting' ? waiting!.id : null;
+    const given = { ...changed, waitStepId, steps: this.#steps, goalNodeId: this.#goal };
+    const after = ctx.update('AutomationRun', run, given as object) as RunRow;
+    for (const step of this.#logged) {
+      const record = { ...step, output: withoutPeople(step.output) };
+      await ctx.emit({ name: 'automation_step_log.created', record, logged: false });
+    }
+    const changes = changesBetween(run, after, tracked);
+    if (Object.keys(changes).length > 0) await emitRun(ctx, 'updated', after, changes);
+    const { dueAt } = after;
+    if (dueAt && dueAt <= ctx.now()) ctx.wake('automationRuns');
+  }
+}
+
+const noWait = { waitUntil: null, waitEvent: null, waitingSince: null, waitingAfter: null, state: null };

@@ -1,0 +1,102 @@
+import type { Context } from '../../kernel/context/context.js';
+import { instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { FeedEvent } from '../../kernel/events/feedStore.js';
+import { actsFor, contactOf as contactIn } from '../actions/action.service.js';
+import { evaluator } from '../actions/action.trigger.js';
+import type { Plan } from './automation.graph.js';
+import { planOfVersion } from './automation.publish.js';
+import { waitOf } from './automation.wait.js';
+import { mergedOf } from './run.enroll.js';
+
+/** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
+export const contactOf = ({ name, type, data }: FeedEvent): string | null => actsFor(name, contactIn(type, data));
+
+/** What a wait for an event goes by. */
+type Way = 'record' | 'contact';
+
+/** What tells of a record that is new: none that is there already comes to it. */
+const ofNew = /\.(created|received|submitted)$/;
+
+/**
+ * What a run's wait for an event goes by: the record that started the run, where the event is of the same type and may come to a record that
+ * is there; else the run's contact. A contact is that of the run by either, and may have been merged since. Null where the run has neither:
+ * no event can end the wait.
+ */
+export function wayOf(
+  { app }: Context,
+  { triggerEvent, entityId, contactId }: { triggerEvent: string | null; entityId: string | null; contactId: string | null },
+  event: string,
+): Way | null {
+  const typeOf = (name: string | null) => (name === null ? undefined : app.registry.events.get(name)?.of.type);
+  const type = typeOf(event);
+  if (entityId && type !== 'Contact' && type === typeOf(triggerEvent) && !ofNew.test(event)) return 'record';
+  return contactId ? 'contact' : null;
+}
+
+const beginning = { since: nullable(instant), after: nullable(text) };
+const waitingRun = {
+  ...{ id: uuid, automationId: uuid, version: integer, nodeId: text, event: text, people: listOf(uuid), ...beginning },
+  ...{ triggerEvent: nullable(text), entityId: nullable(uuid), contactId: nullable(uuid) },
+};
+type Waiting = RowOf<typeof waitingRun>;
+
+// A run that moves to another contact meanwhile is waited for, and is still found by the contact whose it was.
+const waiting = statement({
+  name: 'runsWaitingForEvents',
+  takes: { events: listOf(text), contacts: listOf(uuid), records: listOf(uuid) },
+  row: waitingRun,
+  locks: true,
+  text: ({ account, events, contacts, records }) => sql`
+    with recursive ${mergedOf(account, contacts)}, people (id, now) as (
+      select id, id from unnest(${contacts}) given (id) union select id, kept from merged
+    ), meant (id, person) as (
+      select r.id, p.id from people p join automation_runs r on r.account_id = ${account} and r.contact_id = p.now
+      where r.wait_event = any(${events}) and r.status = 'waiting'
+      union all
+      select r.id, null from automation_runs r
+      where r.account_id = ${account} and r.wait_event = any(${events}) and r.entity_id = any(${records}) and r.status = 'waiting'
+    ), found as materialized (
+      select id, coalesce(array_agg(person) filter (where person is not null), '{}') as people from meant group by id)
+    select r.id, r.automation_id as "automationId", r.version, r.current_node_id as "nodeId", r.wait_event as event, f.people,
+      r.waiting_since as since, r.waiting_after as after, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId"
+    from found f join automation_runs r on r.account_id = ${account} and r.id = f.id
+    where r.wait_event = any(${events}) and r.status = 'waiting' order by r.id for update of r`,
+});
+
+/**
+ * Whether an event came after a wait began, and of something else than the run itself, which did nothing since. Of waits that began
+ * before the end of the feed was kept with them the time tells.
+ */
+const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginning> & { id: string }): boolean =>
+  causes.at(-1)?.runId !== run.id && (run.after === null ? createdAt >= run.since! : BigInt(id) > BigInt(run.after));
+
+/** Whether an event is about what a run is about. */
+const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>
+  wayOf(ctx, run, event.name) === 'record' ? event.entityId === run.entityId : run.people.includes(contactOf(event) ?? '');
+
+/** Ends the waits of runs that waited for one of the events. */
+export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
+  const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
+  const records = [...new Set(events.flatMap(({ type, name, entityId }) => (type === 'Contact' || ofNew.test(name) ? [] : [entityId])))];
+  if (contacts.length === 0 && records.length === 0) return;
+  const runs = await ctx.rows(waiting, { events: [...new Set(events.map(({ name }) => name))], contacts, records });
+  // Many of them wait at the same place: each version is read once.
+  const plans = new Map<string, Plan>();
+  const evaluate = evaluator(ctx, 'config.conditions');
+  for (const run of runs) {
+    const version = `${run.automationId} ${run.version}`;
+    const plan = plans.get(version) ?? (await planOfVersion(ctx, run.automationId, run.version));
+    plans.set(version, plan);
+    const wait = waitOf(plan.nodes.find(({ id }) => id === run.nodeId)?.config ?? {});
+    const conditions = wait && 'event' in wait ? wait.conditions : null;
+    const arrived = events.find(
+      (event) => event.name === run.event && concerns(ctx, event, run) && isAfter(event, run) && evaluate(event, conditions).holds,
+    );
+    if (!arrived) continue;
+    const state = { arrived: { event: arrived.name, eventId: arrived.eventId } };
+    ctx.update('AutomationRun', { id: run.id }, { state, waitEvent: null, dueAt: ctx.now() });
+    ctx.wake('automationRuns');
+  }
+}

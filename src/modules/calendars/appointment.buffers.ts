@@ -1,0 +1,111 @@
+import type { Context } from '../../kernel/context/context.js';
+import { instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import type { AppointmentRow, CalendarRow } from './calendar.table.js';
+
+const minute = 60_000;
+
+type Times = Pick<AppointmentRow, 'startTime' | 'endTime'>;
+type Buffered = Pick<CalendarRow, 'id' | 'bufferMinutes'>;
+
+/** From when another may begin after an appointment that takes its time anew. */
+export const busyUntil = ({ endTime }: Pick<Times, 'endTime'>, { bufferMinutes }: Pick<Buffered, 'bufferMinutes'>) =>
+  new Date(endTime.getTime() + bufferMinutes * minute);
+
+/**
+ * The same after a change of an appointment. One that is scheduled, and ends when it did or earlier, wants no room that it did not have:
+ * its buffer may have been cut short by the next one.
+ */
+export function busyAfter(before: AppointmentRow, after: AppointmentRow, calendar: Buffered): Date {
+  const whole = busyUntil(after, calendar);
+  if (before.status !== 'scheduled' || after.endTime > before.endTime) return whole;
+  const endsThen = after.endTime.getTime() === before.endTime.getTime();
+  return endsThen || before.busyUntil < whole ? before.busyUntil : whole;
+}
+
+/**
+ * Has the next write take the calendar as it was read, and the person whom the appointment is for: those who book there come one after
+ * the other, since two under way that overlap would wait for each other until the database ends one of them.
+ */
+export function takePlace(ctx: Context, calendar: Buffered, person: string | null): void {
+  const account = sql`account_id = ${ctx.caller.account.id}::uuid`;
+  const asRead = sql`id = ${calendar.id}::uuid and buffer_minutes = ${calendar.bufferMinutes}::int`;
+  ctx.requireRow(
+    `booking 1 calendar ${calendar.id} ${calendar.bufferMinutes}`,
+    sql`select 1 from calendars where ${account} and ${asRead} for no key update`,
+  );
+  if (!person) return;
+  ctx.requireRow(
+    `booking 2 person ${person}`,
+    sql`select 1 from memberships where ${account} and user_id = ${person}::uuid and status <> 'removed' for no key update`,
+  );
+}
+
+// No appointment is moved, and no two come to overlap: a buffer ends where the next one begins, of the calendar or of the person.
+const rebuffering = (account: Sql, which: Sql): Sql => sql`
+  update appointments t set busy_until = b.until from (
+    select a.id, greatest(a.end_time, least(a.end_time + c.buffer_minutes * interval '1 minute', (
+        select min(n.start_time) from appointments n where n.account_id = a.account_id and n.calendar_id = a.calendar_id
+          and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null), (
+        select min(n.start_time) from appointments n where n.account_id = a.account_id and n.assigned_to = a.assigned_to
+          and n.start_time >= a.end_time and n.status = 'scheduled' and n.deleted_at is null))) as until
+    from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
+    where a.account_id = ${account} and ${which} and a.status = 'scheduled' and a.deleted_at is null) b
+  where t.account_id = ${account} and t.id = b.id and t.busy_until <> b.until`;
+
+const rebufferCalendar = statement({
+  name: 'rebufferCalendar',
+  takes: { calendar: uuid, now: instant },
+  changes: true,
+  text: ({ account, calendar, now }) => rebuffering(account, sql`a.calendar_id = ${calendar} and a.end_time > ${now}`),
+});
+
+/** Has the buffer of a calendar, which was changed, hold for what is booked on it, as far as the next appointments leave room. */
+export const rebuffer = async (ctx: Context, calendar: string): Promise<void> =>
+  void (await ctx.rows(rebufferCalendar, { calendar, now: ctx.now() }));
+
+/** An appointment whose buffer the next one cut short, and its place. */
+interface CutShort {
+  id: string;
+  calendarId: string;
+  bufferMinutes: number;
+  assignedTo: string | null;
+}
+
+const before = (account: Sql, start: Sql, of: Sql): Sql => sql`(
+  select a.id, a.calendar_id, a.assigned_to, a.end_time, a.busy_until from appointments a
+  where a.account_id = ${account} and ${of} and a.start_time < ${start} and a.status = 'scheduled' and a.deleted_at is null
+  order by a.start_time desc limit 1)`;
+
+const cutShortBefore = statement({
+  name: 'appointmentsCutShort',
+  takes: { calendar: uuid, person: nullable(uuid), start: instant },
+  row: { id: uuid, calendarId: uuid, bufferMinutes: integer, assignedTo: nullable(uuid) },
+  text: ({ account, calendar, person, start }) => sql`
+    select b.id, b.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", b.assigned_to as "assignedTo"
+    from (${before(account, start, sql`a.calendar_id = ${calendar}`)} union ${before(account, start, sql`a.assigned_to = ${person}`)}) b
+      join calendars c on c.account_id = ${account} and c.id = b.calendar_id
+    where b.busy_until < b.end_time + c.buffer_minutes * interval '1 minute'`,
+});
+
+/** Of what lies just before a scheduled appointment, on its calendar and for its person, what has less than its buffer. */
+export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTime, status }: AppointmentRow): Promise<CutShort[]> {
+  if (status !== 'scheduled') return [];
+  return ctx.rows(cutShortBefore, { calendar: calendarId, person: assignedTo, start: startTime });
+}
+
+const regrowing = statement({
+  name: 'regrowBuffers',
+  takes: { ids: listOf(uuid) },
+  changes: true,
+  text: ({ account, ids }) => rebuffering(account, sql`a.id = any(${ids})`),
+});
+
+/** Gives appointments the buffer of their calendars, as far as there is room by what was written before. */
+export async function regrow(ctx: Context, appointments: readonly CutShort[]): Promise<void> {
+  if (appointments.length === 0) return;
+  // Nobody books there meanwhile: else a booking and this would wait for each other.
+  for (const { calendarId: id, bufferMinutes, assignedTo } of appointments) takePlace(ctx, { id, bufferMinutes }, assignedTo);
+  await ctx.rows(regrowing, { ids: appointments.map(({ id }) => id) });
+}

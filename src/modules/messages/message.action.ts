@@ -1,0 +1,47 @@
+import type { Context } from '../../kernel/context/context.js';
+import { instant, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { effectKeyOf, kept } from '../../kernel/operations/idempotency.js';
+
+const row = { id: uuid, createdAt: instant, scheduledAt: nullable(instant) };
+
+const byAction = statement({
+  name: 'messageByActionKey',
+  takes: { key: text },
+  row,
+  planned: true,
+  text: ({ account, key }) => sql`
+    select t.id, t.created_at as "createdAt", t.scheduled_at as "scheduledAt" from messages t
+    where t.account_id = ${account} and t.action_key = ${key}`,
+});
+
+const forgetAction = statement({
+  name: 'forgetActionKey',
+  takes: { id: uuid },
+  changes: true,
+  text: ({ account, id }) => sql`update messages set action_key = null where account_id = ${account} and id = ${id}`,
+});
+
+/** The one message of a request under an `Idempotency-Key`. */
+export interface RequestAction {
+  /** What the message is kept under; undefined where the request has no key. */
+  key?: string;
+  /** What an earlier request under the key has kept, whose outcome was not, or was not final: this one goes on with it. */
+  known?: RowOf<typeof row>;
+  /** What has the key still, though it is free: as all are after a day. */
+  old?: RowOf<typeof row>;
+}
+
+/** What a request that sends a message by `effect` is known by, and what was kept of it before. */
+export async function actionOf(ctx: Context, effect: string, input: object): Promise<RequestAction> {
+  const key = effectKeyOf(ctx, effect, input);
+  const [found] = key ? await ctx.rows(byAction, { key }) : [];
+  if (!found) return { key };
+  return ctx.now().getTime() - found.createdAt.getTime() < kept ? { key, known: found } : { key, old: found };
+}
+
+/** Makes room for a message under the key of its request. */
+export async function freeAction(ctx: Context, { old }: RequestAction): Promise<void> {
+  if (old) await ctx.rows(forgetAction, { id: old.id });
+}

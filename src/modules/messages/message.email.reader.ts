@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { TurnQueue } from '../../kernel/base/turnQueue.js';
+import type { Mail, Read, Reading } from './message.email.thread.js';
+
+/** Milliseconds in which a mail must be read. */
+const longest = 30_000;
+const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 };
+/** Mails that are read at one time in this process, one of an account. */
+const turns = new TurnQueue(2);
+/** Threads that wait for the next mail. */
+const idle: Worker[] = [];
+/** A thread that read a larger mail is not kept: neither is the memory that it took. */
+const mostBytesToStay = 1_000_000;
+
+/**
+ * Reads a mail in a thread beside the server. Undefined where it cannot be read, not with 256 MB, or not within thirty seconds (`most`,
+ * in milliseconds). Mails of one account (`whose`) wait for each other.
+ */
+export const readMail = (whose: string, reading: Reading, most = longest): Promise<Mail | undefined> =>
+  turns.run(whose, async () => {
+    const thread = idle.pop() ?? newThread();
+    const read = await readIn(thread, reading, AbortSignal.timeout(most));
+    if (read && reading.body.length <= mostBytesToStay) {
+      thread.unref();
+      idle.push(thread);
+    } else void thread.terminate();
+    return read?.mail;
+  });
+
+function newThread(): Worker {
+  const thread = new Worker(new URL('./message.email.thread.js', import.meta.url), { resourceLimits, env: {} });
+  // Whoever waits for an answer is told; else it is an end like any other.
+  return thread.on('error', () => {});
+}
+
+/** What a thread answers; undefined where it ended, or did not answer in time. */
+async function readIn(thread: Worker, reading: Reading, signal: AbortSignal): Promise<Read | undefined> {
+  thread.ref();
+  thread.postMessage(reading);
+  const [answer] = await once(thread, 'message', { signal }).catch(() => []);
+  return answer as Read | undefined;
+}

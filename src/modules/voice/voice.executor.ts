@@ -1,0 +1,216 @@
+import type { Rung, Verb } from '../../vendors/sms/voice.js';
+import type { AgentNode, EndingNode, FlowNode, GroupNode, MenuNode } from '../callFlows/callFlow.graph.js';
+import { timed } from '../callFlows/callFlow.route.js';
+import type { Ring } from './voice.call.js';
+
+/** What an address asks to be done next: the whole state of a call between two requests, so that one that is repeated does the same. */
+export interface Turn {
+  /** How many turns there were. */
+  n: number;
+  do: 'menu' | 'rang' | 'wait' | 'held' | 'recorded' | 'forwarded';
+  /** The node. */
+  at: string;
+  /** Of a menu: how often nothing was chosen. */
+  k?: number;
+  /** Of somebody who rings: the key of the choice, and the batch of it. */
+  c?: string;
+  i?: number;
+  /** Of a queue: for how many seconds the caller has been held. */
+  h?: number;
+}
+
+/** The call that is led through its flow. */
+export interface CallInFlow {
+  nodes: ReadonlyMap<string, FlowNode>;
+  /** The workspace's time zone. */
+  zone: string;
+  startedAt: Date;
+  /** The address of a turn. */
+  address(turn: Turn): string;
+  /** Where the vendor tells that somebody answered; null where that is none of us. */
+  answered(userId: string | null): string;
+  /** Who is rung by a node, kept under the key of the choice. */
+  rings(key: string, node: AgentNode | GroupNode): Promise<readonly Ring[]>;
+}
+
+/** The vendor rings no more phones at once. */
+const mostAtOnce = 10;
+/** Whoever still walks has gone in circles. */
+const mostTurns = 300;
+/** Seconds: between two rounds of a queue that rings again, of one wait in a queue, before a circle is begun again. */
+const [roundPause, longestWait, circlePause] = [5, 30, 5];
+const longestMessage = 120;
+const defaults = { timeoutSeconds: 5, retries: 2 };
+
+const texts = {
+  hold: 'Please hold.',
+  pressOne: 'Please hold, or press one to leave a message.',
+  voicemail: 'Nobody can take your call. Please leave a message after the tone.',
+  menu: 'Please choose.',
+};
+
+const hangup: Verb = { kind: 'hangup' };
+
+/** What is said and played of a node. */
+const spoken = ({ text, audioUrl }: { text?: string | null; audioUrl?: string | null }): Verb[] => [
+  ...(audioUrl ? [{ kind: 'play' as const, url: audioUrl }] : []),
+  ...(text ? [{ kind: 'say' as const, text }] : []),
+];
+
+/** Who rings together, one batch after the other. */
+export function batchesOf(node: AgentNode | GroupNode, rings: readonly Ring[]): Ring[][] {
+  const size = node.kind === 'group' && node.mode === 'simultaneous' ? mostAtOnce : 1;
+  return Array.from({ length: Math.ceil(rings.length / size) }, (_, nth) => rings.slice(nth * size, (nth + 1) * size));
+}
+
+/** One answer: what is done with a call until it has to be asked about again. Each step answers the node to go on at, if any. */
+export class CallFlowExecutor {
+  readonly verbs: Verb[] = [];
+
+  constructor(
+    private readonly call: CallInFlow,
+    private readonly n: number,
+  ) {}
+
+  /** Goes on at a node, until the caller waits for something or the call ends. */
+  async go(at: string | undefined): Promise<void> {
+    const seen = new Set<string>();
+    let next = this.n > mostTurns ? undefined : at;
+    while (next !== undefined) {
+      const node = this.call.nodes.get(next);
+      if (!node) break;
+      if (seen.has(node.id)) return this.#pause(node.id);
+      seen.add(node.id);
+      const step = await this.#at(node);
+      if (step === waits) return;
+      next = step;
+    }
+    this.verbs.push(hangup);
+  }
+
+  /** What became of a turn, by what the vendor tells of it. */
+  async take(turn: Turn, form: Readonly<Record<string, string>>): Promise<void> {
+    const step = await this.#taken(turn, form);
+    if (step !== waits) await this.go(step);
+  }
+
+  async #taken(turn: Turn, { Digits: pressed, DialCallStatus: dialled }: Readonly<Record<string, string>>): Promise<Step> {
+    const node = this.call.nodes.get(turn.at);
+    if (node?.kind === 'menu' && turn.do === 'menu') return this.#chosen(node, turn.k ?? 0, pressed);
+    if ((node?.kind === 'agent' || node?.kind === 'group') && turn.do === 'rang') {
+      return dialled === 'completed' || dialled === 'answered' ? undefined : this.#unanswered(node, turn);
+    }
+    if (node?.kind === 'group' && (turn.do === 'wait' || turn.do === 'held')) {
+      if (turn.do === 'held' && pressed === '1' && node.queue?.pressOneVoicemail) return this.#voicemail(node.id, undefined);
+      if (turn.do === 'wait' || turn.do === 'held') return this.#waited(node, turn.h ?? 0);
+    }
+    if (turn.do === 'wait') return turn.at;
+    return undefined;
+  }
+
+  #address(turn: Omit<Turn, 'n'>): string {
+    return this.call.address({ n: this.n + 1, ...turn });
+  }
+
+  /** A circle that nobody is rung in: it is begun again after a moment. */
+  #pause(at: string): void {
+    this.verbs.push({ kind: 'pause', seconds: circlePause }, { kind: 'redirect', url: this.#address({ do: 'wait', at }) });
+  }
+
+  async #at(node: FlowNode): Promise<Step> {
+    switch (node.kind) {
+      case 'entry':
+        return node.next;
+      case 'greeting':
+        this.verbs.push(...spoken(node));
+        return node.next;
+      case 'timing':
+        return timed(node, this.call.zone, this.call.startedAt);
+      case 'menu':
+        return this.#menu(node, 0);
+      case 'agent':
+      case 'group':
+        return this.#ring(node);
+      default:
+        return this.#end(node);
+    }
+  }
+
+  #end(node: EndingNode): Step {
+    if (node.kind === 'voicemail') return this.#voicemail(node.id, node.text);
+    if (node.kind === 'forward') {
+      const action = this.#address({ do: 'forwarded', at: node.id });
+      this.verbs.push({ kind: 'dial', action, numbers: [{ number: node.phoneNumber, answeredUrl: this.call.answered(null) }] });
+      return waits;
+    }
+    if (node.message) this.verbs.push({ kind: 'say', text: node.message });
+    return undefined;
+  }
+
+  #voicemail(at: string, text: string | null | undefined): Step {
+    this.verbs.push({ kind: 'say', text: text || texts.voicemail });
+    this.verbs.push({ kind: 'record', action: this.#address({ do: 'recorded', at }), seconds: longestMessage }, hangup);
+    return waits;
+  }
+
+  #menu(node: MenuNode, k: number): Step {
+    const url = this.#address({ do: 'menu', at: node.id, k });
+    const within = spoken(node).length > 0 ? spoken(node) : [{ kind: 'say' as const, text: texts.menu }];
+    this.verbs.push({ kind: 'gather', action: url, seconds: node.timeoutSeconds ?? defaults.timeoutSeconds, within });
+    this.verbs.push({ kind: 'redirect', url });
+    return waits;
+  }
+
+  /** A digit that is not on the menu is as none. */
+  #chosen(node: MenuNode, k: number, pressed: string | undefined): Step {
+    const option = node.options.find(({ digit }) => String(digit) === pressed);
+    if (option) return option.next;
+    return k < (node.retries ?? defaults.retries) ? this.#menu(node, k + 1) : node.next;
+  }
+
+  /** Rings whoever takes calls; `held` where a queue rings again. */
+  async #ring(node: AgentNode | GroupNode, held?: number): Promise<Step> {
+    const key = `${this.n}.${node.id}`;
+    const rings = await this.call.rings(key, node);
+    if (rings.length > 0) return this.#dial(node, rings, { c: key, i: 0, h: held });
+    return node.kind === 'group' && node.queue ? this.#hold(node, held ?? 0) : node.next;
+  }
+
+  #dial(node: AgentNode | GroupNode, rings: readonly Ring[], { c, i, h }: Required<Pick<Turn, 'c' | 'i'>> & Pick<Turn, 'h'>): Step {
+    const numbers = batchesOf(node, rings)[i]!.map(({ userId, did }): Rung => ({ number: did, answeredUrl: this.call.answered(userId) }));
+    this.verbs.push({ kind: 'dial', action: this.#address({ do: 'rang', at: node.id, c, i, h }), seconds: node.ringSeconds, numbers });
+    return waits;
+  }
+
+  async #unanswered(node: AgentNode | GroupNode, { c = '', i = 0, h }: Turn): Promise<Step> {
+    const rings = await this.call.rings(c, node);
+    const batches = batchesOf(node, rings).length;
+    if (i + 1 < batches) return this.#dial(node, rings, { c, i: i + 1, h });
+    if (node.kind !== 'group' || !node.queue) return node.next;
+    return this.#hold(node, h === undefined ? 0 : h + batches * node.ringSeconds);
+  }
+
+  /** Holds the caller, as long as the queue does. */
+  #hold(node: GroupNode, held: number): Step {
+    const { holdSeconds, pressOneVoicemail, repeatRing } = node.queue!;
+    const seconds = Math.min(holdSeconds - held, repeatRing ? roundPause : longestWait);
+    if (seconds <= 0) return node.next;
+    const h = held + seconds;
+    if (pressOneVoicemail) {
+      const within: Verb[] = [{ kind: 'say', text: texts.pressOne }];
+      this.verbs.push({ kind: 'gather', action: this.#address({ do: 'held', at: node.id, h }), seconds, within });
+    } else this.verbs.push({ kind: 'say', text: texts.hold }, { kind: 'pause', seconds });
+    this.verbs.push({ kind: 'redirect', url: this.#address({ do: 'wait', at: node.id, h }) });
+    return waits;
+  }
+
+  async #waited(node: GroupNode, held: number): Promise<Step> {
+    if (!node.queue || held >= node.queue.holdSeconds) return node.next;
+    return node.queue.repeatRing ? this.#ring(node, held) : this.#hold(node, held);
+  }
+}
+
+/** The caller waits: the call is asked about again. */
+const waits = Symbol('waits');
+/** The node to go on at; undefined where the call ends. */
+type Step = string | undefined | typeof waits;

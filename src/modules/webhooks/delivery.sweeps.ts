@@ -1,0 +1,19 @@
+import type { Sweep } from '../../kernel/context/registry.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Deliveries that have ended, once they are as old as the server is told to keep them; the contract sets them no end. One that was
+ * replayed goes after its replays. By account, since the index begins with it.
+ */
+export const oldDeliveries: Sweep = {
+  sql: `with old as (
+      select d.account_id, d.id from accounts a cross join lateral (
+        select d.account_id, d.id from webhook_deliveries d
+        where d.account_id = a.id and d.created_at < $1::timestamptz and d.status <> 'pending' and d.leased_until is null
+          and not exists (select from webhook_deliveries r where r.account_id = d.account_id and r.replay_of = d.id)
+        order by d.created_at, d.id limit $2::int) d
+      limit $2::int)
+    delete from webhook_deliveries d using old where d.account_id = old.account_id and d.id = old.id returning 1`,
+  before: (now, { keepDeliveriesDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
+};

@@ -1,0 +1,49 @@
+import type { Context } from '../../kernel/context/context.js';
+import { text } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { transacted } from '../../kernel/operations/transacted.js';
+import { changed, webhookToChange } from './webhook.service.js';
+
+const day = 24 * 60 * 60 * 1000;
+
+/** For so long every attempt must have failed before a delivery that fails for good has its webhook switched off. */
+const patienceMs = 5 * day;
+
+/** Whether nothing but failures has come of a webhook for so long that it is switched off. */
+export const isHopeless = (failingSince: Date | null | undefined, now: Date): boolean =>
+  Boolean(failingSince && now.getTime() - failingSince.getTime() >= patienceMs);
+
+const admins = statement({
+  name: 'adminsToTell',
+  row: { email: text },
+  text: ({ account }) => sql`
+    select u.email from memberships m join users u on u.id = m.user_id
+    where m.account_id = ${account} and m.status = 'active' and m.role in ('owner', 'admin') order by u.email limit 100`,
+});
+
+/** Switches a webhook off, cancels what waits to be sent to it, and has the owners and admins told by mail. */
+export const switchOff = (ctx: Context, id: string): Promise<void> =>
+  transacted(ctx, async (inside) => {
+    inside.lockRows();
+    const before = await webhookToChange(inside, id);
+    if (!before?.isActive || !isHopeless(before.failingSince, inside.now())) return;
+    await changed(inside, before, { isActive: false, disabledAt: inside.now() });
+    const { host } = new URL(before.url);
+    for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, { retryDelay: 60 });
+  });
+
+interface Told {
+  email: string;
+  host: string;
+  id: string;
+}
+
+/** The mail that tells of a webhook that was switched off: one job a person, so that a fault repeats no other's. */
+export async function tellOfSwitchedOff(ctx: Context, { email, host, id }: Told): Promise<void> {
+  await ctx.app.vendors.email.send({
+    to: email,
+    subject: `The webhook to ${host} was switched off`,
+    text: `Every attempt of the last five days to send events to ${host} has failed, so the webhook ${id} was switched off and what waited was cancelled.\n\nOnce the address answers again, switch it on (PATCH /webhooks/manage/${id} with isActive true) and replay what was missed (POST /webhooks/replay with webhookId ${id}, since, and status cancelled, then failed; the same again while it answers hasMore).`,
+  });
+}

@@ -1,0 +1,69 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { errorOf } from '../client/errors.js';
+
+/** What a stage asks about a deal: why it is lost, in words of its own where it lists some. */
+interface Question {
+  title: string;
+  options: readonly string[];
+  answer(reason: string): void;
+}
+
+/** The reasons that a refusal offers, none where any text will do; undefined where it asks for no reason. */
+function optionsIn(refusal: unknown): readonly string[] | undefined {
+  const told = errorOf(refusal);
+  const fault = 'details' in told ? told.details.find(({ field }) => field === 'lostReason') : undefined;
+  return fault && (fault.options ?? []);
+}
+
+/** Sends changes of deals; what is refused for want of a reason is sent again with the one that is given. */
+export function useReason() {
+  const [question, ask] = useState<Question>();
+  const [error, setError] = useState<unknown>();
+  /** Whether it was done. */
+  async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>): Promise<boolean> {
+    setError(undefined);
+    for (let reason: string | undefined; ; ) {
+      try {
+        await attempt(reason);
+        return true;
+      } catch (refusal) {
+        const options = optionsIn(refusal);
+        if (!options) setError(refusal);
+        reason = options && (await new Promise<string>((answer) => ask({ title, options, answer })));
+        ask(undefined);
+        if (!reason) return false;
+      }
+    }
+  }
+  return { send, error, dialog: question && <Reason {...question} /> };
+}
+
+/** The dialog of a question. The browser keeps the keys in it, closes it by Escape, and gives the focus back. */
+function Reason({ title, options, answer }: Question) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const close = (reason: string) => dialog.current?.close(reason);
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    close(String(new FormData(event.currentTarget).get('reason')).trim());
+  }
+  return (
+    <dialog ref={dialog} className="card-box reason" aria-labelledby="reason" onClose={() => answer(dialog.current!.returnValue)}>
+      <h2 id="reason">Why is {title} lost?</h2>
+      {options.map((option) => (
+        <button key={option} type="button" onClick={() => close(option)}>
+          {option}
+        </button>
+      ))}
+      {options.length === 0 && (
+        <form className="say" onSubmit={submit}>
+          <input name="reason" required maxLength={500} aria-label="The reason" autoComplete="off" />
+          <button type="submit">Go on</button>
+        </form>
+      )}
+      <button type="button" className="plain" onClick={() => close('')}>
+        Cancel
+      </button>
+    </dialog>
+  );
+}

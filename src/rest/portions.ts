@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream';
+import { Printed } from '../kernel/base/jsonText.js';
+import type { Context } from '../kernel/context/context.js';
+import { TooLarge } from '../kernel/lists/printer.js';
+import { pageSize } from '../kernel/model/connection.js';
+import type { Endpoint } from '../kernel/module/routes.js';
+import { type Connection, type Envelope, envelope, jsonOf } from './envelope.js';
+import { totalVariable } from './query.js';
+
+/** What one statement prints of a page at most, in bytes; a record alone may have more. */
+const mostBytes = 4 * 1024 * 1024;
+
+/** The arguments of a list. */
+interface Asked {
+  page?: number;
+  perPage?: number;
+  after?: string;
+}
+
+/** Runs the document of a list with these variables. */
+export type Read = (variables: Asked) => Promise<Connection>;
+
+/**
+ * A page in the envelope of its endpoint. One whose records are large is read by several statements, each of which goes on after the last
+ * record of the one before, and is sent as the client takes it: what it takes of memory does not grow with the page. A fault after the
+ * first statement cuts the connection before the end of the body.
+ */
+export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked, read: Read): Promise<Envelope> {
+  const portions = new Portions(ctx, asked, read);
+  const { nodes, ...page } = await portions.first();
+  if (portions.isWhole) return envelope(endpoint, { ...page, nodes }, asked);
+  const shell = ({ pageInfo }: Pick<Connection, 'pageInfo'>) => envelope(endpoint, { ...page, nodes: new Printed(empty), pageInfo }, asked);
+  return { ...shell(page), body: Readable.from(textOf(portions, { ...page, nodes }, (last) => jsonOf(shell(last).body))) };
+}
+
+const empty = '[]';
+
+/** The text of a page: that of one without records, and its records in between. */
+async function* textOf(portions: Portions, first: Connection, shell: (last: Connection) => string): AsyncGenerator<string> {
+  const begin = shell(first);
+  yield begin.slice(0, begin.indexOf(empty) + 1);
+  let last = first;
+  for (let next: Connection | undefined = first; next; next = await portions.after(last)) {
+    yield `${next === first ? '' : ','}${recordsOf(next).slice(1, -1)}`;
+    last = next;
+  }
+  const end = shell(last);
+  yield end.slice(end.indexOf(empty) + 1);
+}
+
+const recordsOf = ({ nodes }: Connection) => (nodes instanceof Printed ? nodes.text : JSON.stringify(nodes));
+
+class Portions {
+  /** How many records are asked for at a time, and how many are still to come. */
+  #size: number;
+  #left: number;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly asked: Asked,
+    private readonly read: Read,
+  ) {
+    this.#size = this.#left = pageSize(asked);
+  }
+
+  /** Whether the first portion was all of it. */
+  get isWhole(): boolean {
+    return this.#left === 0;
+  }
+
+  first(): Promise<Connection> {
+    const { page = 1 } = this.asked;
+    const whole = this.#left;
+    return this.#fitting((size) => {
+      if (size === whole) return this.asked;
+      if (page === 1) return { ...this.asked, perPage: size };
+      // A page of another size that begins with the same record.
+      while (whole % this.#size !== 0) this.#size--;
+      return { ...this.asked, page: ((page - 1) * whole) / this.#size + 1, perPage: this.#size };
+    });
+  }
+
+  /** What comes after a portion; undefined after the last one. */
+  async after({ pageInfo }: Connection): Promise<Connection | undefined> {
+    if (this.#left === 0 || !pageInfo.hasNextPage || pageInfo.endCursor === null) return undefined;
+    const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, [totalVariable]: false };
+    return this.#fitting((size) => ({ ...rest, perPage: size }));
+  }
+
+  /** As many records as one statement may print, at least one. */
+  async #fitting(variablesFor: (size: number) => Asked): Promise<Connection> {
+    const { request } = this.ctx;
+    for (;;) {
+      const variables = variablesFor(this.#size);
+      request.mostBytes = this.#size > 1 ? mostBytes : undefined;
+      try {
+        const page = await this.read(variables);
+        this.#left -= this.#size;
+        if (this.#left > 0) this.#size = Math.min(this.#left, fitting(this.#size, recordsOf(page).length));
+        return page;
+      } catch (error) {
+        if (!(error instanceof TooLarge)) throw error;
+        this.#size = Math.min(this.#size - 1, fitting(this.#size, error.bytes));
+      }
+    }
+  }
+}
+
+/** How many records fit into a portion where so many of them have so many bytes. */
+const fitting = (records: number, bytes: number): number => Math.max(1, Math.floor((records * mostBytes) / bytes));

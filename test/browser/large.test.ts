@@ -1,0 +1,104 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Loose } from '../support/client.js';
+import { eventually } from '../support/live.js';
+import { Demo } from './demo.js';
+import type { Screen } from './screen.js';
+
+/** A workspace of more records than a page of each list has. */
+let demo: Demo;
+let one: Screen;
+beforeAll(async () => {
+  demo = await Demo.start();
+  one = await demo.tab();
+  await demo.login(one);
+  await one.find('[data-deal]');
+  demo.faults();
+});
+afterAll(() => demo.end());
+
+afterEach(() => {
+  expect(demo.faults()).toEqual([]);
+});
+
+const countOf = (selector: string) => one.page.$$eval(selector, (all) => all.length);
+
+async function times(count: number, make: (n: number) => Promise<unknown>): Promise<void> {
+  for (let n = 0; n < count; n += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => make(n + i)));
+}
+
+describe('the list of contacts', () => {
+  it('shows what becomes of those behind its 200th', async () => {
+    const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+    await times(200, (n) => demo.ask(make, { input: { firstName: 'One of many', lastName: `${n}` } }));
+    const { contacts } = await demo.ask('{ contacts(last: 1) { totalCount nodes { id name } } }');
+    await one.visit('/board/contacts');
+    await one.find('.people li');
+    await eventually(async () => {
+      await one.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      return (await countOf('.people li')) === contacts.totalCount;
+    });
+    const [{ id, name }] = contacts.nodes;
+    await one.says(name);
+    await demo.ask('mutation ($id: ID!) { updateContact(id: $id, input: { firstName: "Renamed elsewhere" }) { id } }', { id });
+    await one.says('Renamed elsewhere');
+    await demo.ask('mutation ($id: ID!) { deleteContact(id: $id) { deletedId } }', { id });
+    await eventually(async () => (await countOf('.people li')) === contacts.totalCount - 1);
+    expect(await countOf(`.people a[href$="${id}"]`)).toBe(0);
+  });
+});
+
+describe('the board', () => {
+  it('counts all deals of a stage, goes on with a column where it ends, and shows other pipelines', async () => {
+    const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { id stages { id } } } }');
+    const [{ id: pipelineId, stages }] = pipelines.nodes;
+    const [{ id: stageId }] = stages;
+    const make = 'mutation ($input: CreateDealInput!) { createDeal(input: $input) { id } }';
+    await times(210, (n) => demo.ask(make, { input: { title: `Deal ${n}`, pipelineId, stageId, value: 1 } }));
+    const query = 'query ($id: ID!) { deals(filter: { stageId: $id }, last: 1) { totalCount nodes { id } } }';
+    const { deals } = await demo.ask(query, { id: stageId });
+    await one.visit('/board');
+    const column = `[data-stage="${stageId}"]`;
+    const cards = () => countOf(`${column} [data-deal]`);
+    await eventually(async () => (await cards()) === 50);
+    await one.says(`${deals.totalCount - 50} more`);
+    expect(await one.page.$eval(`${column} h2 small`, ({ textContent }) => textContent)).toBe(`${deals.totalCount}`);
+    // The stages behind it show theirs, however many it has.
+    expect(await countOf('[data-stage]:not(:first-child) [data-deal]')).toBeGreaterThan(5);
+    for (const shown of [100, 150, 200, deals.totalCount]) {
+      await (await one.find(`${column} > button`)).click();
+      await eventually(async () => (await cards()) === shown);
+    }
+    const [{ id }] = deals.nodes;
+    await demo.ask('mutation ($id: ID!) { updateDeal(id: $id, input: { title: "The last of all" }) { id } }', { id });
+    await one.says('The last of all');
+    const second = 'mutation { createPipeline(input: { name: "Second", stages: [{ name: "Only" }] }) { id stages { id } } }';
+    const { createPipeline: made } = await demo.ask(second);
+    const choice = await one.find('select[aria-label=Pipeline]');
+    await choice.select(made.id);
+    await one.find(`[data-stage="${made.stages[0].id}"]`);
+  });
+});
+
+describe('the week', () => {
+  it('has what lasts several days on each of them, and says how many it does not show', async () => {
+    const monday = new Date();
+    monday.setHours(0, 0, 0, 0);
+    monday.setDate(monday.getDate() - ((monday.getDay() + 6) % 7));
+    const at = (hours: number) => new Date(monday.getTime() + hours * 3_600_000).toISOString();
+    const calendar = async (name: string) => (await demo.rest('POST', '/calendars', { name, bufferMinutes: 0 })).data.id as string;
+    const book = async (id: string, title: string, from: number, to: number): Promise<Loose> =>
+      (await demo.rest('POST', `/calendars/${id}/appointments`, { title, startTime: at(from), endTime: at(to) })).data;
+    const fairs = await calendar('Fairs');
+    const fair = await book(fairs, 'A fair', -12, 36);
+    await book(fairs, 'The week before', -40, -12);
+    await one.visit('/board/calendar');
+    await one.says('A fair');
+    const days = () =>
+      one.page.$$eval('.day', (all, id) => all.map((day) => Boolean(day.querySelector(`[data-appointment="${id}"]`))), fair.id);
+    expect(await days()).toEqual([true, true, false, false, false, false, false]);
+    expect(await one.page.evaluate(() => document.body.textContent)).not.toContain('The week before');
+    const many = await calendar('Many');
+    await times(200, (n) => book(many, `Slot ${n}`, n / 2, (n + 1) / 2));
+    await one.says('more are not shown.');
+  });
+});

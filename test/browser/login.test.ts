@@ -1,0 +1,102 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Secret, TOTP, URI } from 'otpauth';
+import { Demo } from './demo.js';
+import { desktop, phone } from './screen.js';
+
+let demo: Demo;
+beforeAll(async () => {
+  demo = await Demo.start();
+});
+afterAll(() => demo.end());
+
+/** Every play ends without an error in a console, of the policy or of ours; those that it expects it has taken. */
+afterEach(() => {
+  expect(demo.faults()).toEqual([]);
+});
+
+const codeOf = (secret: string, timestamp = Date.now()) => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
+
+describe('a second factor that a role must have', () => {
+  it('is set up before the board is shown, by a QR code or by hand', async () => {
+    const { person, demandFactor } = await demo.ownerWithoutFactor('somebody');
+    await demandFactor();
+    const somebody = await demo.tab(true);
+    const { page } = somebody;
+    await demo.login(somebody, person);
+    await somebody.find('.qr');
+    const secret = (await page.$eval('.secret', (code) => code.textContent!)).replaceAll(' ', '');
+    expect(URI.parse(await somebody.read('.qr'))).toMatchObject({ secret: { base32: secret }, label: person.email });
+
+    // Whoever comes back has a session, which is good for nothing else; now the password is asked for.
+    await somebody.visit('/board/contacts');
+    await (await somebody.find('input[name=password]')).type(`${person.password}\n`);
+    await somebody.find('.qr');
+    const renewed = (await page.$eval('.secret', (code) => code.textContent!)).replaceAll(' ', '');
+    expect(renewed).not.toBe(secret);
+    // Becoming a phone, with touch and all, would load the page anew.
+    for (const [name, width] of Object.entries({ desktop: desktop.width, phone: phone.width })) {
+      await page.setViewport({ ...desktop, width });
+      for (const scheme of ['light', 'dark']) {
+        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+        await somebody.picture(`enrolment-${name}-${scheme}`);
+        expect((await somebody.read('.qr')).includes(renewed)).toBe(true);
+      }
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
+    await (await somebody.find('input[name=code]')).type(`${codeOf(renewed)}\n`);
+    await somebody.find('.codes');
+    await somebody.picture('recovery-codes');
+    const codes = await page.$$eval('.codes code', (all) => all.map((code) => code.textContent!));
+    expect([codes.length, new Set(codes).size]).toEqual([10, 10]);
+    await page.keyboard.press('Enter');
+    await somebody.find('input[type=search]');
+
+    await somebody.press('Log out');
+    await somebody.find('input[name=email]');
+    await demo.login(somebody, person);
+    await somebody.press('Use a recovery code');
+    await (await somebody.find('input[name=code][inputmode=text]')).type(`${codes[0]}\n`);
+    await somebody.find('header nav');
+    // Whether there is a session the page finds out by asking: at first, after logging out, and when it is visited then.
+    expect(demo.faults().filter((fault) => !fault.includes('status of 401'))).toEqual([]);
+  });
+});
+
+describe('a board that is open', () => {
+  it('leads to the second factor when it becomes a duty, and to the login when the session ends', async () => {
+    const { person, demandFactor } = await demo.ownerWithoutFactor('surprised');
+    const somebody = await demo.tab(true);
+    await demo.login(somebody, person);
+    await somebody.find('.line[data-up=true]');
+    await demandFactor();
+    await (await somebody.find('.login input[name=password]')).type(`${person.password}\n`);
+    await somebody.find('.qr');
+    const { page } = somebody;
+    const secret = (await page.$eval('.secret', (code) => code.textContent!)).replaceAll(' ', '');
+    await (await somebody.find('input[name=code]')).type(`${codeOf(secret)}\n`);
+    await somebody.find('.codes');
+    await page.keyboard.press('Enter');
+    await somebody.find('.line[data-up=true]');
+
+    const cookie = (await page.browserContext().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+    await demo.rest('POST', '/auth/logout', {}, { cookie });
+    await somebody.find('input[name=email]');
+    const isOfUs = (fault: string) => !/status of 40[13]/.test(fault) && !/WebSocket connection to .* failed/.test(fault);
+    expect(demo.faults().filter(isOfUs)).toEqual([]);
+  });
+});
+
+describe('a second factor', () => {
+  it('is asked for after the password', async () => {
+    const secret = await demo.secondFactor(codeOf);
+    const somebody = await demo.tab(true);
+    await demo.login(somebody);
+    const field = await somebody.find('input[name=code]');
+    // The code that set it up is used; the next one is accepted ahead of its time.
+    await field.type(codeOf(secret, Date.now() + 30_000));
+    await somebody.picture('second-factor');
+    await somebody.page.keyboard.press('Enter');
+    await somebody.find('[data-deal]');
+    expect(demo.faults()).toEqual([expect.stringContaining('status of 401')]);
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Loose } from '../support/client.js';
+import { eventually } from '../support/live.js';
+import { Demo } from './demo.js';
+import type { Screen } from './screen.js';
+
+let demo: Demo;
+let one: Screen;
+let other: Screen;
+/** The stages of the demo, by their names. */
+let stages: Record<string, string>;
+beforeAll(async () => {
+  demo = await Demo.start();
+  [one, other] = [await demo.tab(), await demo.tab()];
+  await demo.login(one);
+  await one.find('[data-deal]');
+  await other.visit('/board');
+  await other.find('[data-deal]');
+  demo.faults();
+  const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { stages { id name } } } }');
+  stages = Object.fromEntries(pipelines.nodes[0].stages.map(({ id, name }: Loose) => [name, id]));
+});
+afterAll(() => demo.end());
+
+afterEach(() => {
+  expect(demo.faults()).toEqual([]);
+});
+
+const topOf = async (screen: Screen, stage: string) =>
+  (await screen.shown()).find(({ stageId }) => stageId === stages[stage])?.deals[0]?.split(' ')[0];
+const dealOf = async (id: string) => (await demo.ask('query ($id: ID!) { deal(id: $id) { status lostReason } }', { id })).deal;
+const isOpen = () => one.page.evaluate(() => Boolean(document.querySelector('dialog[open]')));
+const reasons = () => one.page.$$eval('dialog button:not(.plain)', (all) => all.map(({ textContent }) => textContent));
+
+describe('a deal that comes into a stage that asks why it is lost', () => {
+  it('is dragged there, and stays with the reason that is chosen', async () => {
+    const id = (await topOf(one, 'New'))!;
+    await one.drag(id, stages.Lost!);
+    await one.find('dialog[open]');
+    expect(await reasons()).toEqual(['Price', 'Timing', 'Competitor', 'No answer']);
+    for (const scheme of ['light', 'dark']) {
+      await one.page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
+      await one.picture(`reason-${scheme}`);
+    }
+    await one.press('Competitor');
+    await eventually(async () => (await topOf(other, 'Lost')) === id);
+    expect(await dealOf(id)).toEqual({ status: 'lost', lostReason: 'Competitor' });
+    expect([await isOpen(), await topOf(one, 'Lost')]).toEqual([false, id]);
+  });
+
+  it('is moved there by keys, and goes back with the focus where nobody says why', async () => {
+    const { keyboard } = one.page;
+    const id = (await topOf(one, 'Won'))!;
+    const moveOn = async () => {
+      await keyboard.down('Shift');
+      await keyboard.press('ArrowRight');
+      await keyboard.up('Shift');
+      await one.find('dialog[open]');
+    };
+    await (await one.find(`[data-deal="${id}"]`)).focus();
+    await moveOn();
+    await keyboard.press('Escape');
+    await eventually(async () => !(await isOpen()) && (await topOf(one, 'Won')) === id && (await one.focused()) === id);
+    expect((await dealOf(id)).status).toBe('won');
+    await moveOn();
+    await keyboard.press('Enter');
+    await eventually(async () => (await topOf(other, 'Lost')) === id);
+    expect([(await dealOf(id)).lostReason, await one.focused()]).toEqual(['Price', id]);
+  });
+
+  it('is added there with a reason, in any words where the stage lists none', async () => {
+    const free = 'mutation ($id: ID!) { updateStage(id: $id, input: { lostReasons: [] }) { id } }';
+    await demo.ask(free, { id: stages.Lost });
+    await (await one.find(`[data-stage="${stages.Lost}"] .add input`)).type('Never had a chance\n');
+    await (await one.find('dialog input[name=reason]')).type('They have one already\n');
+    await other.says('Never had a chance');
+    const { deals } = await demo.ask('{ deals(first: 1, filter: { search: "Never had" }) { nodes { status lostReason } } }');
+    expect(deals.nodes).toEqual([{ status: 'lost', lostReason: 'They have one already' }]);
+    expect(await isOpen()).toBe(false);
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aFlow, publish, simulatorOf } from '../support/callFlows.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const pbx = 'https://pbx.example.com/voice';
+/** As a number is routed that was wired while the service had another address. */
+const atOldAddress = {
+  voice_url: 'https://old.example.com/webhooks/twilio/voice',
+  status_callback: 'https://old.example.com/webhooks/twilio/voice/status',
+};
+const routed = (number: string) => simulatorOf(api).numbers.find(number)!;
+const unpublish = async ({ id }: Loose) => dataOf(await acme.owner.post(`/call-flows/${id}/unpublish`));
+const wire = async ({ id }: Loose) => dataOf(await acme.owner.post(`/call-flows/${id}/wiring`));
+
+async function published(routing: object = { voice_url: pbx }): Promise<Loose> {
+  const phoneNumber = await freeNumber(acme);
+  Object.assign(routed(phoneNumber), routing);
+  return dataOf(await publish(acme, await aFlow(acme, { phoneNumber })));
+}
+
+describe('a number after the address of the service has changed', () => {
+  it('is given back to what handled it before, wired again or not', async () => {
+    for (const again of [true, false]) {
+      const flow = await published();
+      const number = routed(flow.phoneNumber);
+      Object.assign(number, atOldAddress);
+      expect(dataOf(await acme.owner.get(`/call-flows/${flow.id}/wiring`)).wired).toBe(false);
+      if (again) expect((await wire(flow)).wired).toBe(true);
+      await unpublish(flow);
+      expect(number.voice_url).toBe(pbx);
+      expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber: flow.phoneNumber }), 404);
+    }
+  });
+
+  it('is not given back to the old address', async () => {
+    const flow = await published(atOldAddress);
+    const { wiring, phoneNumber } = flow;
+    await unpublish(flow);
+    expect(routed(phoneNumber).voice_url).toBe(wiring.inboundUrl);
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 409);
+  });
+});
+
+describe('POST /call-flows/{id}/wiring', () => {
+  it('keeps what is known of before, whatever the vendor says since', async () => {
+    const flow = await published();
+    routed(flow.phoneNumber).voice_url = 'https://elsewhere.example.com/voice';
+    expect((await wire(flow)).wired).toBe(true);
+    await unpublish(flow);
+    expect(routed(flow.phoneNumber).voice_url).toBe(pbx);
+  });
+
+  it('tells the words of the vendor, and none of the database', async () => {
+    const { prisma } = api.app.database;
+    await prisma.$executeRawUnsafe(`create function unkept() returns trigger language plpgsql as
+      $$ begin raise exception 'disk of %', new.name; end $$`);
+    await prisma.$executeRawUnsafe(`create trigger unkept before update of prior_config on call_flows for each row
+      when (new.name = 'Unkept' and new.prior_config is not null) execute function unkept()`);
+    const phoneNumber = await freeNumber(acme);
+    routed(phoneNumber).voice_url = pbx;
+    const { wiring, id } = dataOf(await publish(acme, await aFlow(acme, { phoneNumber, name: 'Unkept' })));
+    expect(wiring).toMatchObject({ wired: false, error: 'The service is temporarily unavailable' });
+    const refused = await acme.owner.post(`/call-flows/${id}/wiring`);
+    expectRefusal(refused, 502);
+    expect(refused.text).not.toContain('disk');
+    simulatorOf(api).numbers.fail(3);
+    expect(dataOf(await acme.owner.get(`/call-flows/${id}/wiring`)).error).toContain('simulator');
+    simulatorOf(api).numbers.fail(0);
+    await prisma.$executeRawUnsafe('drop trigger unkept on call_flows');
+    expect((await wire({ id })).wired).toBe(true);
+  });
+});
+
+// Last, since the vendor has very many numbers from here on.
+describe('GET /call-flows/numbers', () => {
+  it('knows how every number is routed, however many the account of the vendor has', async () => {
+    const many = Array.from({ length: 1030 }, (_, n) => `+1415666${String(n).padStart(4, '0')}`);
+    simulatorOf(api).numbers.add(many);
+    const [phoneNumber, ...others] = many.slice(-25) as [string, ...string[]];
+    dataOf(await publish(acme, await aFlow(acme, { phoneNumber })));
+    for (const number of others) dataOf(await acme.owner.post('/settings/numbers', { number }));
+    const { data } = dataOf(await acme.owner.get('/call-flows/numbers?per_page=200'));
+    const wired = (data as Loose[]).filter((one) => many.includes(one.number) && one.wired);
+    expect(wired.map(({ number }) => number)).toEqual([phoneNumber]);
+  });
+});

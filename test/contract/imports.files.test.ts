@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { importsBy } from '../support/imports.js';
+import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const { create, made, imported, errorsOf, contactsOf } = importsBy(() => acme.owner);
+
+describe('a CSV file of another program', () => {
+  it('that exports as this one does has every tag under its own name, whatever signs are in it', async () => {
+    const [source, target] = [await api.seed.account(), await api.seed.account()];
+    const lists = [['Smith, John', 'VIP'], ['a; b'], ['["x"]'], ['[y', 'z'], ['plain', 'other'], ['\uFF1Dsum']];
+    for (const [n, tags] of lists.entries()) await source.contact({ firstName: `P${n}`, tags });
+    const import_ = await imported({ csv: (await source.owner.get('/contacts/export')).text }, target.owner);
+    expect(await errorsOf(import_, target.owner)).toEqual([]);
+    const names = (await contactsOf(import_, target.owner)).map((contact) => contact.tags.map((tag: Loose) => tag.name).sort());
+    expect(names).toEqual(lists.map((tags) => [...tags].sort()));
+  });
+
+  it('with tabs may begin with a column that has no name, and end with an empty cell', async () => {
+    const { mapping, preview } = await made({ csv: '\tfirstName\tlastName\tcity\n0\tAda\tLovelace\t\n1\tBea\tB\tRome\n\n' });
+    expect(mapping).toEqual({ firstName: 'firstName', lastName: 'lastName', city: 'city' });
+    expect(preview.map((row: Loose) => [row.fields, row.error])).toEqual([
+      [{ firstName: 'Ada', lastName: 'Lovelace' }, null],
+      [{ firstName: 'Bea', lastName: 'B', city: 'Rome' }, null],
+    ]);
+    expectRefusal(await create({ csv: ' \n\t ' }), 400);
+  });
+});
+
+describe('a row in error', () => {
+  it('has a message that ends with a whole character, however long it would be', async () => {
+    const other = await api.seed.account();
+    // Of two messages that are cut, one is cut where half of a character would be left.
+    const choices = Array.from({ length: 400 }, (_, n) => `\u{1F600}\u{1F600}\u{1F600}\u{1F600} ${n}`);
+    for (const fieldKey of ['size', 'sizes']) {
+      dataOf(
+        await other.owner.post('/custom-fields', {
+          entityType: 'contact',
+          fieldKey,
+          label: 'Size',
+          fieldType: 'select',
+          options: { choices },
+        }),
+      );
+    }
+    const rows = ['size', 'sizes'].map((key) => ({ firstName: 'Ada', [key]: 'none' }));
+    const import_ = await imported({ rows: [...rows, { firstName: 'Bea' }] }, other.owner);
+    expect(import_).toMatchObject({ status: 'completed', createdCount: 1, errorCount: 2 });
+    expect((await errorsOf(import_, other.owner)).map(({ error }) => [...error].length)).toEqual([2000, 2000]);
+  });
+});

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aFlow, graph } from '../support/callFlows.js';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+/** What a list of call flows shows of them, the newest first. */
+let flows: Loose[];
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  // Sizes that no portion fits twice in the same way: from 40 KB to 900 KB.
+  for (let n = 1; n <= 17; n++) {
+    await aFlow(acme, {
+      name: `Flow ${n}`,
+      draftGraph: graph({ id: 'in', kind: 'hangup', message: 'é'.repeat((n % 4) * 144_000 + 20_000) }),
+    });
+    api.clock.advance(1000);
+  }
+  flows = (await page('page=1&per_page=2', 9)).flatMap(({ data }) => data);
+});
+afterAll(() => api.close());
+
+const list = async (query: string): Promise<Loose> => dataOf(await acme.owner.get(`/call-flows?${query}`));
+/** So many pages, the first of them by the query. */
+async function page(query: string, pages: number): Promise<Loose[]> {
+  const all = [await list(query)];
+  while (all.length < pages) all.push(await list(`per_page=2&cursor=${encodeURIComponent(all.at(-1)!.meta.next_cursor)}`));
+  return all;
+}
+
+const largest = 4 * 1024 * 1024;
+
+describe('a page of large records', () => {
+  it('is whole, with its total and the cursor after its last record', async () => {
+    expect(flows.map(({ name }) => name)).toEqual(Array.from({ length: 17 }, (_, n) => `Flow ${17 - n}`));
+    const whole = await acme.owner.get('/call-flows?per_page=200');
+    expect(Buffer.byteLength(whole.text)).toBeGreaterThan(1.5 * largest);
+    expect(whole.body.data).toEqual({ data: flows, meta: { page: 1, per_page: 200, total: 17, totalPages: 1, next_cursor: null } });
+    const first = await list('per_page=12');
+    expect(first).toEqual({ data: flows.slice(0, 12), meta: { ...first.meta, total: 17, totalPages: 2, next_cursor: expect.any(String) } });
+    expect((await list(`per_page=12&cursor=${encodeURIComponent(first.meta.next_cursor)}`)).data).toEqual(flows.slice(12));
+  });
+
+  it.each([11, 6, 10])('may be any page, of %i records', async (size) => {
+    for (let nth = 1; (nth - 1) * size < 17; nth++) {
+      const { data, meta } = await list(`page=${nth}&per_page=${size}&count=none`);
+      expect(data).toEqual(flows.slice((nth - 1) * size, nth * size));
+      expect(meta).toMatchObject({ page: nth, per_page: size, total: null, next_cursor: nth * size < 17 ? expect.any(String) : null });
+    }
+  });
+
+  it('takes filters and refusals as any other', async () => {
+    expect((await list('per_page=200&is_published=false')).data).toEqual(flows);
+    expect((await list('per_page=200&is_published=true')).data).toEqual([]);
+    expect((await acme.owner.get('/call-flows?per_page=200&cursor=nonsense')).status).toBe(400);
+  });
+
+  /** The bytes that each statement prints meanwhile. */
+  async function printedBy(work: () => Promise<unknown>): Promise<number[]> {
+    const { database } = api.app;
+    const { text, planned } = database;
+    const printed: number[] = [];
+    const note = (answer: string) => {
+      printed.push(Buffer.byteLength(answer));
+      return answer;
+    };
+    Object.assign(database, {
+      text: async (query: never) => note(await text(query)),
+      planned: async (query: never) => (await planned(query)).map(note),
+    });
+    try {
+      await work();
+    } finally {
+      Object.assign(database, { text, planned });
+    }
+    return printed;
+  }
+
+  it('is read as the client takes it: no statement prints all of it', async () => {
+    const printed = await printedBy(() => list('per_page=200'));
+    expect(printed.filter((bytes) => bytes > largest / 2).length).toBeGreaterThan(1);
+    expect(Math.max(...printed)).toBeLessThanOrEqual(largest);
+  });
+
+  it('is read no further than its first records where HEAD asks for it', async () => {
+    const printed = await printedBy(async () => {
+      const head = await acme.owner.raw({ method: 'HEAD', path: '/api/v1/call-flows?per_page=200' });
+      expect([head.status, head.text]).toEqual([200, '']);
+      // What is asked after it comes after whatever it left running.
+      for (let n = 0; n < 20; n++) await list('per_page=1&is_published=true');
+    });
+    expect(printed.filter((bytes) => bytes > 100_000)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { aFlow, graph, loggedCall, nextCaller, pathOf, publish, voiceNotice } from '../support/callFlows.js';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
+
+let api: TestServer;
+let acme: Account;
+let phoneNumber: string;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  phoneNumber = await freeNumber(acme);
+  const mailbox = graph({ id: 'in', kind: 'entry', next: 'vm' }, { id: 'vm', kind: 'voicemail', next: null });
+  dataOf(await publish(acme, await aFlow(acme, { phoneNumber, draftGraph: mailbox })));
+  // Calls that began before the flow was published are not its.
+  api.clock.advance(60 * 60 * 1000);
+});
+afterAll(() => api.close());
+
+type Form = Record<string, string>;
+type Report = 'begin' | 'recorded' | 'ended';
+
+/** What the vendor reports of a call on which a message is left. */
+const paths: Record<Report, () => string> = {
+  begin: () => '/webhooks/twilio/voice',
+  // The address of a call that the server does not know yet.
+  recorded: () => `/webhooks/twilio/voice/${acme.id}/${acme.id}?n=1&do=recorded&at=vm`,
+  ended: () => '/webhooks/twilio/voice/status',
+};
+const more: Record<Report, Form> = {
+  begin: { CallStatus: 'ringing' },
+  recorded: { CallStatus: 'in-progress', RecordingUrl: 'https://api.twilio.com/recordings/RE1' },
+  ended: { CallStatus: 'completed', CallDuration: '42' },
+};
+
+const liveCalls = async (): Promise<Loose[]> => {
+  const { data } = await acme.owner.gql('{ liveCalls { nodes { providerId status recordingUrl } } }');
+  return (data as Loose).liveCalls.nodes;
+};
+
+describe('a call that goes on with a contact who was merged away', () => {
+  it('is logged with the one who is kept at last', async () => {
+    const from = nextCaller();
+    const [first, second, last] = [await acme.contact({ phone: from }), await acme.contact(), await acme.contact()];
+    const form = { CallSid: 'CAmergedAway', From: from, To: phoneNumber };
+    await voiceNotice(api, paths.begin(), { ...form, ...more.begin });
+    const merge = async (primary: Loose, secondary: Loose) =>
+      dataOf(await acme.owner.post('/contacts/merge', { primaryId: primary.id, secondaryId: secondary.id }));
+    await merge(second, first);
+    await merge(last, second);
+    // As a server kept it that wrote the call while the first of them went.
+    await api.app.database.prisma.liveCall.updateMany({ where: { providerId: form.CallSid }, data: { contactId: first.id } });
+    await voiceNotice(api, paths.ended(), { ...form, ...more.ended });
+    expect((await loggedCall(api, acme, form.CallSid)).contactId).toBe(last.id);
+  });
+});
+
+describe('a message that is left', () => {
+  const orders: Report[][] = [
+    ['begin', 'recorded', 'ended'],
+    ['begin', 'ended', 'recorded'],
+    ['recorded', 'begin', 'ended'],
+    ['recorded', 'ended', 'begin'],
+    ['ended', 'recorded', 'begin'],
+  ];
+
+  it.each(orders)('is in the log, reported as %s, %s, %s, each of them twice', async (...order) => {
+    const sid = `CA${order.join('-')}`;
+    const form = { CallSid: sid, From: nextCaller(), To: phoneNumber };
+    for (const report of order) {
+      for (let time = 0; time < 2; time++) expect((await voiceNotice(api, paths[report](), { ...form, ...more[report] })).status).toBe(200);
+    }
+    expect(await liveCalls()).toEqual([]);
+    expect(await loggedCall(api, acme, sid)).toMatchObject({
+      ...{ status: 'voicemail', duration: 42, recordingUrl: more.recorded.RecordingUrl, fromNumber: form.From, toNumber: phoneNumber },
+      ...{ contactId: expect.any(String), callFlowVersion: 1 },
+    });
+    expect(await api.app.database.prisma.call.count({ where: { providerId: sid } })).toBe(1);
+  });
+
+  it('is that of a call that goes on, whose beginning is told later and answered as ever', async () => {
+    const form = { CallSid: 'CAearly', From: nextCaller(), To: phoneNumber };
+    await voiceNotice(api, paths.recorded(), { ...form, ...more.recorded });
+    expect(await liveCalls()).toEqual([{ providerId: 'CAearly', status: 'voicemail', recordingUrl: more.recorded.RecordingUrl }]);
+    const begun = await voiceNotice(api, paths.begin(), { ...form, ...more.begin });
+    const [, action] = /<Record[^>]* action="([^"]+)"/.exec(begun.text)!;
+    expect((await voiceNotice(api, pathOf(api, action!), { ...form, ...more.recorded })).text).toContain('<Hangup');
+    await voiceNotice(api, paths.ended(), { ...form, ...more.ended });
+    expect(await loggedCall(api, acme, 'CAearly')).toMatchObject({ status: 'voicemail', recordingUrl: more.recorded.RecordingUrl });
+  });
+
+  it('is one, whichever of its reports come at one moment', async () => {
+    const sids = Array.from({ length: 20 }, (_, n) => `CAatonce${n}`);
+    const reports = sids.flatMap((sid) => {
+      const form = { CallSid: sid, From: nextCaller(), To: phoneNumber };
+      return (['recorded', 'ended', 'begin'] as const).map((report) => voiceNotice(api, paths[report](), { ...form, ...more[report] }));
+    });
+    expect((await Promise.all(reports)).map(({ status }) => status)).toEqual(reports.map(() => 200));
+    for (const sid of sids) {
+      expect(await loggedCall(api, acme, sid)).toMatchObject({ status: 'voicemail', recordingUrl: more.recorded.RecordingUrl });
+    }
+    expect(await liveCalls()).toEqual([]);
+  });
+
+  it('is nothing on a number that no flow answers', async () => {
+    const form = { CallSid: 'CAnobody', From: nextCaller(), To: await freeNumber(acme) };
+    expect((await voiceNotice(api, paths.recorded(), { ...form, ...more.recorded })).status).toBe(200);
+    expect(await liveCalls()).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Automations, aNode, aTask } from '../support/automations.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  second,
+  server,
+  type TestServer,
+} from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+let automations: Automations;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  automations = new Automations(acme, await acme.key());
+});
+afterEach(() => api.clock.reset());
+afterAll(() => api.close());
+
+const draft = async (fields: Loose): Promise<string> => dataOf(await automations.key.post('/automations', { name: 'Draft', ...fields })).id;
+const graph = (title: string) => ({ graph: { startNodeId: title, nodes: [aTask(title)] } });
+
+describe('a version that was taken back', () => {
+  it('is that of no run: the next one of its number is', async () => {
+    const id = await draft(graph('old'));
+    const contact = await automations.contact();
+    const { errors } = await automations.key.gql(`mutation {
+      publishAutomation(id: "${id}") { publishedVersion }
+      enrollInAutomation(id: "${id}", input: { contactIds: ["${contact}"] }) { enrolled }
+      deleteTag(id: "${crypto.randomUUID()}") { deletedId }
+    }`);
+    expect(errors).toMatchObject([{ path: ['deleteTag'] }]);
+    dataOf(await automations.key.patch(`/automations/${id}`, graph('new')));
+    expect(dataOf(await automations.key.post(`/automations/${id}/publish`)).publishedVersion).toBe(1);
+    const [run] = await automations.enroll(id, contact);
+    await automations.until(run!, 'success', 'failed');
+    expect(await automations.path(run!)).toEqual(['new completed']);
+    expect(await automations.tasks(contact)).toEqual(['new']);
+  });
+});
+
+describe('a run of an ext automation', () => {
+  it('says, while its runner is yet to be called, that this is next', async () => {
+    const id = await draft({ kind: 'ext', extWebhookUrl: 'https://example.com/run' });
+    dataOf(await automations.key.post(`/automations/${id}/publish`));
+    const [run] = await automations.enroll(id, await automations.contact());
+    await automations.until(run!, 'success');
+    await api.app.database.execute(
+      `update automation_runs set status = 'running', completed_at = null, end_reason = null, due_at = '2099-01-01T00:00:00Z' where id = '${run}'`,
+    );
+    const { explanation } = dataOf(await automations.key.get(`/automations/${id}/runs/${run}`));
+    expect(explanation).toMatchObject({
+      summary: 'Started by hand. It goes on with ext at 2099-01-01T00:00:00.000Z.',
+      next: { nodeId: 'ext', type: 'ext', at: '2099-01-01T00:00:00.000Z', event: null },
+    });
+  });
+});
+
+describe('an account that is not paid for', () => {
+  it('is told so after what is wrong with a request, and before what stands against publishing', async () => {
+    const blocked = await draft({ graph: { startNodeId: 'gone', nodes: [aNode('end', 'end')] } });
+    const { id: workflow } = dataOf(await acme.owner.post('/workflows', { name: 'Without a trigger' }));
+    expectRefusal(await automations.key.post(`/automations/${blocked}/publish`), 422);
+    await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { billingStatus: 'cancelled' } });
+    api.clock.advance(2 * second);
+    await expectNothingWritten(api, async () => {
+      expectRefusal(await automations.key.post(`/automations/${blocked}/publish`), 402);
+      expectRefusal(await automations.key.patch(`/automations/${blocked}`, { active: true }), 402);
+      expectRefusal(await automations.key.patch(`/automations/${blocked}`, { active: null }), 400, 'active');
+      expectRefusal(await automations.key.post('/automations', { name: 'A', actions: Array.from({ length: 1001 }, () => ({})) }), 402);
+      expectRefusal(await automations.key.post('/automations', { name: '' }), 400, 'name');
+      expectRefusal(await automations.key.post(`/workflows/${workflow}/activate`, {}), 402);
+    });
+    await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { billingStatus: 'active' } });
+  });
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitingWork } from '../../src/workers/dueWaiting.js';
+import { DueWorkers } from '../../src/workers/dueWork.js';
+import { queued } from '../support/deliveries.js';
+import { type Account, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+/** Later than anything that the server's own workers look for. */
+const [year, due] = ['2100-01-01', '2099-01-01'];
+
+let api: TestServer;
+let accounts: Account[];
+beforeAll(async () => {
+  api = await server();
+  accounts = await Promise.all(Array.from({ length: 4 }, () => api.seed.account()));
+});
+afterAll(() => api.close());
+
+const query = (text: string, values: unknown[]) => api.app.database.execute(text, values);
+
+/** Makes runs of a workflow of an account that come due one millisecond after the other. */
+async function runsOf({ id }: Account, count: number, afterMs: number): Promise<void> {
+  const workflow = api.app.clock.id();
+  await query("insert into workflows (account_id, id, name, created_at, updated_at) values ($1::uuid, $2::uuid, 'W', now(), now())", [
+    id,
+    workflow,
+  ]);
+  await query(
+    `insert into workflow_runs (account_id, id, workflow_id, workflow_name, trigger_event, event_at, started_at, created_at, updated_at, due_at)
+    select $1::uuid, gen_random_uuid(), $2::uuid, 'W', 'contact.created', now(), now(), now(), now(),
+      $3::timestamptz + make_interval(secs => (n + $4::int) / 1000.0) from generate_series(1, $5::int) n`,
+    [id, workflow, due, afterMs, count],
+  );
+}
+
+/** The accounts of rows in the order in which they are worked on, `most` at once, until `count` were. */
+async function order(most: number, count: number): Promise<string[]> {
+  const seen: string[] = [];
+  const clock = Object.assign(Object.create(api.app.clock), { now: () => new Date(year) });
+  const work = {
+    table: 'workflow_runs',
+    concurrency: most,
+    async work(ctx: { caller: { account: { id: string } } }, { id }: { id: string }) {
+      seen.push(ctx.caller.account.id);
+      await query('update workflow_runs set due_at = null, leased_until = null where id = $1::uuid', [id]);
+    },
+  };
+  const workers = new DueWorkers();
+  workers.start(Object.assign(Object.create(api.app), { clock, registry: { ...api.app.registry, due: new Map([['turns', work]]) } }));
+  await eventually(async () => seen.length >= count, 20_000);
+  await workers.stop();
+  await query('update workflow_runs set due_at = null, leased_until = null where due_at >= $1::timestamptz', [due]);
+  return seen;
+}
+
+describe('rows that are due', () => {
+  it('of one account do not hold up later ones of others, one at a time', async () => {
+    const [busy, ...others] = accounts as [Account, ...Account[]];
+    await runsOf(busy, 200, 0);
+    for (const other of others) await runsOf(other, 2, 10_000);
+    const first = (await order(1, 9)).slice(0, 9);
+    for (const other of others) expect(first.filter((id) => id === other.id)).toHaveLength(2);
+  });
+
+  it('are all worked on, the oldest of an account first, where one alone has some', async () => {
+    await runsOf(accounts[0]!, 40, 0);
+    expect(new Set(await order(16, 40))).toEqual(new Set([accounts[0]!.id]));
+  });
+});
+
+describe('what waits of rows that are due', () => {
+  const waitingAt = async (moment: string) => {
+    const clock = Object.assign(Object.create(api.app.clock), { now: () => new Date(moment) });
+    const all = await waitingWork(Object.assign(Object.create(api.app), { clock }));
+    return (queue: string) => all.find((one) => one.queue === queue);
+  };
+
+  it('is counted with the age of the oldest, without what somebody works on', async () => {
+    await runsOf(accounts[0]!, 5, 0);
+    await runsOf(accounts[1]!, 2, 60_000);
+    const ids: string[] = [];
+    for (const account of accounts) ids.push(await queued(api, account, { url: 'ftp://127.0.0.1/' }));
+    await query('update webhook_deliveries set due_at = $1::timestamptz, leased_until = null where id = any($2::uuid[])', [due, ids]);
+    const at = await waitingAt(`${due}T00:00:30Z`);
+    expect(at('workflow_runs')).toMatchObject({ count: 5, age: expect.closeTo(30, 0) });
+    expect(at('deliveries')).toEqual({ queue: 'deliveries', count: 4, age: 30 });
+    await query(`update webhook_deliveries set leased_until = now() + interval '1 minute' where id = $1::uuid`, [ids[0]]);
+    expect((await waitingAt(`${due}T00:00:30Z`))('deliveries')).toMatchObject({ count: 3 });
+    expect((await waitingAt('2098-01-01'))('deliveries')).toEqual({ queue: 'deliveries', count: 0, age: 0 });
+    await query('update workflow_runs set due_at = null where due_at >= $1::timestamptz', [due]);
+    await query('update webhook_deliveries set due_at = null where id = any($1::uuid[])', [ids]);
+  });
+
+  it('is told by the metrics, of every kind', async () => {
+    const { text } = await api.anybody().raw({ path: '/metrics' });
+    for (const queue of api.app.registry.due.keys()) {
+      expect(text).toMatch(new RegExp(`queue_depth\\{queue="${queue}"\\} \\d`));
+      expect(text).toMatch(new RegExp(`queue_age_seconds\\{queue="${queue}"\\} \\d`));
+    }
+  });
+});

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import type { GraphQLObjectType } from 'graphql';
+import type { AnyTable } from '../../src/kernel/lists/table.js';
+import { recordSchema } from '../../src/kernel/model/recordSchema.js';
+import { recordOf, recordSelection } from '../../src/kernel/model/restRecord.js';
+import { modules } from '../../src/modules.js';
+import { published } from '../contract/published.js';
+import { pathOf, sampleOf } from '../contract/samples.js';
+import { type Account, type Loose, server, type TestServer } from '../support/index.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const told = new Map(modules.flatMap((module) => (module.events ?? []).map(({ of }) => [of.type.toLowerCase(), of.type] as const)));
+const tables = new Map<string, AnyTable>(modules.flatMap(({ tables = [] }) => tables.map((table) => [table.type.name, table] as const)));
+const typeOf = (event: Loose) => published.schema.getType(told.get(event.entityType)!) as GraphQLObjectType;
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+(ajvFormats as unknown as (target: Ajv2020) => void)(ajv);
+const validators = new Map<string, ValidateFunction>();
+
+/** What is wrong with the record of an event by the schema that `automations/events` publishes of it. */
+function unpublished(event: Loose): string[] {
+  const type = typeOf(event).name;
+  const validate = validators.get(type) ?? ajv.compile(recordSchema(published.schema, type));
+  validators.set(type, validate);
+  return validate(event.data) ? [] : [ajv.errorsText(validate.errors)];
+}
+
+const readWith: Record<string, string> = { Conversation: 'conversation(contactId: $id)' };
+
+/** The REST record of what an event is about, as a read answers it now; null where it has gone or is read only with others. */
+async function readOf(event: Loose): Promise<Loose> {
+  const type = typeOf(event);
+  const isNode = type.getInterfaces().some(({ name }) => name === 'Node');
+  if (!isNode && !readWith[type.name]) return null;
+  const found = readWith[type.name] ?? 'node(id: $id)';
+  const document = `query ($id: ID!) { found: ${found} { ... on ${type.name} ${recordSelection(type)} } }`;
+  const { data, errors } = await acme.owner.gql(document, { id: event.entityId });
+  const faults = errors?.filter(({ extensions }) => extensions.code !== 'not_found') ?? [];
+  expect([event.name, faults]).toEqual([event.name, []]);
+  return data.found;
+}
+
+/** What follows from runs, whose own events tell it, and what of a run's event only a read shows. */
+const ofRuns: Record<string, string[]> = { Workflow: ['lastRunAt'], Automation: ['lastTriggered'], WorkflowRun: ['triggerData'] };
+/** Is told of calls that the voice vendor reports. */
+const withoutSample = ['LiveCall'];
+
+/** The members that are null in what was told, and something in what is read, besides what changes without a word of it. */
+function missing(data: Loose, record: Loose, quiet: readonly string[] = [], at = ''): string[] {
+  return Object.entries(record ?? {}).flatMap(([name, value]) => {
+    if (value === null || quiet.includes(name)) return [];
+    if (data[name] === null || data[name] === undefined) return [`${at}${name} is not told`];
+    return typeof value === 'object' && !Array.isArray(value) ? missing(data[name], value, [], `${at}${name}.`) : [];
+  });
+}
+
+/** What a read shows of the record of an event that is not told, there or by what has happened to it since: work goes on by itself. */
+async function untold(event: Loose): Promise<string[]> {
+  const { name } = typeOf(event);
+  const quiet = [...(tables.get(name)?.options.quiet ?? []), ...(ofRuns[name] ?? [])];
+  const record = await readOf(event);
+  if (missing(event.data, record, quiet).length === 0) return [];
+  const where = { accountId: acme.id, entityId: event.entityId };
+  const last: Loose = await api.app.database.prisma.outboxEvent.findFirst({ where, orderBy: { seq: 'desc' } });
+  return missing(last.data, record, quiet);
+}
+
+const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
+
+/** The new values of an event that its record does not have: texts, numbers and the like, since of lists and objects changes tell parts. */
+const disagreeing = ({ changes, data }: Loose): string[] =>
+  Object.entries((changes ?? {}) as Record<string, Loose>)
+    .filter(([name, { to }]) => isPlain(to) && isPlain(data[name]) && Object.hasOwn(data, name) && data[name] !== to)
+    .map(([name, { to }]) => `${name} has become ${to} and is told as ${data[name]}`);
+
+const isGone = ({ name }: Loose) => /\.(deleted|removed|archived|revoked)$/.test(name);
+
+/** What the row of a record that has gone, where it stays, says otherwise than its event. */
+async function rowsSay(event: Loose): Promise<string[]> {
+  const table = isGone(event) ? tables.get(typeOf(event).name) : undefined;
+  if (!table) return [];
+  const text = `select ${table.columns.sql} from ${table.name} t where t.account_id = $1 and t.${table.key} = $2`;
+  const { rows } = await api.app.database.execute(text, [acme.id, event.entityId]);
+  const [row] = rows as object[];
+  const kept: Loose = row ? recordOf(published.schema, table.type.name, row, { now: () => api.clock.now() }) : {};
+  const names = Object.keys(table.shape).filter((name) => name !== 'updatedAt' && name in kept && isPlain(kept[name]));
+  return names
+    .filter((name) => kept[name] !== event.data[name])
+    .map((name) => `${name} is kept as ${kept[name]} and told as ${event.data[name]}`);
+}
+
+const seen = new Set<string>();
+let after = 0n;
+
+async function newEvents(): Promise<Loose[]> {
+  const where = { accountId: acme.id, seq: { gt: after } };
+  const events = await api.app.database.prisma.outboxEvent.findMany({ where, orderBy: { seq: 'asc' } });
+  after = events.at(-1)?.seq ?? after;
+  for (const { entityType } of events) seen.add(entityType);
+  return events;
+}
+
+describe('every event tells its record as it is then:', () => {
+  const endpoints = published.endpoints.filter(({ endpoint }) => endpoint.method !== 'GET' && endpoint.operation);
+  it.each(endpoints.map((bound) => [bound.address, bound] as const))('%s', async (address, { endpoint, needs }) => {
+    const sample = await sampleOf(address, acme);
+    const client = sample.as ?? (needs.public ? api.anybody() : acme.owner);
+    const reply = await client.send(endpoint.method, pathOf(endpoint.path, sample), sample.body);
+    expect(reply.status).toBeLessThan(400);
+    const events = await newEvents();
+    const faults = events.flatMap((event) => [...unpublished(event), ...disagreeing(event)].map((fault) => `${event.name}: ${fault}`));
+    // The last of each record: of those before it something may have changed since.
+    for (const event of new Map(events.map((event) => [event.entityId, event])).values()) {
+      const said = [...(await untold(event)), ...(await rowsSay(event))];
+      faults.push(...said.map((fault) => `${event.name}: ${fault}`));
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('and these are all kinds of records', () => {
+    expect([...told].filter(([type]) => !seen.has(type)).map(([, type]) => type)).toEqual(withoutSample);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../src/kernel/base/clock.js';
+import { mailsSent } from '../../src/modules/auth/auth.mail.js';
+import { type MailBehaviour, SmtpSimulator } from '../../src/vendors/email/smtpSimulator.js';
+import { type Account, dataOf, password, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { mailsTo, tokenMailed } from '../support/mail.js';
+
+const outboxDir = mkdtempSync(join(tmpdir(), 'crm-mails-'));
+const inbound = { url: 'http://127.0.0.1:9', secret: 'nobody brings any' };
+const smtp = new SmtpSimulator({ outboxDir, clock: systemClock, inbound });
+let base: string;
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  const listening = await smtp.listen();
+  base = listening.base;
+  api = await server({ config: { smtpUrl: listening.smtpUrl } });
+  acme = await api.seed.account();
+  await mailsSent();
+});
+afterAll(async () => {
+  await api.close();
+  smtp.close();
+  rmSync(outboxDir, { recursive: true, force: true });
+});
+
+/** What the mail server does with the next mail. */
+const next = (behaviour: MailBehaviour) =>
+  fetch(`${base}/simulator/next`, { method: 'POST', body: JSON.stringify(behaviour), headers: { 'content-type': 'application/json' } });
+const mails = (address: string) => mailsTo({ outboxDir }, address);
+
+/** The queue goes on with what has waited for its time. */
+async function later(): Promise<void> {
+  await api.app.database.execute(
+    "update pgboss.job set start_after = now() - interval '1 second' where name = 'mailOfToken' and state in ('created', 'retry')",
+  );
+  api.app.jobs.wake('mailOfToken');
+}
+const waiting = async () => {
+  const states = "'created', 'retry', 'active'";
+  const { rows } = await api.app.database.execute(`select 1 from pgboss.job where name = 'mailOfToken' and state in (${states})`);
+  return rows.length;
+};
+const allDone = async () => {
+  await later();
+  return (await waiting()) === 0;
+};
+
+describe('the mail of somebody who does not know of one', () => {
+  it('comes after the mail server refused it for the moment: an invitation', async () => {
+    const email = 'refused.invite@example.com';
+    for (let n = 0; n < 2; n++) await next({ kind: 'refuse', status: 421 });
+    dataOf(await acme.owner.post('/users/invite', { email }));
+    await mailsSent();
+    expect(await mails(email)).toEqual([]);
+    await eventually(allDone);
+    expect(await mails(email)).toHaveLength(1);
+    const token = await tokenMailed({ outboxDir }, email, 'accept-invite');
+    expect(dataOf(await api.anybody().post('/auth/accept-invite', { token, password })).account.id).toBe(acme.id);
+  });
+
+  it('comes after the mail server refused it for the moment: the link that verifies an address', async () => {
+    await next({ kind: 'refuse', status: 451 });
+    const account = await api.seed.account();
+    await mailsSent();
+    expect(await mails(account.ownerEmail)).toEqual([]);
+    await eventually(allDone);
+    const token = await tokenMailed({ outboxDir }, account.ownerEmail, 'verify-email');
+    dataOf(await api.anybody().post('/auth/verify-email', { token }));
+  });
+
+  it('comes once where it went at first, and not at all once there is a newer one', async () => {
+    const [once, twice] = ['once@example.com', 'twice@example.com'];
+    dataOf(await acme.owner.post('/users/invite', { email: once }));
+    await mailsSent();
+    await next({ kind: 'refuse', status: 421 });
+    dataOf(await acme.owner.post('/users/invite', { email: twice }));
+    await mailsSent();
+    dataOf(await acme.owner.post('/users/invite', { email: twice }));
+    await mailsSent();
+    await eventually(allDone);
+    expect([(await mails(once)).length, (await mails(twice)).length]).toEqual([1, 1]);
+    const token = await tokenMailed({ outboxDir }, twice, 'accept-invite');
+    expect(dataOf(await api.anybody().post('/auth/accept-invite', { token, password })).account.id).toBe(acme.id);
+  });
+
+  it('is tried no more once it was refused for good', async () => {
+    const email = 'nobody.there@example.com';
+    for (let n = 0; n < 2; n++) await next({ kind: 'refuse', status: 550 });
+    dataOf(await acme.owner.post('/users/invite', { email }));
+    await mailsSent();
+    await eventually(allDone);
+    expect(await mails(email)).toEqual([]);
+  });
+
+  it('stands nowhere in the clear until it goes', async () => {
+    await next({ kind: 'refuse', status: 421 });
+    const email = 'sealed@example.com';
+    dataOf(await acme.owner.post('/users/invite', { email }));
+    await mailsSent();
+    const { rows } = await api.app.database.execute("select data::text as data from pgboss.job where name = 'mailOfToken'");
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toMatch(/token=|sealed@/);
+    await eventually(allDone);
+    expect(await mails(email)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, expectRefusal, onPostgres, server, type TestServer } from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+/** Does something while every statement that changes rows of a table takes some seconds. */
+async function whileSlow<T>(table: string, seconds: number, work: () => Promise<T>): Promise<T> {
+  const execute = (text: string) => api.app.database.execute(text);
+  await execute(`create function test_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(${seconds}); return null; end $$;
+    create trigger test_slow after update on ${table} for each statement execute function test_slow()`);
+  try {
+    return await work();
+  } finally {
+    await execute(`drop trigger test_slow on ${table}; drop function test_slow()`);
+  }
+}
+
+describe('the values of a deleted custom field', () => {
+  it('go also where they are more than one job cleans', async () => {
+    const account = await api.seed.account();
+    const body = { entityType: 'contact', fieldKey: 'many', label: 'Many', fieldType: 'text' };
+    const { id } = dataOf(await account.owner.post('/custom-fields', body));
+    const [now, accountId, most] = [api.clock.now(), account.id, 5100];
+    const data = Array.from({ length: most }, (_, n) => ({ accountId, id: api.clock.id(), customFields: { many: 'x', other: n }, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    await api.app.database.prisma.contact.createMany({ data });
+    const confirmed = { confirmImpact: true, expectedValueCount: most, expectedDependencyCount: 0 };
+    const { cleanupJobId } = dataOf(await account.owner.del(`/custom-fields/${id}`, confirmed));
+    const stand = async () =>
+      (await account.owner.gql(`{ customFieldCleanup(id: "${cleanupJobId}") { status cleanedCount } }`)).data.customFieldCleanup;
+    await eventually(async () => (await stand()).status === 'completed');
+    expect((await stand()).cleanedCount).toBe(most);
+    const left = await api.app.database.prisma.contact.findMany({ where: { accountId }, select: { customFields: true } });
+    expect(new Set(left.flatMap(({ customFields }) => Object.keys(customFields as object)))).toEqual(new Set(['other']));
+  });
+});
+
+describe('DELETE /companies/{id}', () => {
+  it('is told by each of very many contacts', async () => {
+    const [{ id: companyId }, other] = [await acme.company(), await acme.company()];
+    const [now, accountId] = [api.clock.now(), acme.id];
+    const data = Array.from({ length: 1100 }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    await api.app.database.prisma.contact.createMany({ data });
+    const near = await acme.contact({ firstName: 'Bea', companyId: other.id });
+    dataOf(await acme.owner.del(`/companies/${companyId}`));
+    const { prisma } = api.app.database;
+    expect(await prisma.contact.count({ where: { accountId, companyId } })).toBe(0);
+    const where = { accountId, entityId: { in: data.map(({ id }) => id) }, name: 'contact.updated' };
+    const events = await prisma.outboxEvent.findMany({ where, select: { entityId: true, changes: true } });
+    expect(new Set(events.map(({ entityId }) => entityId)).size).toBe(1100);
+    expect(events.map(({ changes }) => changes)).toEqual(data.map(() => ({ companyId: { from: companyId, to: null } })));
+    expect(dataOf(await acme.owner.get(`/contacts/${near.id}`)).companyId).toBe(other.id);
+  });
+});
+
+describe('POST /contacts/merge', () => {
+  it('hands over very many activities, a portion a statement', async () => {
+    const [kept, gone] = [await acme.contact({ firstName: 'Kept' }), await acme.contact({ firstName: 'Gone' })];
+    const { prisma } = api.app.database;
+    const data = Array.from({ length: 2100 }, () => ({ accountId: acme.id, id: api.clock.id(), contactId: gone.id, type: 'note', title: 'Noted', createdAt: api.clock.now() })); // biome-ignore format: one line
+    await prisma.activity.createMany({ data });
+    await prisma.$executeRawUnsafe(`create function few_at_once() returns trigger language plpgsql as $$ begin
+      if (select count(*) from new_rows) > 1000 then raise 'too many at once'; end if; return null; end $$`);
+    await prisma.$executeRawUnsafe(`create trigger few_at_once after update on activities referencing new table as new_rows
+      for each statement execute function few_at_once()`);
+    dataOf(await acme.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id }));
+    await prisma.$executeRawUnsafe('drop trigger few_at_once on activities');
+    const of = (contactId: string) => prisma.activity.count({ where: { accountId: acme.id, contactId, title: 'Noted' } });
+    expect([await of(gone.id), await of(kept.id)]).toEqual([0, data.length]);
+  });
+});
+
+/** Does something while every statement that writes events notes what holds then. */
+async function whileNoting(what: string, work: () => Promise<unknown>): Promise<{ n: number }[]> {
+  const execute = (text: string) => api.app.database.execute(text);
+  await execute(`create table test_notes (nth serial, n integer);
+    create function test_note() returns trigger language plpgsql as $$ begin insert into test_notes (n) ${what}; return null; end $$;
+    create trigger test_note after insert on outbox_events for each statement execute function test_note()`);
+  try {
+    await work();
+    return (await execute('select n from test_notes order by nth')).rows as { n: number }[];
+  } finally {
+    await execute('drop trigger test_note on outbox_events; drop function test_note(); drop table test_notes');
+  }
+}
+
+describe('what changes records without a limit to their number', () => {
+  onPostgres(it)('may take longer than other operations, with an Idempotency-Key as without', async () => {
+    const account = await api.seed.account();
+    const remove = async (headers: Record<string, string>) => {
+      const { id: companyId } = await account.company();
+      const [now, accountId] = [api.clock.now(), account.id];
+      const data = Array.from({ length: 2200 }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+      await api.app.database.prisma.contact.createMany({ data });
+      const document = 'mutation ($id: ID!) { deleteCompany(id: $id) { deletedId } }';
+      // Longer in all than other transactions may take, though each statement is within the limit of all.
+      const reply = await whileSlow('contacts', 2, () => account.owner.gql(document, { id: companyId }, headers));
+      expect([reply.status, reply.errors, reply.data]).toEqual([200, undefined, { deleteCompany: { deletedId: companyId } }]);
+      expect(await api.app.database.prisma.contact.count({ where: { accountId, companyId } })).toBe(0);
+    };
+    await remove({});
+    await remove({ 'idempotency-key': 'takes-long' });
+  });
+
+  it('has its events written on the way, so that they do not fill the memory', async () => {
+    const account = await api.seed.account();
+    const { id: companyId } = await account.company();
+    const [now, accountId] = [api.clock.now(), account.id];
+    const data = Array.from({ length: 3100 }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    const { prisma } = api.app.database;
+    await prisma.contact.createMany({ data });
+    const changed = `select 3100 - count(*) from contacts where company_id = '${companyId}'`;
+    const notes = await whileNoting(changed, async () => dataOf(await account.owner.del(`/companies/${companyId}`)));
+    expect(notes.map(({ n }) => n)).toEqual([1000, 2000, 3000, 3100]);
+    const events = await prisma.outboxEvent.findMany({ where: { accountId, name: { in: ['contact.updated', 'company.deleted'] } }, orderBy: { seq: 'asc' } }); // biome-ignore format: one line
+    expect(events).toHaveLength(3101);
+    expect(events.at(-1)).toMatchObject({ name: 'company.deleted', entityId: companyId });
+    expect(events.every(({ id, changeId }) => changeId === id)).toBe(true);
+    expect(await prisma.activity.count({ where: { accountId, type: 'contact.updated' } })).toBe(3100);
+  });
+});
+
+describe('PATCH /companies/{id}', () => {
+  it('keeps a company from being above itself, however many are between', async () => {
+    const [now, accountId] = [api.clock.now(), acme.id];
+    const ids = Array.from({ length: 130 }, () => api.clock.id());
+    const rows = ids.map((id, n) => ({ accountId, id, name: 'Chained', parentCompanyId: ids[n - 1] ?? null, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    await api.app.database.prisma.company.createMany({ data: rows });
+    expectRefusal(await acme.owner.patch(`/companies/${ids[0]}`, { parentCompanyId: ids.at(-1) }), 422, 'parentCompanyId');
+  });
+});

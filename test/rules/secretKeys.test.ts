@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Secret, TOTP } from 'otpauth';
+import { Webhook } from 'standardwebhooks';
+import { sealOf } from '../../src/kernel/base/crypto.js';
+import { newSecret, signingSecretOf } from '../../src/modules/webhooks/webhook.queue.js';
+import { sweep } from '../../src/workers/sweeps.js';
+import { actingFor, attempted, kept, queued } from '../support/deliveries.js';
+import { type Account, dataOf, minute, password, server, type TestServer } from '../support/index.js';
+import { Receiver } from '../support/receiver.js';
+
+jest.setTimeout(60_000);
+
+let api: TestServer;
+let acme: Account;
+let receiver: Receiver;
+let first: string;
+const [second, third] = ['the second key, which is in use by now', 'a third key, which is in use after that'];
+beforeAll(async () => {
+  api = await server();
+  first = api.app.config.secretKey;
+  receiver = await Receiver.open();
+});
+afterAll(async () => {
+  await receiver.close();
+  await api.close();
+});
+
+/** The server as it is once it was started with another key. */
+const useKey = (secretKey: string, ...previousSecretKeys: string[]) => Object.assign(api.app.config, { secretKey, previousSecretKeys });
+
+beforeEach(async () => {
+  useKey(first);
+  api.clock.reset();
+  acme = await api.seed.account();
+  receiver.received.length = 0;
+  receiver.answer = (_request, response) => void response.end('ok');
+});
+
+/** What arrived last is signed by the secret. */
+function expectSigned(secret: string) {
+  const { headers, body } = receiver.received.at(-1)!;
+  const at = new Date(Number(headers['webhook-timestamp']) * 1000);
+  const signature = new Webhook(secret).sign(headers['webhook-id'] as string, at, body);
+  expect((headers['webhook-signature'] as string).split(' ')).toContain(signature);
+}
+
+/** Makes a contact, and waits until as many events have come in. */
+async function delivered(count: number) {
+  dataOf(await acme.owner.post('/contacts', { firstName: `Ada ${count}` }));
+  await receiver.until(count);
+}
+
+describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () => {
+  it('seals anew what is kept, so that the key before is needed no more for it', async () => {
+    const { secret } = dataOf(await acme.owner.post('/webhooks/manage', { url: receiver.url, events: ['contact.created'] }));
+    const { secret: mfa } = dataOf(await acme.owner.post('/auth/mfa/setup', { password }));
+    dataOf(await acme.owner.put('/settings/vendor-line', { apiKey: 'line_keys' }));
+    await delivered(1);
+    expectSigned(secret);
+    useKey(second, first);
+    await delivered(2);
+    expectSigned(secret);
+    await sweep(api.app);
+    const { prisma } = api.app.database;
+    const sealed = [
+      (await prisma.webhook.findFirstOrThrow({ where: { accountId: acme.id } })).secret,
+      (await prisma.user.findFirstOrThrow({ where: { email: acme.ownerEmail } })).mfaSecret!,
+      (await prisma.vendorConnection.findFirstOrThrow({ where: { accountId: acme.id } })).sealedKey,
+    ];
+    expect(sealed.filter((text) => !text.startsWith(sealOf(api.app)))).toEqual([]);
+    useKey(second);
+    await delivered(3);
+    expectSigned(secret);
+    const code = new TOTP({ secret: Secret.fromBase32(mfa) }).generate({ timestamp: api.clock.now().getTime() });
+    expect(dataOf(await acme.owner.post('/auth/mfa/enable', { code })).recoveryCodes).toHaveLength(10);
+    expect((await acme.owner.get('/settings/vendor-line/lines')).status).toBe(200);
+  });
+
+  it('seals anew what the version before sealed without naming its key, and the own secret of a delivery', async () => {
+    receiver.answer = (_request, response) => void response.writeHead(500).end();
+    const own = newSecret(api.app);
+    const id = await queued(api, acme, { url: receiver.url, secret: own });
+    const { secret: sealed } = await attempted(api, id, 1);
+    const older = `v1.${sealed.split('.').slice(2).join('.')}`;
+    await api.app.database.execute('update webhook_deliveries set secret = $1 where id = $2::uuid', [older, id]);
+    useKey(third, second, first);
+    // The look before found nothing of these keys: a process that was started with others looks at once.
+    const again = Object.create(api.app);
+    await sweep(again);
+    useKey(third);
+    expect((await kept(api, id)).secret.startsWith(sealOf(api.app))).toBe(true);
+    receiver.answer = (_request, response) => void response.end('ok');
+    api.clock.advance(minute);
+    expect(await attempted(api, id, 2)).toMatchObject({ status: 'delivered' });
+    expectSigned(own);
+  });
+});
+
+describe('the key before another one', () => {
+  it('is accepted for what it signed: addresses of feeds and recovery codes, and signs by both where a source has no secret', async () => {
+    const calendar = dataOf(await acme.owner.post('/calendars', { name: 'Visits', timezone: 'Europe/Berlin' }));
+    const { url } = dataOf(await acme.owner.get(`/calendars/${calendar.id}/feed`));
+    const statusOf = async (address: string) => (await api.anybody().raw({ path: new URL(address).pathname })).status;
+    const source = { kind: 'workflow', id: api.app.clock.id() } as const;
+    const ctx = await actingFor(api, acme);
+    const before = signingSecretOf(ctx, source);
+    useKey(second, first);
+    expect(await statusOf(url)).toBe(200);
+    await attempted(api, await queued(api, acme, { url: receiver.url, source }), 1);
+    expectSigned(before);
+    expect(signingSecretOf(ctx, source)).not.toBe(before);
+    expectSigned(signingSecretOf(ctx, source));
+    const { url: now } = dataOf(await acme.owner.get(`/calendars/${calendar.id}/feed`));
+    useKey(second);
+    expect([await statusOf(url), await statusOf(now)]).toEqual([404, 200]);
+  });
+});
+
+describe('a delivery whose secret cannot be read', () => {
+  it('has failed for that reason, and goes once the key is there again', async () => {
+    const own = newSecret(api.app);
+    useKey(first);
+    receiver.answer = (_request, response) => void response.writeHead(500).end();
+    const id = await queued(api, acme, { url: receiver.url, secret: own });
+    await attempted(api, id, 1);
+    useKey(second);
+    api.clock.advance(minute);
+    const failed = await attempted(api, id, 2);
+    expect(failed).toMatchObject({ status: 'pending', error: 'secret_unreadable', responseStatus: null, leasedUntil: null });
+    expect(receiver.received).toHaveLength(1);
+    expect(api.logs.some((line) => line.includes('a delivery cannot be signed'))).toBe(true);
+    useKey(second, first);
+    receiver.answer = (_request, response) => void response.end('ok');
+    api.clock.advance(4 * minute + 5000);
+    expect(await attempted(api, id, 3)).toMatchObject({ status: 'delivered', error: null });
+    expectSigned(own);
+  });
+});

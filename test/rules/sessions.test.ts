@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectRefusal,
+  onPostgres,
+  password,
+  server,
+  type TestServer,
+} from '../support/index.js';
+import { eventually } from '../support/live.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+describe('a mutation that was rolled back', () => {
+  const nobody = '00000000-0000-7000-8000-000000000000';
+  const endings = [
+    ['switchAccount', `switchAccount(input: { accountId: $account }) { role }`],
+    ['logout', `logout { success }`],
+  ];
+
+  it.each(endings)('changes neither the session nor the cookie: %s', async (name, field) => {
+    const client = await acme.login();
+    const { cookie } = client;
+    const variables = name === 'logout' ? '' : '($account: ID!)';
+    const document = `mutation ${variables} { ${field} deleteContact(id: "${nobody}") { deletedId } }`;
+    const reply = await client.gql(document, name === 'logout' ? {} : { account: acme.id });
+    expect(reply.errors?.map(({ extensions }) => extensions.code)).toEqual(['not_found']);
+    expect([reply.headers['set-cookie'], client.cookie]).toEqual([undefined, cookie]);
+    expect((await client.get('/auth/me')).status).toBe(200);
+  });
+
+  it('is undone alone: the same without the fault opens and ends sessions', async () => {
+    const client = await acme.login();
+    const { cookie } = client;
+    dataOf(await client.post('/auth/switch-account', { accountId: acme.id }));
+    expect(client.cookie).not.toBe(cookie);
+    expect((await client.get('/auth/me')).status).toBe(200);
+    dataOf(await client.post('/auth/logout'));
+    expect(client.cookie).toBeUndefined();
+    expect((await api.anybody().post('/auth/login', { email: acme.ownerEmail, password })).status).toBe(200);
+  });
+});
+
+describe('a session that has ended', () => {
+  const living = (userId: string) => api.app.database.prisma.session.count({ where: { userId, revokedAt: null } });
+  const switchTo = 'mutation ($input: SwitchAccountInput!) { switchAccount(input: $input) { role } }';
+
+  it('opens no other one, not even in the second in which it is still known here', async () => {
+    const member = await acme.member();
+    const { userId } = member;
+    expect((await member.get('/auth/me')).status).toBe(200);
+    // As another process ends it, of which this one has not heard.
+    await api.app.database.prisma.session.updateMany({ where: { userId }, data: { revokedAt: api.clock.now() } });
+    const { cookie } = member;
+    expectRefusal(await member.post('/auth/switch-account', { accountId: acme.id }), 401);
+    expectGraphQLRefusal(await member.gql(switchTo, { input: { accountId: acme.id } }), 401);
+    expect([await living(userId), member.cookie]).toEqual([0, cookie]);
+  });
+
+  it('opens one new one, of many that are asked for at once', async () => {
+    const member = await acme.member();
+    const replies = await Promise.all(Array.from({ length: 5 }, () => member.post('/auth/switch-account', { accountId: acme.id })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+    expect(await living(member.userId)).toBe(1);
+    const twice =
+      'mutation ($input: SwitchAccountInput!) { a: switchAccount(input: $input) { role } b: switchAccount(input: $input) { role } }';
+    expectGraphQLRefusal(await acme.member().then((other) => other.gql(twice, { input: { accountId: acme.id } })), 401);
+  });
+
+  const endings = [
+    ['the password is reset', (id: string) => `update users set password_hash = 'x' where id = '${id}'`],
+    ['all of them end', () => 'select 1'],
+  ] as const;
+  onPostgres(describe)('while', () => {
+    it.each(endings)('%s: the switch waits, and is refused', async (_what, first) => {
+      const member = await acme.member();
+      const { userId } = member;
+      const other = new pg.Client(api.place.databaseUrl);
+      await other.connect();
+      try {
+        await other.query('begin');
+        await other.query(first(userId));
+        await other.query(`update sessions set revoked_at = now() where user_id = '${userId}' and revoked_at is null`);
+        const switching = member.post('/auth/switch-account', { accountId: acme.id });
+        const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+        await eventually(async () => (await other.query(waiting)).rows.length > 0);
+        await other.query('commit');
+        expectRefusal(await switching, 401);
+      } finally {
+        await other.end();
+      }
+      expect(await living(userId)).toBe(0);
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { systemClock } from '../../src/kernel/base/clock.js';
+import { readConfig } from '../../src/kernel/base/config.js';
+import { isOneOf, seal, sealOf, sign, signatures, Unreadable, unseal } from '../../src/kernel/base/crypto.js';
+
+const [first, second, third] = [
+  'the first key, which was in use before',
+  'the second key, which is in use by now',
+  'a third key that nobody has said',
+];
+const app = (secretKey: string, ...previousSecretKeys: string[]) => ({ config: { secretKey, previousSecretKeys }, clock: systemClock });
+
+describe('what is sealed', () => {
+  it('opens with its key, in its place, unchanged, and in no other way', () => {
+    const sealed = seal(app(first), 'mfa', 'a.place', 'a secret');
+    expect(sealed).not.toContain('secret');
+    expect(unseal(app(first), 'mfa', 'a.place', sealed)).toBe('a secret');
+    const [version, name, nonce, body, tag] = sealed.split('.') as [string, string, string, string, string];
+    const changed = [version, name, nonce, `${body.startsWith('A') ? 'B' : 'A'}${body.slice(1)}`, tag].join('.');
+    expect(() => unseal(app(first), 'mfa', 'a.place', changed)).toThrow(Unreadable);
+    expect(() => unseal(app(first), 'mfa', 'another', sealed)).toThrow(Unreadable);
+    expect(() => unseal(app(first), 'webhooks', 'a.place', sealed)).toThrow(Unreadable);
+    expect(() => unseal(app(second), 'mfa', 'a.place', sealed)).toThrow(Unreadable);
+  });
+
+  it('opens after its key was replaced, as long as the server knows that one', () => {
+    const sealed = seal(app(first), 'mfa', 'a.place', 'a secret');
+    expect(unseal(app(second, third, first), 'mfa', 'a.place', sealed)).toBe('a secret');
+    expect(sealed.startsWith(sealOf(app(first)))).toBe(true);
+    expect(sealed.startsWith(sealOf(app(second)))).toBe(false);
+    expect(sealOf(app(first))).not.toContain(first.slice(0, 4));
+  });
+
+  it('opens where the version before sealed it, which did not name its key', () => {
+    const sealed = 'v1.BwcHBwcHBwcHBwcH.G_QCDFYPDBgSC2NiuAQ.Dp4HoYkRkVgCv6BGxZP_xg';
+    expect(unseal(app(first), 'mfa', 'a.place', sealed)).toBe('kept for years');
+    expect(unseal(app(second, third, first), 'mfa', 'a.place', sealed)).toBe('kept for years');
+    expect(() => unseal(app(second), 'mfa', 'a.place', sealed)).toThrow(Unreadable);
+  });
+});
+
+describe('what is signed', () => {
+  it('is signed by the present key, and known by those of before', () => {
+    expect(signatures(app(second, first), 'links', 'text')).toEqual([
+      sign(app(second), 'links', 'text'),
+      sign(app(first), 'links', 'text'),
+    ]);
+    const [ours, before] = signatures(app(second, first), 'links', 'text').map((one) => Buffer.from(one)) as [Buffer, Buffer];
+    expect([isOneOf([ours, before], before), isOneOf([ours], before), isOneOf([ours], ours.subarray(1))]).toEqual([true, false, false]);
+  });
+});
+
+describe('SECRET_KEY_PREVIOUS', () => {
+  const long = (letter: string) => letter.repeat(40);
+
+  it('names keys of before, each long enough', () => {
+    expect(readConfig({}).previousSecretKeys).toEqual([]);
+    expect(readConfig({ SECRET_KEY_PREVIOUS: `${long('a')}, ${long('b')},` }).previousSecretKeys).toEqual([long('a'), long('b')]);
+    expect(() => readConfig({ SECRET_KEY_PREVIOUS: `${long('a')},short` })).toThrow(/SECRET_KEY_PREVIOUS/);
+  });
+});
