@@ -19,7 +19,11 @@ describe('POST /custom-fields', () => {
   it('keeps every field as it was sent, and fills in the defaults', async () => {
     const definition = {
       ...{ entityType: 'contact', fieldKey: 'Tier_1-a', label: 'l'.repeat(200), fieldType: 'select', section: 's'.repeat(120) },
-      ...{ options: { choices: ['gold', { value: 'silver', label: 'Silver' }], hint: 'kept' }, isRequired: false, sortOrder: 100_000 },
+      ...{
+        options: { choices: ['gold', { value: 'silver', label: 'Silver' }], hint: 'kept', toString: '', constructor: 1 },
+        isRequired: false,
+        sortOrder: 100_000,
+      },
     };
     const reply = await create(definition);
     expect(reply.status).toBe(201);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { Documents } from '../support/documents.js';
 import { type Filled, fill } from '../support/filled.js';
 import { type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
@@ -184,7 +184,7 @@ it('no document reads or answers more than its budget, and none more than it was
     expect(cost.bytes).toBeLessThanOrEqual(little.bytes);
     expect(Buffer.byteLength(text)).toBe(cost.bytes || 4);
   });
-  await fc.assert(property, { numRuns: 1000, seed: 20261123 });
+  await fc.assert(property, { numRuns: 1000 });
   expect(answered).toBeGreaterThan(100);
   expect(ended).toBeGreaterThan(10);
 });

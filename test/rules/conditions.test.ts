@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import { uuid } from '../../src/kernel/database/kinds.js';
 import { rawSql, sql } from '../../src/kernel/database/sql.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { wordPattern } from '../../src/kernel/lists/searchPatterns.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { totalsOf } from '../../src/modules/invoices/invoice.totals.js';
 import { type Account, dataOf, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
 

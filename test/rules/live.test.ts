@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { published } from '../contract/published.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
 import { type Account, dataOf, isPostgres, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';

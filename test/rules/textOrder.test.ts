@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { modules } from '../../src/modules.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import { inOneTurn, parseLarge } from '../../src/http/largeJson.js';
 
 const parse = (text: string) => parseLarge(text, (part) => JSON.parse(part));

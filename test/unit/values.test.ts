@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/property.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import * as values from '../../src/kernel/model/checks.js';
 

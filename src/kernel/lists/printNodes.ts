@@ -57,8 +57,9 @@ function idsOf({ field, node }: NodesPlan, { variables }: Run): { ids: (string |
 /** The records of a table among those that are wanted, each with its id. */
 async function recordsSql(run: Run, { table, fields }: { table: AnyTable; fields: FieldPlan[] }, wanted: Sql): Promise<Sql> {
   const where = table.readable(run.ctx, run.account, sql`${table.id} = any(${wanted})`);
-  return sql`select ${table.id} as id, row_to_json(${printedRow}) as node from ${rawSql(table.name)} t
-    cross join lateral (select ${await fieldsSql(run, fields)}) ${printedRow} where ${where}`;
+  const { columns, joins } = await fieldsSql(run, fields);
+  return sql`select ${table.id} as id, row_to_json(${printedRow}) as node from ${rawSql(table.name)} t ${joins}
+    cross join lateral (select ${columns}) ${printedRow} where ${where}`;
 }
 
 const otherSql = (columns: string, rows: Sql): Sql =>

@@ -50,7 +50,8 @@ export async function recordSql(run: Run, plan: RecordPlan): Promise<Sql> {
 
 async function rowSql(run: Run, { table, fields }: RecordPlan, isAsked: Sql): Promise<Sql> {
   const where = table.readable(run.ctx, run.account, isAsked);
-  return sql`select row_to_json(${printedRow}) from (select ${await fieldsSql(run, fields)} from ${rawSql(table.name)} t where ${where}) ${printedRow}`;
+  const { columns, joins } = await fieldsSql(run, fields);
+  return sql`select row_to_json(${printedRow}) from (select ${columns} from ${rawSql(table.name)} t ${joins} where ${where}) ${printedRow}`;
 }
 
 /** Whether the SQL of a record says the same for all callers and variables, its account and its id aside. */
@@ -74,7 +75,7 @@ export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: 
 }
 
 async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
-  const tally: Tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Number.POSITIVE_INFINITY };
+  const tally: Tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Number.POSITIVE_INFINITY, joined: 0 };
   const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
   const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
   const bounded = withinBytes(whole, slot('bytes', 'int'));

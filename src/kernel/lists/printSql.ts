@@ -30,6 +30,14 @@ export interface Tally {
   /** How many records there may be, lists without pages taken for short ones, and how many it is to be at most. */
   records: number;
   mostRecords: number;
+  /** How many records are joined to others so far: each has a name of its own. */
+  joined: number;
+}
+
+/** What is selected of the rows of `t`, and what is joined to them for it. */
+export interface Selected {
+  columns: Sql;
+  joins: Sql;
 }
 
 /** What a list without pages is taken to hold. */
@@ -50,8 +58,9 @@ const quoted = (key: string) => `"${key}"`;
 export const printedRow = rawSql('"o "');
 
 /** The select list of a plan, over the alias `t`. */
-export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise<Sql> {
+export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise<Selected> {
   const parts: Sql[] = [];
+  const joins: Sql[] = [];
   let raw: string[] = [];
   const flush = () => {
     if (raw.length > 0) parts.push(rawSql(raw.join(', ')));
@@ -62,20 +71,24 @@ export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise
       raw.push(`${field.sql} as ${quoted(field.key)}`);
       continue;
     }
+    if (field.kind === 'one') {
+      const name = run.tally.joined++;
+      raw.push(`"r ${name}".v as ${quoted(field.key)}`);
+      joins.push(await oneSql(run, field.relation, field.fields, name));
+      continue;
+    }
     flush();
     parts.push(sql`${await fieldSql(run, field)} as ${rawSql(quoted(field.key))}`);
   }
   flush();
   // Of a type without anything selected, which a fragment on another one leaves.
-  return parts.length > 0 ? joinSql(parts, ', ') : emptySql;
+  return { columns: parts.length > 0 ? joinSql(parts, ', ') : emptySql, joins: joins.length > 0 ? joinSql(joins, ' ') : emptySql };
 }
 
-function fieldSql(run: Run, field: Exclude<FieldPlan, { kind: 'raw' }>): Promise<Sql> | Sql {
+function fieldSql(run: Run, field: Exclude<FieldPlan, { kind: 'raw' | 'one' }>): Promise<Sql> | Sql {
   switch (field.kind) {
     case 'computed':
       return computedSql(field.table.computedOf(run.ctx, field.name) as ComputedSql as Sql, field.shown);
-    case 'one':
-      return oneSql(run, field.relation, field.fields);
     case 'list':
       return listSql(run, field.relation, field.fields);
     case 'page':
@@ -90,19 +103,28 @@ function computedSql(value: Sql, shown: (value: string) => string): Sql {
 /** What of the record a relation goes by, as `p.key`. */
 const keyOf = (column: string) => rawSql(`(select t.${column} as key) p`);
 
-async function oneSql(run: Run, relation: ToOne, fields: readonly FieldPlan[]): Promise<Sql> {
+/**
+ * A join of the record that a relation leads to, printed, as `"r 1".v` (null where it is not there). As an expression of the select
+ * list each one takes half as long again. The offset keeps it from being planned as one with the rows around it: it is looked up by
+ * its key whatever the statistics say.
+ */
+async function oneSql(run: Run, relation: ToOne, fields: readonly FieldPlan[], name: number): Promise<Sql> {
   const { to, column } = relation;
   const there = isLedTo(relation, run.account, to.options.visible?.(run.ctx));
-  return sql`(select row_to_json(${printedRow}) from ${keyOf(column)} cross join lateral (
-    select ${await fieldsSql(within(run, 1), fields)} from ${rawSql(to.name)} t where ${there} and ${to.id} = p.key) ${printedRow})`;
+  const { columns, joins } = await fieldsSql(within(run, 1), fields);
+  const [key, joined] = [rawSql(`"k ${name}"`), rawSql(`"r ${name}"`)];
+  return sql`cross join lateral (select ${rawSql(`t.${column}`)} as key) ${key} left join lateral (
+    select row_to_json(${printedRow}) as v from (select ${columns} from ${rawSql(to.name)} t ${joins}
+      where ${there} and ${to.id} = ${key}.key) ${printedRow} offset 0) ${joined} on true`;
 }
 
 async function listSql(run: Run, relation: ToMany, fields: readonly FieldPlan[]): Promise<Sql> {
   const { to, column, condition, listed } = relation;
   const there = isThere(to, run.account, to.options.visible?.(run.ctx));
   const rows = listedRows(relation, sql`t.*`, sql`${there} and ${condition}`);
+  const { columns, joins } = await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields);
   return sql`(select coalesce(json_agg(${printedRow} order by t._nth), '[]') from ${keyOf(column)} cross join lateral (${rows}) t
-    cross join lateral (select ${await fieldsSql(within(run, listed!.latest ? listed!.holds! : shortList), fields)}) ${printedRow})`;
+    ${joins} cross join lateral (select ${columns}) ${printedRow})`;
 }
 
 async function nestedPage(run: Run, relation: ToMany, page: PagePlan): Promise<Sql> {
@@ -178,8 +200,8 @@ class PageRows {
   async #lateral(fields: readonly FieldPlan[]): Promise<string> {
     // With a blank, as that of a printed row.
     const alias = `"n ${this.#laterals.length}"`;
-    const columns = await fieldsSql(within(this.run, this.window.size), fields);
-    this.#laterals.push(sql`cross join lateral (select ${columns}) ${rawSql(alias)}`);
+    const { columns, joins } = await fieldsSql(within(this.run, this.window.size), fields);
+    this.#laterals.push(sql`${joins} cross join lateral (select ${columns}) ${rawSql(alias)}`);
     return alias;
   }
 

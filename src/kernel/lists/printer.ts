@@ -105,7 +105,13 @@ type Printing = Pick<Root, 'key'> & { parts: { key?: string }[] };
 
 async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
   const { budget } = ctx.request;
-  const tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted) };
+  const tally = {
+    isPlanned: true,
+    isLong: false,
+    records: 0,
+    mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted),
+    joined: 0,
+  };
   let asked: Asked | undefined;
   try {
     asked = (await fixed(plans, ctx, variables, tally)) ?? (await composed(plans, ctx, variables, tally));

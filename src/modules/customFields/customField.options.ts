@@ -36,21 +36,25 @@ export const domainsOf = (options: object | null, member: 'allowedDomains' | 'bl
 
 const unless = (good: boolean, code: FaultCode, message: string): Fault | undefined => (good ? undefined : { code, message });
 
-const faults: Record<string, (value: unknown) => Fault | undefined> = {
-  choices: (value) => {
-    const list = `must be a list of 1 to ${mostChoices} choices`;
-    if (!Array.isArray(value)) return { code: 'invalid_type', message: list };
-    if (value.length === 0 || value.length > mostChoices) return { code: value.length === 0 ? 'too_few' : 'too_many', message: list };
-    const values = value.map(keptAs);
-    const texts = 'must hold texts of at most 200 characters, or objects with such a value';
-    if (!values.every((choice) => isText(choice, 200))) return { code: 'invalid_format', message: texts };
-    return unless(new Set(values).size === values.length, 'conflicting', 'must differ from each other');
-  },
-  numberFormat: (value) => unless(isText(value, 50), 'invalid_format', 'must be a text of at most 50 characters'),
-  currencyCode: (value) => unless(typeof value === 'string' && /^[A-Z]{3}$/.test(value), 'invalid_format', 'must be an ISO 4217 code'),
-  allowedDomains: domainFault,
-  blockedDomains: domainFault,
-};
+type Judge = (value: unknown) => Fault | undefined;
+
+const faults = new Map<string, Judge>([
+  ['choices', choicesFault],
+  ['numberFormat', (value) => unless(isText(value, 50), 'invalid_format', 'must be a text of at most 50 characters')],
+  ['currencyCode', (value) => unless(typeof value === 'string' && /^[A-Z]{3}$/.test(value), 'invalid_format', 'must be an ISO 4217 code')],
+  ['allowedDomains', domainFault],
+  ['blockedDomains', domainFault],
+]);
+
+function choicesFault(value: unknown): Fault | undefined {
+  const list = `must be a list of 1 to ${mostChoices} choices`;
+  if (!Array.isArray(value)) return { code: 'invalid_type', message: list };
+  if (value.length === 0 || value.length > mostChoices) return { code: value.length === 0 ? 'too_few' : 'too_many', message: list };
+  const values = value.map(keptAs);
+  const texts = 'must hold texts of at most 200 characters, or objects with such a value';
+  if (!values.every((choice) => isText(choice, 200))) return { code: 'invalid_format', message: texts };
+  return unless(new Set(values).size === values.length, 'conflicting', 'must differ from each other');
+}
 
 function domainFault(value: unknown): Fault | undefined {
   const good = Array.isArray(value) && value.length <= mostDomains && value.every((name) => typeof name === 'string' && domain.test(name));
@@ -64,7 +68,7 @@ export function checkOptions(type: FieldType, options: object | null): void {
     check(own.includes(name) || !allMembers.has(name), () =>
       unprocessable(`options.${name}`, 'not_allowed', `is no option of a ${type} field`),
     );
-    const fault = value === null ? undefined : faults[name]?.(value);
+    const fault = value === null ? undefined : faults.get(name)?.(value);
     if (fault) throw unprocessable(`options.${name}`, fault.code, fault.message);
   }
   check(!hasChoices(type) || choicesOf(options).length > 0, () =>
