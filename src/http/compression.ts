@@ -60,13 +60,6 @@ export class Compression {
   }
 }
 
-/** From so many characters on, a text is sent as bytes. */
-const longText = 8192;
-
-/** A long text as bytes. As text it would be measured, put behind its headers and encoded, one pass after the other. */
-export const asBytes = (payload: unknown): unknown =>
-  typeof payload === 'string' && payload.length >= longText ? Buffer.from(payload) : payload;
-
 const isWorthIt = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= leastBytes;
 

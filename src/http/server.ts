@@ -9,7 +9,7 @@ import { Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { errorPage } from '../kernel/module/page.js';
 import { rawBody } from './callbacks.js';
-import { asBytes, Compression } from './compression.js';
+import { Compression } from './compression.js';
 import { crossOrigin } from './crossOrigin.js';
 import { errorBody, graphqlErrorBody } from './errors.js';
 import { ambiguity, drainBody, dropUnasked, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
@@ -130,7 +130,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const session = request.ctx.request.session;
     if (session !== undefined) setSessionCookie(app, reply, session);
   });
-  server.addHook('onSend', async (request, reply, payload) => asBytes(await compression.send(request, reply, payload)));
+  server.addHook('onSend', (request, reply, payload) => compression.send(request, reply, payload));
   server.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.config.route ?? request.routeOptions.url ?? 'unknown';
     metrics.requests.observe({ route, method: request.method, status: reply.statusCode }, reply.elapsedTime / 1000);
