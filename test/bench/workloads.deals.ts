@@ -4,7 +4,7 @@ import type { Shape } from './shape.js';
 import { patches } from './workloads.contacts.js';
 import { asRestPage, bothCeilings, type Ground, get, graphql, type Workload } from './workloads.js';
 
-const record = [...dealFields, ...dealTimes, 'appointmentMissed', `products { ${lineFields.join(' ')} }`];
+const record = [...dealFields, ...dealTimes, 'appointmentMissed', `products { ${lineFields.join(' ').replace('id', 'id: lineId')} }`];
 const relations = Object.entries(carried).map(([name, fields]) => `${name} { ${fields.join(' ')} }`);
 const listDocument = `query { deals { nodes { ${[...record, ...relations].join(' ')} } totalCount pageInfo { hasNextPage endCursor } } }`;
 
