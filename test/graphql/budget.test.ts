@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { Documents } from '../support/documents.js';
 import { type Filled, fill } from '../support/filled.js';
 import { type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import fc from '../support/property.js';
 import { curlCalls } from '../support/readme.js';
 
 let api: TestServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import fc from '../support/property.js';
 
 let api: TestServer;
 let acme: Account;

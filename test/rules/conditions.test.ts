@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import { uuid } from '../../src/kernel/database/kinds.js';
 import { rawSql, sql } from '../../src/kernel/database/sql.js';
@@ -12,6 +11,7 @@ import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
 import { contactTable } from '../../src/modules/contacts/contact.table.js';
 import { dealTable } from '../../src/modules/deals/deal.table.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import fc from '../support/property.js';
 
 let api: TestServer;
 let acme: Account;

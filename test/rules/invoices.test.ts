@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { totalsOf } from '../../src/modules/invoices/invoice.totals.js';
 import { type Account, dataOf, onPostgres, type Reply, server, type TestServer } from '../support/index.js';
+import fc from '../support/property.js';
 
 let api: TestServer;
 let acme: Account;

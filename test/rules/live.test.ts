@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { published } from '../contract/published.js';
 import { pathOf, sampleOf } from '../contract/samples.js';
 import { type Account, dataOf, isPostgres, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { LiveWriter } from '../support/liveDocuments.js';
 import { LiveScreen } from '../support/livePage.js';
 import { drawing } from '../support/printable.js';
+import fc from '../support/property.js';
 
 let here: TestServer;
 /** Another process in the same place, where there can be one. */

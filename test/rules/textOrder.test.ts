@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { modules } from '../../src/modules.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import fc from '../support/property.js';
 
 let api: TestServer;
 let acme: Account;

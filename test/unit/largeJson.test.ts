@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import { inOneTurn, parseLarge } from '../../src/http/largeJson.js';
+import fc from '../support/property.js';
 
 const parse = (text: string) => parseLarge(text, (part) => JSON.parse(part));
 /** Longer than what is parsed at once, so that what holds it is taken apart. */

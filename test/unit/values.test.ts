@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from '../support/property.js';
 import type { Context } from '../../src/kernel/context/context.js';
 import * as values from '../../src/kernel/model/checks.js';
+import fc from '../support/property.js';
 
 const ctx = { account: { defaultCountry: 'US' } } as Context;
 
