@@ -106,13 +106,12 @@ export class Assets {
     return this.#body(name, asset, coding);
   }
 
-  /** The content in a coding. What is not compressed is read anew: hardly a browser asks for it so. */
+  /** The content in a coding, or as it is: one copy for all who ask, however slowly they read. */
   async #body(name: string, asset: Asset, coding: 'br' | 'gzip' | undefined): Promise<Buffer> {
     const read = async () => Buffer.from(await asset.content());
-    if (!coding) return read();
     const key = `${coding} ${name}`;
-    const made =
-      this.#bodies.get(key) ?? read().then((content) => compressed(content, coding, coding === 'br' ? brotliQuality : undefined));
+    const inCoding = async (as: 'br' | 'gzip') => compressed(await read(), as, as === 'br' ? brotliQuality : undefined);
+    const made = this.#bodies.get(key) ?? (coding ? inCoding(coding) : read());
     this.#bodies.set(key, made);
     made.catch(() => this.#bodies.delete(key));
     return made;

@@ -27,7 +27,7 @@ const year = 365 * 24 * 60 * 60;
 export function mountBoard(server: FastifyInstance): void {
   const page = readFileSync(join(folder, 'index.html'));
   const assets = new Map(readdirSync(join(folder, 'assets')).map((name) => [name, readFileSync(join(folder, 'assets', name))]));
-  const config = { bare: true, row: '/board' };
+  const config = { bare: true, route: '/board' };
   const show = (_request: unknown, reply: FastifyReply) =>
     reply.type('text/html; charset=utf-8').header('Content-Security-Policy', policy).header('Cache-Control', 'no-cache').send(page);
   for (const url of pages) server.get(url, { config }, show);

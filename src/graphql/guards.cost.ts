@@ -125,8 +125,12 @@ class Counter {
     if (value?.kind === Kind.LIST) return Math.min(value.values.length, maxPageSize);
     if (value?.kind !== Kind.VARIABLE) return undefined;
     this.cost.varies = true;
-    const ids = this.variables[value.name.value];
+    const ids = this.#valueOf(value.name.value);
     return Array.isArray(ids) ? Math.min(ids.length, maxPageSize) : undefined;
+  }
+
+  #valueOf(variable: string): unknown {
+    return Object.hasOwn(this.variables, variable) ? this.variables[variable] : undefined;
   }
 
   #argument(node: FieldNode, name: string): number | undefined {
@@ -135,7 +139,7 @@ class Counter {
     if (value?.kind !== Kind.VARIABLE) return undefined;
     this.cost.varies = true;
     const variable = value.name.value;
-    const given = this.variables[variable];
+    const given = this.#valueOf(variable);
     if (given !== undefined) return typeof given === 'number' ? given : undefined;
     const fallback = this.operation.variableDefinitions?.find((d) => d.variable.name.value === variable)?.defaultValue;
     return fallback?.kind === Kind.INT ? Number(fallback.value) : undefined;

@@ -1,6 +1,6 @@
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Budget } from '../kernel/base/budget.js';
-import { AppError } from '../kernel/base/errors.js';
+import { AppError, badRequest } from '../kernel/base/errors.js';
 import { nextTurn } from '../kernel/base/jsonText.js';
 import { pause } from '../kernel/base/pause.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
@@ -11,6 +11,7 @@ import { causeOf, type Operation, run } from '../kernel/operations/operation.js'
 import { EqualityFilters, QueryDependencies } from './live.dependencies.js';
 import type { LivePlan } from './live.plan.js';
 import { type ClientState, clientStateOf, isSame, listText, type ReadList, readLists } from './live.rows.js';
+import { Patience } from './patience.js';
 import type { AccountFeed } from './subscriptions.feed.js';
 import { retryMs, type Sink, sentInOneTurn } from './subscriptions.group.js';
 
@@ -71,6 +72,7 @@ export class LiveQuery {
   #isRunning = false;
   #isDirty = true;
   #dependencies: QueryDependencies;
+  readonly #patience: Patience;
   readonly #lists: readonly EqualityFilters[];
 
   constructor(
@@ -81,6 +83,7 @@ export class LiveQuery {
     private readonly position: () => bigint,
   ) {
     const ctx = new Context(app, { id: 'live', ip: '127.0.0.1' }, shared.principal);
+    this.#patience = new Patience(app.database);
     this.#lists = shared.plan.lists.map((list) => new EqualityFilters(ctx, list));
     this.#dependencies = new QueryDependencies(app, this.#lists);
   }
@@ -121,6 +124,7 @@ export class LiveQuery {
       try {
         const lists = await this.turns.run(this.shared.principal.account.id, () => this.#read());
         this.#ranAt = Date.now();
+        this.#patience.restore();
         if (!this.#state || !isSameState(this.#state.lists, lists)) this.#state = new State(lists, position);
         await this.#send(this.#state);
       } catch (error) {
@@ -148,12 +152,13 @@ export class LiveQuery {
     return lists;
   }
 
-  /** Waits where the database is away; ends the subscriptions where the document cannot be read. */
+  /** Waits where the database is away; ends the subscriptions where the document cannot be read, or takes too long each time. */
   async #fault(error: unknown): Promise<void> {
     const known = error instanceof AppError ? error : fromDatabase(error);
     const reason = known ?? new AppError('internal_error', 'Something went wrong on our side');
     if (!known) this.app.log.error({ err: error }, 'a live query failed');
     if (reason.code !== 'unavailable') return this.#fail(reason);
+    if (await this.#patience.isOver()) return this.#fail(badRequest('The live query takes too long: ask for less'));
     this.app.log.warn({ err: error }, 'a live query could not be read');
     await pause(retryMs);
   }

@@ -169,10 +169,8 @@ export class SubscriptionChannel implements Sink {
   isOpen = false;
   isOver = false;
   #stop = () => {};
-  #finish = () => {};
   #fail = (_reason: Error) => {};
-  readonly #ended = new Promise<void>((resume, fail) => {
-    this.#finish = resume;
+  readonly #failed = new Promise<never>((_resume, fail) => {
     this.#fail = fail;
   });
 
@@ -184,7 +182,7 @@ export class SubscriptionChannel implements Sink {
     connection.began(id, this);
     this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
     // It may fail before graphql-ws looks.
-    this.#ended.catch(() => {});
+    this.#failed.catch(() => {});
   }
 
   /** How the subscription is stopped. */
@@ -198,7 +196,6 @@ export class SubscriptionChannel implements Sink {
   end(): void {
     this.isOver = true;
     this.#stop();
-    this.#finish();
     this.connection.ended(this.id, this);
   }
 
@@ -217,7 +214,10 @@ export class SubscriptionChannel implements Sink {
     this.#fail(toGraphQLError(reason, this.requestId));
   }
 
-  /** What graphql-ws iterates: it ends when graphql-ws, the client or the socket ends the subscription. */
+  /**
+   * What graphql-ws iterates: it waits for the reason of a failure, and for good where the client or the socket ends the subscription.
+   * Else graphql-ws would tell a later operation of the same id that it is complete.
+   */
   stream(): AsyncIterator<never, undefined> & AsyncIterable<never> {
     const over = { done: true as const, value: undefined };
     const end = async () => {
@@ -225,7 +225,7 @@ export class SubscriptionChannel implements Sink {
       return over;
     };
     return {
-      next: () => this.#ended.then(() => over),
+      next: () => this.#failed,
       return: end,
       throw: end,
       [Symbol.asyncIterator]() {

@@ -61,6 +61,7 @@ class EventStream extends Readable implements Sink {
     if (isForGood) this.push('event: complete\ndata: \n\n');
     this.#end?.();
     this.#end = undefined;
+    clearInterval(this.#pulse);
     this.push(null);
   }
 }

@@ -11,14 +11,13 @@ import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
 import { type Wanted } from '../kernel/feed/feed.js';
 import { causeOf, type Operation } from '../kernel/operations/operation.js';
 import { printErrors } from './errors.js';
+import { Patience } from './patience.js';
 
 /** Characters that are sent in one turn of the event loop. */
 export const sentInOneTurn = 1_000_000;
 
 /** After a fault of the database, milliseconds until it is asked again. */
 export const retryMs = 250;
-/** How long a document is tried again while the database answers others: what it asks for is too much, and it holds up its account. */
-const patienceMs = 15_000;
 
 /** Where a subscriber's results go: his socket or stream, and his place in it. */
 export interface Sink {
@@ -66,14 +65,15 @@ export class Group {
   holders = 0;
   // A moment only: what a replay shows of a record is the record as it is, and many may come back at once.
   readonly #told = new LRUCache<string, Promise<Told>>({ max: 100, ttl: 1000 });
-  /** Whether patience with it has ended before: it is not begun anew at each event. */
-  #isHopeless = false;
+  readonly #patience: Patience;
 
   constructor(
     private readonly app: App,
     private readonly turns: TurnQueue,
     readonly shared: Shared,
-  ) {}
+  ) {
+    this.#patience = new Patience(app.database);
+  }
 
   /** What the group is told of these events, in their order. */
   chosen(events: FeedEvent[]): ToldEvent[] {
@@ -98,16 +98,10 @@ export class Group {
    * is sent as it is where the database answers others all the while, and where nobody waits for it any more.
    */
   async #whole(event: ToldEvent): Promise<Told> {
-    let answersSince: number | undefined;
     for (;;) {
       const { told, lack } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
-      if (!lack) this.#isHopeless = false;
-      else if (this.holders > 0) {
-        const answers = await this.app.database.isCurrent().catch(() => false);
-        answersSince = answers ? (answersSince ?? Date.now()) : undefined;
-        this.#isHopeless = answers && (this.#isHopeless || Date.now() - answersSince! > patienceMs);
-      }
-      const isOver = !lack || this.#isHopeless || this.holders === 0;
+      if (!lack) this.#patience.restore();
+      const isOver = !lack || this.holders === 0 || (await this.#patience.isOver());
       if (isOver && told) return told;
       if (isOver) throw lack;
       this.app.log.warn({ err: lack }, 'an event could not be read');

@@ -9,8 +9,17 @@ import { type AppError, badRequest, invalidField, notFound } from '../kernel/bas
 import { errorBody } from './errors.js';
 import { inOneTurn, maxNesting, parseLarge, tooDeep } from './largeJson.js';
 
-/** What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. */
-export const patience = { headersTimeout: 10_000, requestTimeout: 30_000, connectionsCheckingInterval: 2_000, maxRequestsPerSocket: 1000 };
+/**
+ * What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. A connection on which nothing
+ * moves for `connectionTimeout` is cut, also in the middle of an answer: the longest operation takes two minutes.
+ */
+export const patience = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionTimeout: 180_000,
+  connectionsCheckingInterval: 2_000,
+  maxRequestsPerSocket: 1000,
+};
 
 const year = 365 * 24 * 60 * 60;
 

@@ -64,6 +64,7 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     trustProxy: app.config.trustProxy ?? false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     requestTimeout: patience.requestTimeout,
+    connectionTimeout: patience.connectionTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken(unlimited),
     frameworkErrors: refuseAddress(unlimited),

@@ -3,6 +3,7 @@ import { errorOf } from '../client/errors.js';
 
 /** What a stage asks about a deal: why it is lost, in words of its own where it lists some. */
 interface Question {
+  nth: number;
   title: string;
   options: readonly string[];
   answer(reason: string): void;
@@ -19,6 +20,14 @@ function optionsIn(refusal: unknown): readonly string[] | undefined {
 export function useReason() {
   const [question, ask] = useState<Question>();
   const [error, setError] = useState<unknown>();
+  const last = useRef<{ nth: number; answered: Promise<unknown> }>({ nth: 0, answered: Promise.resolve() });
+  /** What is answered to a question, when those before it are answered. */
+  function reasonOf(title: string, options: readonly string[]): Promise<string> {
+    const nth = last.current.nth + 1;
+    const answered = last.current.answered.then(() => new Promise<string>((answer) => ask({ nth, title, options, answer })));
+    last.current = { nth, answered };
+    return answered.finally(() => ask(undefined));
+  }
   /** Whether it was done. */
   async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>): Promise<boolean> {
     setError(undefined);
@@ -29,17 +38,16 @@ export function useReason() {
       } catch (refusal) {
         const options = optionsIn(refusal);
         if (!options) setError(refusal);
-        reason = options && (await new Promise<string>((answer) => ask({ title, options, answer })));
-        ask(undefined);
+        reason = options && (await reasonOf(title, options));
         if (!reason) return false;
       }
     }
   }
-  return { send, error, dialog: question && <Reason {...question} /> };
+  return { send, error, dialog: question && <Reason key={question.nth} {...question} /> };
 }
 
 /** The dialog of a question. The browser keeps the keys in it, closes it by Escape, and gives the focus back. */
-function Reason({ title, options, answer }: Question) {
+function Reason({ title, options, answer }: Omit<Question, 'nth'>) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const close = (reason: string) => dialog.current?.close(reason);

@@ -65,7 +65,7 @@ function known(type: GraphQLInputObjectType, given: Record<string, unknown>, pre
 
 /** What a text stands for in a field that has other spellings, or takes a list as one text. */
 const meant = ({ spellings, orOne }: Partial<FieldRule>, text: string): unknown =>
-  orOne ? text.split(',').map((item) => item.trim()) : (spellings?.[text] ?? text);
+  orOne ? text.split(',').map((item) => item.trim()) : spellings && Object.hasOwn(spellings, text) ? spellings[text] : text;
 
 function inside(declared: GraphQLInputType, value: unknown, at: string, notes: Notes): unknown {
   const type = getNullableType(declared);

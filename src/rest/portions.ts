@@ -26,7 +26,7 @@ export type Read = (variables: Asked) => Promise<Connection>;
  * first statement cuts the connection before the end of the body.
  */
 export async function answerPage(endpoint: Endpoint, ctx: Context, asked: Asked, read: Read): Promise<Envelope> {
-  const portions = new Portions(ctx, asked, read);
+  const portions = new Portions(ctx, asked, read, Object.keys(endpoint.extras ?? {}));
   const { nodes, ...page } = await portions.first();
   if (portions.isWhole) return envelope(endpoint, { ...page, nodes }, asked);
   const shell = ({ pageInfo }: Pick<Connection, 'pageInfo'>) => envelope(endpoint, { ...page, nodes: new Printed(empty), pageInfo }, asked);
@@ -59,6 +59,8 @@ class Portions {
     private readonly ctx: Context,
     private readonly asked: Asked,
     private readonly read: Read,
+    /** What is asked for beside the records: once, with the first of them. */
+    private readonly extras: readonly string[],
   ) {
     this.#size = this.#left = pageSize(asked);
   }
@@ -83,7 +85,8 @@ class Portions {
   /** What comes after a portion; undefined after the last one. */
   async after({ pageInfo }: Connection): Promise<Connection | undefined> {
     if (this.#left === 0 || !pageInfo.hasNextPage || pageInfo.endCursor === null) return undefined;
-    const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, [totalVariable]: false };
+    const left = [totalVariable, ...this.extras].map((name) => [name, false]);
+    const rest = { ...this.asked, page: undefined, after: pageInfo.endCursor, ...Object.fromEntries(left) };
     return this.#fitting((size) => ({ ...rest, perPage: size }));
   }
 

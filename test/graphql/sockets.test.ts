@@ -129,6 +129,16 @@ describe('what is completed', () => {
     await feed.nth(2);
     expect(feed.results.map(({ data }) => data.events.kind)).toEqual(['ready', 'contact_created']);
     expect(feed.complete).toBeFalsy();
+    let next = feed;
+    socket.together(() => {
+      socket.send({ id: 'same', type: 'complete' });
+      next = socket.run('subscription { events(ready: true) { kind } }', {}, 'same');
+    });
+    await next.nth(1);
+    await eventually(async () => (await subscribers()) === before + 1);
+    await account.contact();
+    await next.nth(2);
+    expect(next.complete).toBeFalsy();
     socket.send({ id: 'same', type: 'complete' });
     await eventually(async () => (await subscribers()) === before);
     const answered = socket.run('{ contacts { totalCount } }', {}, 'again');

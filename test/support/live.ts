@@ -1,4 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Duplex } from 'node:stream';
 import WebSocket from 'ws';
 import type { Client, Loose } from './client.js';
 
@@ -86,6 +87,14 @@ export class Socket {
 
   send(message: object): void {
     this.ws.send(JSON.stringify(message));
+  }
+
+  /** Sends all of it in one write. */
+  together(send: () => void): void {
+    const { _socket: line } = this.ws as unknown as { _socket: Duplex };
+    line.cork();
+    send();
+    line.uncork();
   }
 
   #take({ id, type, payload }: Loose) {

@@ -154,7 +154,9 @@ export function changesBetween(before: object, after: object, fields: readonly s
   for (const field of fields) {
     if (field === 'customFields') {
       const [a, b] = [old[field] ?? {}, fresh[field] ?? {}] as Record<string, unknown>[];
-      for (const key of new Set([...Object.keys(a!), ...Object.keys(b!)])) note(`customFields.${key}`, plain(a![key]), plain(b![key]));
+      // Keys are the client's: one may be called like a member that every object inherits.
+      const own = (values: Record<string, unknown>, key: string) => plain(Object.hasOwn(values, key) ? values[key] : undefined);
+      for (const key of new Set([...Object.keys(a!), ...Object.keys(b!)])) note(`customFields.${key}`, own(a!, key), own(b!, key));
     } else note(field, plain(old[field]), plain(fresh[field]));
   }
   return changes;

@@ -135,12 +135,13 @@ function coerce(
   const details: Detail[] = [];
   const coerced: Variables = {};
   for (const { name, type, required, fallback } of types) {
-    if (variables[name] === undefined) {
+    const given = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (given === undefined) {
       coerced[name] = fallback;
       if (required) details.push({ field: name, code: 'required', message: 'is required' });
       continue;
     }
-    coerced[name] = coerceInputValue(variables[name], type, (path, value, { message }) => {
+    coerced[name] = coerceInputValue(given, type, (path, value, { message }) => {
       details.push(coercionDetail(schema, type, name, { path, value, message }));
       // Enough to tell what is wrong. Looking on would cost the others more than the answer is worth: a body may hold millions.
       if (details.length === most) throw invalid(details);

@@ -14,7 +14,7 @@ function personOf({ fields }: FormRow, values: Values): Record<string, string> {
   const person: Record<string, string> = {};
   for (const field of fields) {
     const place = placeOf(field);
-    const value = values[field.key];
+    const value = Object.hasOwn(values, field.key) ? values[field.key] : undefined;
     if (!place || value === undefined) continue;
     const said = place === 'name' ? namesOf(String(value)) : { [place]: String(value) };
     for (const [name, text] of Object.entries(said)) person[name] ??= text;

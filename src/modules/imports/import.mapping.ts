@@ -23,7 +23,7 @@ const isField = (name: string) =>
   flags.includes(name) ||
   name === 'tags' ||
   name === 'customFields' ||
-  (name.startsWith(custom) && name.length > custom.length);
+  (name.startsWith(custom) && name.length > custom.length && name !== `${custom}__proto__`);
 
 /** A name without what people write it with. */
 const bare = (name: string) =>
