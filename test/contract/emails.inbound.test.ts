@@ -221,7 +221,7 @@ describe('a mail that would take long to be read', () => {
 
   it('is given up after its time, and the next one is read', async () => {
     const body = Buffer.from(mixed('somebody@in.example.com', 'x'.repeat(5_000_000)));
-    expect(await readMail('eve', { body, isReport: false }, 1)).toBeUndefined();
+    await expect(readMail('eve', { body, isReport: false }, 1)).rejects.toMatchObject({ status: 503 });
     expect(await readMail('eve', { body, isReport: false })).toMatchObject({ text: expect.stringMatching(/^Yes\s+x+/) });
   });
 });

@@ -36,12 +36,16 @@ const removeValues = statementsFor((table) =>
   }),
 );
 
-/** Removes the next values, of the records behind an id. Answers the last of them, null where none is left. */
+/**
+ * Removes the next values, of the records behind an id. Answers the last of them; after the last record those behind none, since a merge
+ * may have carried a value to a record that was passed; null where a look over all of them found nothing.
+ */
 async function step(ctx: Context, id: string, after: string | null): Promise<string | null> {
   const { entityType, fieldKey, status } = await getCleanup(ctx, id);
   if (status === 'completed') return null;
   const [removed] = await ctx.rows(removeValues[entityType], { key: fieldKey, after });
-  const last = removed!.count < batch ? null : removed!.last;
+  const isEnd = removed!.count < batch;
+  const last = isEnd ? (removed!.count > 0 || (after !== null && after !== nilId) ? nilId : null) : removed!.last;
   const ended = last ? { status: 'running' } : { status: 'completed', completedAt: ctx.now() };
   const where = ctx.at(id);
   await ctx.db.customFieldCleanup.update({ where, data: { ...ended, error: null, cleanedCount: { increment: removed!.count } } });

@@ -142,12 +142,12 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);
   if (Object.keys(changes).length === 0) return before;
+  await checkLinks(ctx, changedReferences(links, changes), changes.items ? items! : []);
+  if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>
     conflict(`${before.amountPaid} ${before.currency} were received for the invoice: its currency cannot be changed`),
   );
-  await checkLinks(ctx, changedReferences(links, changes), changes.items ? items! : []);
-  if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   let lines = before.items;
   if (changes.items) {
     await ctx.db.invoiceItem.deleteMany({ where: { invoiceId: before.id } });

@@ -132,16 +132,16 @@ function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settl
     return { ...given, status: 'sent' as const, error: null, sentAt: now, dueAt: null };
   }
   if (outcome.kind !== 'later' && outcome.kind !== 'unconfirmed') return { status: outcome.kind, error: outcome.error, dueAt: null };
-  const isLate = now.getTime() - (before.scheduledAt ?? before.createdAt).getTime() > 2 * pauses.at(-1)!;
   const tries = before.tries + Number(isPlanned);
+  // A moment that a vendor names is taken for two days, and by what waited longer before its first attempt, in a run that was paused.
+  const isLate = before.tries > 0 && now.getTime() - (before.scheduledAt ?? before.createdAt).getTime() > 2 * pauses.at(-1)!;
+  const named = isPlanned && isLate ? undefined : outcome.at;
   /** What a client tries in between neither puts off what is planned nor uses it up. */
-  const next = (at: Date | undefined) => (isPlanned ? (isLate ? undefined : at) : (before.dueAt ?? at));
-  if (outcome.kind === 'unconfirmed') {
-    const dueAt = outcome.at && next(outcome.at);
-    return { status: 'sending' as const, error: 'unconfirmed', tries, dueAt: dueAt ?? null };
-  }
-  const pause = pauses[before.tries];
-  const dueAt = next(outcome.at ?? (pause === undefined ? undefined : new Date(now.getTime() + pause)));
+  const next = (at: Date | undefined) => (isPlanned ? at : (before.dueAt ?? at));
+  if (outcome.kind === 'unconfirmed')
+    return { status: 'sending' as const, error: 'unconfirmed', tries, dueAt: (named && next(named)) ?? null };
+  const pause = outcome.at ? undefined : pauses[before.tries];
+  const dueAt = next(named ?? (pause === undefined ? undefined : new Date(now.getTime() + pause)));
   if (!dueAt) return { status: 'failed' as const, error: outcome.error, tries, dueAt: null };
   return { status: 'queued' as const, error: outcome.error, tries, dueAt };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { check, unavailable } from '../../kernel/base/errors.js';
 import { TurnQueue } from '../../kernel/base/turnQueue.js';
 import type { Mail, Read, Reading } from './message.email.thread.js';
 
@@ -14,8 +15,8 @@ const idle: Worker[] = [];
 const mostBytesToStay = 1_000_000;
 
 /**
- * Reads a mail in a thread beside the server. Undefined where it cannot be read, not with 256 MB, or not within thirty seconds (`most`,
- * in milliseconds). Mails of one account (`whose`) wait for each other.
+ * Reads a mail in a thread beside the server. Undefined where it cannot be read, or not with 256 MB. Throws 503 where the thread
+ * did not answer within thirty seconds (`most`, in milliseconds). Mails of one account (`whose`) wait for each other.
  */
 export const readMail = (whose: string, reading: Reading, most = longest): Promise<Mail | undefined> =>
   turns.run(whose, async () => {
@@ -25,19 +26,24 @@ export const readMail = (whose: string, reading: Reading, most = longest): Promi
       thread.unref();
       idle.push(thread);
     } else void thread.terminate();
-    return read?.mail;
+    check(read, () => unavailable('The mail could not be read for now'));
+    return read.mail;
   });
 
 function newThread(): Worker {
   const thread = new Worker(new URL('./message.email.thread.js', import.meta.url), { resourceLimits, env: {} });
   // Whoever waits for an answer is told; else it is an end like any other.
-  return thread.on('error', () => {});
+  return thread
+    .on('error', () => {})
+    .on('exit', () => {
+      if (idle.includes(thread)) idle.splice(idle.indexOf(thread), 1);
+    });
 }
 
-/** What a thread answers; undefined where it ended, or did not answer in time. */
+/** What a thread answers; undefined where it did not answer in time. What takes more memory than it has cannot be read. */
 async function readIn(thread: Worker, reading: Reading, signal: AbortSignal): Promise<Read | undefined> {
   thread.ref();
   thread.postMessage(reading);
-  const [answer] = await once(thread, 'message', { signal }).catch(() => []);
+  const [answer] = await once(thread, 'message', { signal }).catch((error) => (error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? [{}] : []));
   return answer as Read | undefined;
 }

@@ -59,7 +59,7 @@ async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Prom
   const outcome = await sent(ctx, message, mayBeSent || message.error === 'unconfirmed');
   const settled = await settle(ctx, message, outcome);
   const refusal = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'unconfirmed' ? outcome.refusal : undefined;
-  if (refusal) await transacted(ctx, (inside) => markRecipient(inside, message, refusal));
+  if (refusal) await transacted(ctx, (inside) => markRecipient(inside, settled ?? message, refusal));
   return settled;
 }
 

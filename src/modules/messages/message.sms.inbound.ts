@@ -131,7 +131,8 @@ function isNews({ status, providerId }: Report, before: MessageRow): boolean {
   // Delivered is delivered, whatever is reported late.
   if (before.status === 'delivered') return false;
   const isOfAnother = before.providerId !== providerId;
-  if (before.status === 'failed') return status === 'delivered' && isOfAnother;
+  // Only of two that the vendor took is the other one heard: a message of one id has failed, whatever was reported before.
+  if (before.status === 'failed') return status !== 'failed' && isOfAnother && (status === 'delivered' || before.providerId !== null);
   if (status === 'failed' && isOfAnother && before.providerId !== null) return false;
   return rank[status]! > rank[before.status]!;
 }

@@ -1,42 +1,61 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, uuid } from '../../kernel/database/kinds.js';
+import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { changeAll } from '../../kernel/lists/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { enrollmentTable } from './sequence.table.js';
 
 const { shape: row, columns } = enrollmentTable;
 
+const toHold = statement({
+  name: 'enrollmentsToHold',
+  takes: { sequence: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, sequence }) => sql`
+    select t.id from enrollments t
+    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is null order by t.id for update`,
+});
+
 const holding = statement({
   name: 'holdEnrollments',
-  takes: { sequence: uuid, now: instant },
+  takes: { ids: listOf(uuid), now: instant },
   row,
   changes: true,
-  text: ({ account, sequence, now }) => sql`
+  text: ({ account, ids, now }) => sql`
     update enrollments t set held_at = ${now}, due_at = null, leased_until = null, updated_at = ${now}
-    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is null returning ${columns}`,
+    where t.account_id = ${account} and t.id = any(${ids}) returning ${columns}`,
 });
 
 /** Holds all runs of a sequence that has become inactive. */
-export async function hold(ctx: Context, sequence: string): Promise<void> {
-  const held = await ctx.rows(holding, { sequence, now: ctx.now() });
-  await Promise.all(
-    held.map((after) => emitEnrollment(ctx, 'updated', after, { heldAt: { from: null, to: after.heldAt!.toISOString() } })),
-  );
-}
+export const hold = (ctx: Context, sequence: string): Promise<void> =>
+  changeAll(ctx, {
+    find: () => ctx.rows(toHold, { sequence }),
+    change: (ids) => ctx.rows(holding, { ids, now: ctx.now() }),
+    tell: (after) => emitEnrollment(ctx, 'updated', after, { heldAt: { from: null, to: after.heldAt!.toISOString() } }),
+  });
+
+const toRelease = statement({
+  name: 'enrollmentsToRelease',
+  takes: { sequence: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, sequence }) => sql`
+    select t.id from enrollments t
+    where t.account_id = ${account} and t.sequence_id = ${sequence} and t.status = 'active' and t.held_at is not null order by t.id for update`,
+});
 
 const releasing = statement({
   name: 'releaseEnrollments',
-  takes: { sequence: uuid, now: instant },
+  takes: { ids: listOf(uuid), now: instant },
   row: { ...row, wasHeldAt: instant, wasNextAt: row.nextEmailAt },
   changes: true,
-  text: ({ account, sequence, now }) => sql`
+  text: ({ account, ids, now }) => sql`
     with held as (
-      select e.id, e.held_at, e.next_email_at from enrollments e
-      where e.account_id = ${account} and e.sequence_id = ${sequence} and e.status = 'active' and e.held_at is not null
-      order by e.id for update)
+      select e.id, e.held_at, e.next_email_at from enrollments e where e.account_id = ${account} and e.id = any(${ids}))
     update enrollments t set held_at = null, counts_from = t.counts_from + (${now} - h.held_at),
       next_email_at = h.next_email_at + (${now} - h.held_at), due_at = h.next_email_at + (${now} - h.held_at), updated_at = ${now}
     from held h where t.account_id = ${account} and t.id = h.id
@@ -48,10 +67,17 @@ const releasing = statement({
  * steps that were done before go now.
  */
 export async function release(ctx: Context, sequence: string): Promise<void> {
-  const released = await ctx.rows(releasing, { sequence, now: ctx.now() });
-  const tell = ({ wasHeldAt, wasNextAt, ...after }: (typeof released)[number]) =>
-    emitEnrollment(ctx, 'updated', after, changesBetween({ heldAt: wasHeldAt, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt']));
-  await Promise.all(released.map(tell));
+  await changeAll(ctx, {
+    find: () => ctx.rows(toRelease, { sequence }),
+    change: (ids) => ctx.rows(releasing, { ids, now: ctx.now() }),
+    tell: ({ wasHeldAt, wasNextAt, ...after }) =>
+      emitEnrollment(
+        ctx,
+        'updated',
+        after,
+        changesBetween({ heldAt: wasHeldAt, nextEmailAt: wasNextAt }, after, ['heldAt', 'nextEmailAt']),
+      ),
+  });
   await unpark(ctx, sequence);
-  if (released.length > 0) ctx.wake('enrollments');
+  ctx.wake('enrollments');
 }

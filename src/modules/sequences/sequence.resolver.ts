@@ -5,6 +5,7 @@ import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In, Unprocessable } from '../../kernel/model/fields.js';
 import { Weighs } from '../../kernel/model/recordMarks.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import { enroll, unenroll } from './enrollment.enroll.js';
 import {
   EnrollInput,
@@ -57,6 +58,7 @@ export class SequenceResolver {
 
   @Mutation(() => Sequence, { description: 'Changes a sequence: makes it inactive or active again, or gives it other steps' })
   @Unprocessable()
+  @TakesLong()
   updateSequence(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UpdateSequenceInput) {
     return sequences.updateSequence(ctx, id, input);
   }
