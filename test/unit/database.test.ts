@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { lockByName, sharedLock } from '../../src/kernel/context/nameLocks.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { takeLock } from '../../src/kernel/database/lock.js';
-import { statementNames } from '../../src/kernel/database/postgres.js';
 import { sql } from '../../src/kernel/database/sql.js';
+import { statementNames } from '../../src/kernel/database/statementNames.js';
 import { freshPlace, onEmbedded, type Place } from '../support/database.js';
 
 let place: Place;
@@ -181,7 +181,7 @@ describe('statements and transactions', () => {
 
 test('a long statement gets no name, and all that have one are bounded', () => {
   const name = statementNames();
-  const ask = (sql: string) => name({ sql, args: [], argTypes: [] });
+  const ask = (sql: string) => name({ sql });
   const long = `select '${'x'.repeat(20_000)}'`;
   expect([long, long].map(ask)).toEqual([undefined, undefined]);
   const texts = Array.from({ length: 200 }, (_, i) => `select '${i} ${'x'.repeat(19_000)}'`);
@@ -192,7 +192,7 @@ test('a long statement gets no name, and all that have one are bounded', () => {
 
 test('statement names are given on the second use and are bounded', () => {
   const name = statementNames(2);
-  const ask = (sql: string) => name({ sql, args: [], argTypes: [] });
+  const ask = (sql: string) => name({ sql });
   expect(['select 1', 'select 1', 'select 1', 'BEGIN', 'BEGIN'].map(ask)).toEqual([undefined, 's0', 's0', undefined, undefined]);
   expect(['select 2', 'select 2', 'select 3', 'select 3'].map(ask)).toEqual([undefined, 's1', undefined, undefined]);
 });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { PGlite, types } from '@electric-sql/pglite';
+import { type PGlite, types } from '@electric-sql/pglite';
 import { btree_gin } from '@electric-sql/pglite/contrib/btree_gin';
 import { btree_gist } from '@electric-sql/pglite/contrib/btree_gist';
 import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
@@ -14,6 +14,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { nextTurn } from '../base/jsonText.js';
 import { withFixes } from './adapter.js';
 import { takeLock } from './lock.js';
+import { PGliteAtOnce } from './pglite.wire.js';
 import type { Store } from './store.js';
 
 // as the PostgreSQL driver does
@@ -25,7 +26,7 @@ const turnMs = 10;
  * It runs in this very thread and answers at once, so that a chain of statements would never let the event loop turn: whoever
  * sends many would stop the server. So one that comes late in a turn waits for the next.
  */
-class InTurns extends PGlite {
+class InTurns extends PGliteAtOnce {
   #turnBegan: number | undefined;
 
   override async execProtocolRaw(...[message, options]: Parameters<PGlite['execProtocolRaw']>): Promise<Uint8Array> {
