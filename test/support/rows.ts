@@ -21,7 +21,8 @@ const ignored = ['_prisma_migrations', 'feed_heads', 'feed_positions', 'feed_flo
 /** How many rows each table has, and a hash of which versions of them. */
 export type Rows = Record<string, string>;
 
-const pictures = new WeakMap<object, Promise<string>>();
+const statements = new WeakMap<object, Promise<string>>();
+const pictures = new WeakMap<object, { snapshot: string; rows: Rows }>();
 
 /** What tells one version of a row: who wrote it and where it lies. Where columns are left out, all that it holds. */
 const versionOf = (name: string) => {
@@ -40,15 +41,28 @@ async function pictureOf({ database }: TestServer['app']): Promise<string> {
       md5(coalesce(string_agg(v, '|' order by v), '')) as hash
       from (select ${versionOf(name)} as v from "${name}" t) s`,
   );
-  return queries.join(' union all ');
+  return [`select 'snapshot' as name, 0 as n, ${snapshot} as hash`, ...queries].join(' union all ');
+}
+
+/** Which transactions a statement sees: as long as it is the same, so is every row. */
+const snapshot = 'pg_current_snapshot()::text';
+
+async function snapshotOf({ database }: TestServer['app']): Promise<string> {
+  const { rows: found } = await database.execute(`select ${snapshot} as snapshot`);
+  return (found as { snapshot: string }[])[0]!.snapshot;
 }
 
 /** A picture of every table, to be compared with a later one. */
 export async function rows({ app }: TestServer): Promise<Rows> {
-  const picture = pictures.get(app) ?? pictureOf(app);
+  const known = pictures.get(app);
+  if (known && known.snapshot === (await snapshotOf(app))) return known.rows;
+  const statement = statements.get(app) ?? pictureOf(app);
+  statements.set(app, statement);
+  const { rows: found } = await app.database.execute(await statement);
+  const [seen, ...tables] = found as { name: string; n: number; hash: string }[];
+  const picture = { snapshot: seen!.hash, rows: Object.fromEntries(tables.map((r) => [r.name, `${r.n} ${r.hash}`])) };
   pictures.set(app, picture);
-  const result = await app.database.execute(await picture);
-  return Object.fromEntries((result.rows as { name: string; n: number; hash: string }[]).map((r) => [r.name, `${r.n} ${r.hash}`]));
+  return picture.rows;
 }
 
 /** What was begun before is done: jobs write what nobody asks for any more. */
@@ -65,11 +79,12 @@ const unread = `select 1 from feed_readers r join feed_heads h using (account_id
   where h.pos > r.pos and a.suspended_at is null`;
 
 /** What had come due is done. */
-const nothingIsDue = async ({ app }: TestServer) => {
-  for (const { table } of app.registry.due.values()) {
-    const due = `select 1 from ${table} where due_at <= $1::timestamptz or due_at is not null and leased_until > now()`;
-    await eventually(async () => (await app.database.execute(due, [app.clock.now().toISOString()])).rows.length === 0);
-  }
+const nothingIsDue = ({ app }: TestServer) => {
+  const tables = [...app.registry.due.values()].map(({ table }) => table);
+  const due = tables.map(
+    (table) => `select 1 from ${table} where due_at <= $1::timestamptz or due_at is not null and leased_until > now()`,
+  );
+  return eventually(async () => (await app.database.execute(due.join(' union all '), [app.clock.now().toISOString()])).rows.length === 0);
 };
 
 /** Runs the work and fails if it left any trace in any table. */
