@@ -1,4 +1,11 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { TestEnvironment } from 'jest-environment-node';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+/** Below `workerIdleMemoryLimit` of jest.config.js, which counts garbage too: a new worker takes longer to warm up than this. */
+const mostHeap = 450e6;
 
 /**
  * The tests meet the server as the build left it, loaded once by each worker and not anew by each file, which took most of
@@ -10,5 +17,10 @@ export default class extends TestEnvironment {
     this.global.importBuilt = (specifier) => import(specifier);
     // What crosses the border must be of one kind on both sides: the clock's dates, what decorators of a test note down.
     Object.assign(this.global, { Date, Reflect });
+  }
+
+  async teardown() {
+    await super.teardown();
+    if (process.memoryUsage().heapUsed > mostHeap) collectGarbage();
   }
 }
