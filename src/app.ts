@@ -49,6 +49,9 @@ export interface Overrides {
 /** How many reads that may take long are under way at a time: most connections are left to the others. */
 const longReads = 2;
 
+/** The same of transactions that change very many records: each has a connection for up to two minutes. */
+const longWrites = 2;
+
 /** How long a stop waits for a moment without requests. What is in flight after it is still answered. */
 const patienceMs = 2000;
 
@@ -116,6 +119,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
     reads: new LookupBatcher(database, config.batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
     longReads: new TurnQueue(longReads),
+    longWrites: new TurnQueue(longWrites),
     registry: registryOf(modules, () => schema),
     limiter: new Limiter(config.limits, redis, log),
     channel: background.channel,

@@ -26,6 +26,8 @@ export interface AppOf<C> {
   reads: LookupBatcher;
   /** Reads that may take long. */
   longReads: TurnQueue;
+  /** Transactions that change very many records. */
+  longWrites: TurnQueue;
   registry: Registry<C>;
   limiter: Limiter;
   vendors: Vendors;

@@ -8,7 +8,7 @@ import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
-import { UnitOfWork } from '../writes/unitOfWork.js';
+import { type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -278,10 +278,10 @@ export class Context {
 
   /**
    * Does something all or not at all, the session that it opened or ended included, with loaders of its own; what is emitted inside is
-   * written last. An optimistic one is tried again when another writer came between; one marked `@TakesLong()` may take two minutes.
+   * written last. An optimistic one is tried again when another writer came between.
    */
-  async transaction<T>(work: (inside: Context) => Promise<T>, { isOptimistic = false, mayTakeLong = false } = {}): Promise<T> {
-    const unit = new UnitOfWork(this.app.database, this.app.commits, isOptimistic, mayTakeLong);
+  async transaction<T>(work: (inside: Context) => Promise<T>, kind?: UnitKind): Promise<T> {
+    const unit = new UnitOfWork(this.app.database, this.app.commits, kind);
     const inside = new Context(this.app, this.request, this.principal, unit);
     const { session } = this.request;
     try {

@@ -17,6 +17,7 @@ export async function changeAll<Row>(ctx: Context, { find, change, tell }: All<R
   // Its transaction may have begun before this is reached, so that its time cannot be asked for here.
   if (ctx.unit && !ctx.unit.mayTakeLong) throw new Error('What changes records without a limit to their number is marked @TakesLong()');
   const ids = (await find()).map(({ id }) => id);
+  ctx.unit?.changeMany(ids.length);
   for (let before = 0; before < ids.length; before += atOnce) {
     // What is told of hundreds of thousands does not fit into memory.
     if (before > 0) await ctx.tellSoFar();

@@ -15,13 +15,14 @@ import {
 } from 'graphql';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
-import { badRequest, check, type Detail, invalid, invalidField } from '../base/errors.js';
+import { badRequest, check, type Detail, invalid, invalidField, unavailable } from '../base/errors.js';
 import { answerSize, type PrintedData } from '../base/jsonText.js';
 import type { Context, RequestInfo } from '../context/context.js';
 import { momentReader } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
+import { NeedsTurn } from '../writes/unitOfWork.js';
 import { type Executor, executorOf } from './executor.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 import { onceForAddress, publicClaimOf } from './idempotency.public.js';
@@ -39,7 +40,8 @@ export const DetachedAlone = () => Extensions({ detached: 'alone' });
 
 /**
  * Marks a mutation that changes records without a limit to their number, all or none of them: the transaction of its document may take
- * two minutes instead of five seconds, whatever begins it.
+ * two minutes instead of five seconds, whatever begins it. Where they turn out to be very many, it is taken back and done again in the
+ * account's turn.
  */
 export const TakesLong = () => Extensions({ takesLong: true });
 
@@ -219,17 +221,33 @@ interface Asked {
 
 async function mutate(operation: Operation, ctx: Context, asked: Asked): Promise<ExecutionResult> {
   try {
-    return await retried((isOptimistic) => inTransaction(operation, ctx, { ...asked, isOptimistic }), faultsOf);
+    return await attempts(operation, ctx, asked).catch((error: unknown) => {
+      if (!faultsOf(error).some((fault) => fault instanceof NeedsTurn)) throw error;
+      return inTurn(ctx, () => attempts(operation, ctx, asked, true));
+    });
   } catch (error) {
     if (error instanceof Rollback) return error.result;
     throw error;
   }
 }
 
-type Attempt = Asked & { isOptimistic: boolean };
+/**
+ * Waits for the account's turn to change very many records at once, since that holds a connection for long: few at a time in this
+ * process, one of an account. Throws 503 where the server stops meanwhile.
+ */
+const inTurn = <T>({ app, caller }: Context, work: () => Promise<T>): Promise<T> =>
+  app.longWrites.run(caller.account.id, async () => {
+    check(!app.stopping, () => unavailable('The server is stopping'));
+    return work();
+  });
+
+const attempts = (operation: Operation, ctx: Context, asked: Asked, hasTurn = false) =>
+  retried((isOptimistic) => inTransaction(operation, ctx, { ...asked, isOptimistic, hasTurn }), faultsOf);
+
+type Attempt = Asked & { isOptimistic: boolean; hasTurn: boolean };
 
 function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Promise<ExecutionResult> {
-  const { variables, coerced, claim, isOptimistic } = attempt;
+  const { variables, coerced, claim, isOptimistic, hasTurn } = attempt;
   const { budget } = ctx.request;
   const work = async (inside: Context) => {
     budget?.restart();
@@ -242,7 +260,7 @@ function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Pr
     if (claim) await keep(inside, claim, result);
     return result;
   };
-  return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong });
+  return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong, hasTurn });
 }
 
 /** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */

@@ -9,7 +9,26 @@ import { showsIn } from './shownIn.js';
 /** Milliseconds that a transaction may take which changes very many records; each of its statements is held to the limit of all. */
 const longest = 120_000;
 
+/** Rows that a unit of work changes before it needs a turn: what is no more than this is over soon. */
+const mostWithoutTurn = 1000;
+
 class Abandoned extends Error {}
+
+/** It turned out to be much: all of it is to be taken back, and done again when its account has the turn. */
+export class NeedsTurn extends Error {
+  constructor() {
+    super('What changes very many records waits for its turn');
+  }
+}
+
+export interface UnitKind {
+  /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
+  isOptimistic?: boolean;
+  /** Whether its transaction may take two minutes, since it changes records without a limit to their number. */
+  mayTakeLong?: boolean;
+  /** Whether its account has the turn to do so; without it, it ends where it turns out to be much. */
+  hasTurn?: boolean;
+}
 
 /** New values of a row, which its account and id name. */
 export type Changed = Record<string, unknown> & { accountId: string; id: string };
@@ -20,6 +39,7 @@ export type Changed = Record<string, unknown> & { accountId: string; id: string 
  * but its rows is a single statement, atomic by itself, and the facts of every unit are its last statement.
  */
 export class UnitOfWork {
+  isOptimistic: boolean;
   /** Whether it writes events, which wait for their places once it is committed. */
   tells = false;
   /** The queues in which something is due by then. */
@@ -36,15 +56,26 @@ export class UnitOfWork {
   #finished?: Promise<void>;
   #settle?: { commit(): void; abandon(reason: Error): void };
   #writing: Promise<unknown> = Promise.resolve();
+  /** How many rows it is about to change that nobody has counted before. */
+  #many = 0;
 
   constructor(
     private readonly database: Pick<Database, 'prisma'>,
     private readonly commits: CommitBatcher,
-    /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
-    public isOptimistic = false,
-    /** Whether its transaction may take two minutes, since it changes records without a limit to their number. */
-    readonly mayTakeLong = false,
-  ) {}
+    private readonly kind: UnitKind = {},
+  ) {
+    this.isOptimistic = kind.isOptimistic ?? false;
+  }
+
+  get mayTakeLong(): boolean {
+    return this.kind.mayTakeLong ?? false;
+  }
+
+  /** Counts rows that are about to be changed, of which there may be any number. Throws `NeedsTurn` where they are too many without it. */
+  changeMany(rows: number): void {
+    this.#many += rows;
+    if (this.mayTakeLong && !this.kind.hasTurn && this.#many > mostWithoutTurn) throw new NeedsTurn();
+  }
 
   /** Keeps a row for the next write. The columns are those of its defined members; the others take their defaults. */
   insert(table: string, row: Record<string, unknown>): void {
@@ -144,6 +175,7 @@ export class UnitOfWork {
 
   /** Writes those rows of a table now that would be written last of all: where they are too many to wait in memory. */
   async writeNow(table: string): Promise<void> {
+    this.changeMany(Number.POSITIVE_INFINITY);
     const tx = await this.connection();
     const due = this.#facts.filter(({ shape }) => shape.table === table);
     this.#facts = this.#facts.filter((batch) => !due.includes(batch));
