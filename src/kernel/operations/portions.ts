@@ -8,16 +8,19 @@ export const allOrNothing = <T>(ctx: Context, work: (inside: Context) => Promise
 
 /**
  * Does something to very many rows, some at a time, so that nobody waits for all of them; each portion is all or nothing. `work` does
- * the next rows behind an id, in the order of ids, and answers the last of them; undefined where there were none.
+ * the next rows behind an id, `most` of them, in the order of ids, and answers the last of them; undefined where there were none. Its
+ * operation is marked `@DetachedAlone()`, and `@TakesLong()` for where it is part of another transaction.
  */
 export async function inPortions(
   ctx: Context,
+  most: number,
   work: (inside: Context, after: string | null) => Promise<string | undefined>,
 ): Promise<void> {
   for (let after: string | null = null; ; ) {
     const from: string | null = after;
     after = (await allOrNothing(ctx, (inside) => work(inside, from))) ?? null;
     if (after === null) return;
+    ctx.unit?.changeMany(most);
     await nextTurn();
   }
 }

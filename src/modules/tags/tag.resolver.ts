@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { DetachedAlone } from '../../kernel/operations/operation.js';
+import { DetachedAlone, TakesLong } from '../../kernel/operations/operation.js';
 import { CreateTagInput, MergeTagsInput, Tag, TagConnection, TagList, UpdateTagInput } from './tag.model.js';
 import * as tags from './tag.service.js';
 import { tagTable } from './tag.table.js';
@@ -35,12 +35,14 @@ export class TagResolver {
   }
 
   @DetachedAlone()
+  @TakesLong()
   @Mutation(() => Deleted, { description: 'Deletes a tag and takes it off every contact' })
   deleteTag(@Ctx() ctx: Context, @IdArg() id: string) {
     return tags.deleteTag(ctx, id);
   }
 
   @DetachedAlone()
+  @TakesLong()
   @Mutation(() => Tag, { description: 'Moves the contacts of one tag to another and deletes the first' })
   mergeTags(@Ctx() ctx: Context, @In() input: MergeTagsInput) {
     return tags.mergeTags(ctx, input);

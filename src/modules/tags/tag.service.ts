@@ -110,7 +110,7 @@ const untag = statement({
 /** Takes a tag off every contact, who carry the other one instead where there is one; nothing is told of them. */
 async function takeOffAll(ctx: Context, source: string, target: string | null = null): Promise<void> {
   const ids = target ? [source, target] : [source];
-  await inPortions(ctx, async (inside, after) => {
+  await inPortions(ctx, portion, async (inside, after) => {
     const held = await inside.rows(holdTags, { ids });
     check(held.length === ids.length, () => notFound('Tag'));
     const [{ last }] = (await inside.rows(untag, { source, target, after })) as [{ last: string | null }];
