@@ -76,18 +76,32 @@ describe('POST /contacts/merge', () => {
   });
 });
 
-/** Does something while every statement that writes events notes what holds then. */
-async function whileNoting(what: string, work: () => Promise<unknown>): Promise<{ n: number }[]> {
+/** Does something while every statement of a kind notes what holds then. */
+async function whileNoting(statements: string, what: string, work: () => Promise<unknown>): Promise<{ n: number }[]> {
   const execute = (text: string) => api.app.database.execute(text);
   await execute(`create table test_notes (nth serial, n integer);
     create function test_note() returns trigger language plpgsql as $$ begin insert into test_notes (n) ${what}; return null; end $$;
-    create trigger test_note after insert on outbox_events for each statement execute function test_note()`);
+    create trigger test_note after ${statements} for each statement execute function test_note()`);
   try {
     await work();
     return (await execute('select n from test_notes order by nth')).rows as { n: number }[];
   } finally {
-    await execute('drop trigger test_note on outbox_events; drop function test_note(); drop table test_notes');
+    await execute('drop function test_note() cascade; drop table test_notes');
   }
+}
+
+const many = 3100;
+
+/** Deletes a company of very many contacts while something is noted; `{company}` there is its id. */
+async function deleted(statements: string, what: string): Promise<{ account: Account; companyId: string; notes: number[] }> {
+  const account = await api.seed.account();
+  const { id: companyId } = await account.company();
+  const [now, accountId] = [api.clock.now(), account.id];
+  const data = Array.from({ length: many }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+  await api.app.database.prisma.contact.createMany({ data });
+  const remove = async () => dataOf(await account.owner.del(`/companies/${companyId}`));
+  const notes = await whileNoting(statements, what.replace('{company}', companyId), remove);
+  return { account, companyId, notes: notes.map(({ n }) => n) };
 }
 
 describe('what changes records without a limit to their number', () => {
@@ -107,22 +121,47 @@ describe('what changes records without a limit to their number', () => {
     await remove({});
     await remove({ 'idempotency-key': 'takes-long' });
   });
+});
 
-  it('has its events written on the way, so that they do not fill the memory', async () => {
+describe('what is told of very many records', () => {
+  it('is written at the end, in order, and not kept in memory until then', async () => {
+    const left = `select count(*) from contacts where company_id = '{company}'`;
+    const { account, companyId, notes } = await deleted('insert on outbox_events', left);
+    expect(notes).toEqual([0, 0, 0, 0]);
+    const { prisma } = api.app.database;
+    const [accountId, name] = [account.id, { in: ['contact.updated', 'company.deleted'] }];
+    const events = await prisma.outboxEvent.findMany({ where: { accountId, name }, orderBy: { seq: 'asc' } });
+    expect(events).toHaveLength(many + 1);
+    expect(events.at(-1)).toMatchObject({ name: 'company.deleted', entityId: companyId });
+    expect(events.every(({ id, changeId }) => changeId === id)).toBe(true);
+    const ids = events.slice(0, many).map(({ entityId }) => entityId);
+    for (let from = 0; from < many; from += 1000) expect(ids.slice(from, from + 1000).sort()).toEqual(ids.toSorted().slice(from, from + 1000)); // biome-ignore format: one line
+    expect(await prisma.activity.count({ where: { accountId, type: 'contact.updated' } })).toBe(many);
+    expect(await prisma.activity.count({ where: { accountId, type: 'company.deleted' } })).toBe(1);
+  });
+
+  it('holds up the feeds of nobody until then', async () => {
+    // Who writes events holds this lock from the first one to his end, and the places of later ones wait for it.
+    const writers = `select count(*) from pg_locks where relation = 'outbox_events'::regclass and mode = 'RowExclusiveLock'
+      and pid = pg_backend_pid()`;
+    const { notes } = await deleted('update on contacts', writers);
+    expect(notes.length).toBeGreaterThanOrEqual(4);
+    expect(notes.slice(0, 4)).toEqual([0, 0, 0, 0]);
+  });
+
+  it('leaves nothing where it is taken back', async () => {
     const account = await api.seed.account();
     const { id: companyId } = await account.company();
     const [now, accountId] = [api.clock.now(), account.id];
-    const data = Array.from({ length: 3100 }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
+    const data = Array.from({ length: 1100 }, () => ({ accountId, id: api.clock.id(), firstName: 'Ada', companyId, createdAt: now, updatedAt: now })); // biome-ignore format: one line
     const { prisma } = api.app.database;
     await prisma.contact.createMany({ data });
-    const changed = `select 3100 - count(*) from contacts where company_id = '${companyId}'`;
-    const notes = await whileNoting(changed, async () => dataOf(await account.owner.del(`/companies/${companyId}`)));
-    expect(notes.map(({ n }) => n)).toEqual([1000, 2000, 3000, 3100]);
-    const events = await prisma.outboxEvent.findMany({ where: { accountId, name: { in: ['contact.updated', 'company.deleted'] } }, orderBy: { seq: 'asc' } }); // biome-ignore format: one line
-    expect(events).toHaveLength(3101);
-    expect(events.at(-1)).toMatchObject({ name: 'company.deleted', entityId: companyId });
-    expect(events.every(({ id, changeId }) => changeId === id)).toBe(true);
-    expect(await prisma.activity.count({ where: { accountId, type: 'contact.updated' } })).toBe(3100);
+    const document = `mutation ($id: ID!) { deleteCompany(id: $id) { deletedId } updateTag(id: "${api.clock.id()}", input: {}) { name } }`;
+    expect((await account.owner.gql(document, { id: companyId })).errors).toHaveLength(1);
+    const where = { accountId, name: { in: ['contact.updated', 'company.deleted'] } };
+    expect([await prisma.outboxEvent.count({ where }), await prisma.contact.count({ where: { companyId } })]).toEqual([0, 1100]);
+    dataOf(await account.owner.del(`/companies/${companyId}`));
+    expect(await prisma.outboxEvent.count({ where })).toBe(1101);
   });
 });
 

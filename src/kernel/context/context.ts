@@ -232,10 +232,10 @@ export class Context {
     for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
-  /** Writes the events so far. Log entries wait: each writer of them holds a counter that others of the account need. */
-  async tellSoFar(): Promise<void> {
+  /** Has the events and log entries so far wait in the database instead of in memory; those of all are written at the end. */
+  async putFactsAside(): Promise<void> {
     this.#recorder.forget();
-    await this.#changing.writeNow(tableName('OutboxEvent'));
+    await this.#changing.putAside();
   }
 
   /** A record as its last event of this unit of work has it, which is as REST shows it; undefined where none was told. */

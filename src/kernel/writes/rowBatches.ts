@@ -4,7 +4,7 @@ import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../databas
 import { type Taking, takingSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
-interface Shape {
+export interface Shape {
   /** The same for the same columns of the same table. */
   name: string;
   table: string;
@@ -156,14 +156,17 @@ export function statementsOf(batches: Batch[]): Batch[][] {
 
 /** Every batch as one clause of one statement: foreign keys between them are checked at its end. `isAlone` where one unit writes it. */
 export function statementOf(batches: Batch[], locks: readonly Taking[], isAlone = true): Sql {
-  const clauses = batches.map((batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertion(batch) : change(batch)})`);
+  const clauses = batches.map(
+    (batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertionOf(batch.shape, sql`${jsonOf(batch)}`) : change(batch)})`,
+  );
   const taken = locks.map((lock) => sql`, (select ${takingSql(lock, isAlone)})::text`);
   const tables = clauses.length > 0 ? sql`with ${joinSql(clauses, ', ')} ` : emptySql;
   return sql`${tables}select '' as written${joinSql([...taken, emptySql], '')}`;
 }
 
+/** The rows of a batch as JSON. */
 // Written by hand: an object of forty members made only to be printed costs more than its text.
-function asJson({ shape: { fields, members }, rows }: Batch): string {
+export function jsonOf({ shape: { fields, members }, rows }: Batch): string {
   let text = '[';
   for (const [nth, row] of rows.entries()) {
     text += nth > 0 ? ',{' : '{';
@@ -178,16 +181,15 @@ const textOf = (value: unknown) => {
   return value instanceof Printed ? value.text : (JSON.stringify(value) ?? 'null');
 };
 
-function insertion(batch: Batch): Sql {
-  const { table, columns } = batch.shape;
-  return sql`${rawSql(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, `)}${asJson(batch)}::json)`;
-}
+/** Inserts rows of a shape, in the order in which they are in the JSON. */
+export const insertionOf = ({ table, columns }: Shape, json: Sql): Sql =>
+  sql`${rawSql(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, `)}${json}::json)`;
 
 function change(batch: Batch): Sql {
   const { table, fields } = batch.shape;
   // In one order, so that two statements wait for each other instead of for ever.
   if (batch.rows.length > 1) batch.rows.sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
   const set = fields.filter((f) => f !== 'accountId' && f !== 'id').map((f) => `${columnName(f)} = v.${columnName(f)}`);
-  return sql`${rawSql(`update ${table} t set ${set.join(', ')} from json_populate_recordset(null::${table}, `)}${asJson(batch)}::json) v
+  return sql`${rawSql(`update ${table} t set ${set.join(', ')} from json_populate_recordset(null::${table}, `)}${jsonOf(batch)}::json) v
     where t.account_id = v.account_id and t.id = v.id`;
 }

@@ -1,6 +1,7 @@
 import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
-import type { Sql } from '../database/sql.js';
+import { type Sql, tableName } from '../database/sql.js';
+import { Aside } from './aside.js';
 import type { CommitBatcher } from './commitBatcher.js';
 import { Locks, type RowLock, type Taking } from './locks.js';
 import { addRow, type Batch, changeWaiting, insertedInto, statementOf, statementsOf, takeChange } from './rowBatches.js';
@@ -47,7 +48,8 @@ export class UnitOfWork {
   #batches: Batch[] = [];
   /** Figures of rows that nobody has read, by the tables and the ids. */
   readonly #touched = new Map<string, Map<string, Changed>>();
-  #facts: Batch[] = [];
+  readonly #facts: Batch[] = [];
+  readonly #aside = new Aside();
   /** The ids that clients chose for new records. */
   readonly #chosen = new Set<string>();
   /** What the next write takes besides. */
@@ -173,23 +175,31 @@ export class UnitOfWork {
     return tx;
   }
 
-  /** Writes those rows of a table now that would be written last of all: where they are too many to wait in memory. */
-  async writeNow(table: string): Promise<void> {
+  /** Puts the rows aside that are written last of all: they are too many to wait in memory. */
+  async putAside(): Promise<void> {
     this.changeMany(Number.POSITIVE_INFINITY);
     const tx = await this.connection();
-    const due = this.#facts.filter(({ shape }) => shape.table === table);
-    this.#facts = this.#facts.filter((batch) => !due.includes(batch));
-    this.#writing = this.#writing.then(() => this.#writeIn(tx, due));
+    const rows = this.#facts.splice(0);
+    this.#writing = this.#writing.then(() => this.#aside.put(tx, rows));
     await this.#writing;
   }
 
   /** Makes everything final. */
   async commit(): Promise<void> {
-    const rest = [...this.#takeRows(), ...this.#facts.splice(0)];
+    const rows = this.#takeRows();
+    const facts = this.#facts.splice(0);
+    const rest = [...rows, ...facts];
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
     if (isAlone) return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive });
-    await this.#writeIn(await this.#begin(), rest);
+    const tx = await this.#begin();
+    if (this.#aside.isEmpty) await this.#writeIn(tx, rest);
+    else {
+      await this.#writeIn(tx, rows);
+      // Whoever has a number of an event holds up the feeds of all accounts until he is done.
+      await this.#aside.insert(tx, tableName('OutboxEvent'));
+      await this.#writeIn(tx, facts);
+    }
     this.#settle?.commit();
     await this.#finished;
   }

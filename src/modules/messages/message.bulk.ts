@@ -22,7 +22,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const seen = new Set<string>();
   const results: SendResult[] = [];
   for (const [i, contact] of contacts.entries()) {
-    if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.tellSoFar();
+    if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
     const contactId = input.contactIds[i]!;
     const reason = seen.has(contactId) ? 'duplicate' : contact ? emailRefusal(contact) : 'not_found';
     seen.add(contactId);
