@@ -53,10 +53,12 @@ export class Background {
     return this.#looking;
   }
 
+  /** What cannot be told now, as what takes too long to count, is left out; the others are told. */
   async #look(): Promise<Waiting[]> {
+    const events = waitingEvents(this.database).then((waiting) => [{ queue: 'events', ...waiting }]);
     const due = this.#app ? waitingWork(this.#app) : [];
-    const [events, ...others] = await Promise.all([waitingEvents(this.database), waitingJobs(this.database), waitingForAll(this), due]);
-    return [{ queue: 'events', ...events }, ...others.flat()];
+    const all = await Promise.allSettled([events, waitingJobs(this.database), waitingForAll(this), due]);
+    return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
 
   async start(app: App, sweeps = true): Promise<void> {

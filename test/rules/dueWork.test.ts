@@ -86,12 +86,32 @@ describe('what waits of rows that are due', () => {
     expect(at('deliveries')).toEqual({ queue: 'deliveries', count: 4, age: 30 });
     await query(`update webhook_deliveries set leased_until = now() + interval '1 minute' where id = $1::uuid`, [ids[0]]);
     expect((await waitingAt(`${due}T00:00:30Z`))('deliveries')).toMatchObject({ count: 3 });
+    await query('update webhook_deliveries set leased_until = null where id = any($1::uuid[])', [ids]);
+    // The age is that of the oldest, whichever source has it.
+    for (const [nth, id] of ids.entries()) {
+      await query(`update webhook_deliveries set due_at = $1::timestamptz - interval '10 seconds' where id = $2::uuid`, [due, id]);
+      expect([nth, (await waitingAt(`${due}T00:00:30Z`))('deliveries')]).toEqual([nth, { queue: 'deliveries', count: 4, age: 40 }]);
+      await query('update webhook_deliveries set due_at = $1::timestamptz where id = $2::uuid', [due, id]);
+    }
     expect((await waitingAt('2098-01-01'))('deliveries')).toEqual({ queue: 'deliveries', count: 0, age: 0 });
     await query('update workflow_runs set due_at = null where due_at >= $1::timestamptz', [due]);
     await query('update webhook_deliveries set due_at = null where id = any($1::uuid[])', [ids]);
   });
 
+  it('is told of the others where one kind cannot be counted', async () => {
+    await query('alter table workflow_runs rename to workflow_runs_away', []);
+    try {
+      await eventually(async () => {
+        const { text } = await api.anybody().raw({ path: '/metrics' });
+        return /queue_depth\{queue="events"\} \d/.test(text) && !text.includes('queue="workflow_runs"');
+      });
+    } finally {
+      await query('alter table workflow_runs_away rename to workflow_runs', []);
+    }
+  });
+
   it('is told by the metrics, of every kind', async () => {
+    await eventually(async () => (await api.anybody().raw({ path: '/metrics' })).text.includes('queue="workflow_runs"'));
     const { text } = await api.anybody().raw({ path: '/metrics' });
     for (const queue of api.app.registry.due.keys()) {
       expect(text).toMatch(new RegExp(`queue_depth\\{queue="${queue}"\\} \\d`));
