@@ -34,7 +34,8 @@ export class Relay {
   #running?: Promise<void>;
   #again = false;
   #stopped = false;
-  #looked = 0;
+  /** When the last step ended, by `performance.now()`: the clock of the day may be set back. */
+  #looked = Number.NEGATIVE_INFINITY;
   /** How many events the last step placed. */
   #placed = 0;
   #timer?: NodeJS.Timeout;
@@ -75,19 +76,19 @@ export class Relay {
 
   #poll() {
     const rest = this.channel.connected ? safetyMs : pollMs;
-    if (!this.#running && Date.now() - this.#looked >= rest) this.wake();
+    if (!this.#running && performance.now() - this.#looked >= rest) this.wake();
   }
 
   async #work(): Promise<void> {
     while (this.#again && !this.#stopped) {
-      const early = this.#looked + Math.min(mostSpacingMs, spacingMs * this.#placed) - Date.now();
+      const early = this.#looked + Math.min(mostSpacingMs, spacingMs * this.#placed) - performance.now();
       if (early > 0) await pause(early);
       this.#again = false;
       try {
         this.#again = (await this.#step()) || this.#again;
       } catch (error) {
         // The database is away, or away from us: the next poll looks again.
-        this.#looked = 0;
+        this.#looked = Number.NEGATIVE_INFINITY;
         this.log.warn({ err: error }, 'the relay could not place events');
       }
     }
@@ -96,7 +97,7 @@ export class Relay {
   /** One step. Answers whether there may be more to do. */
   async #step(): Promise<boolean> {
     const { rows } = await this.database.execute('select account_id, head::text, placed::text from place_events($1)', [batch]);
-    this.#looked = Date.now();
+    this.#looked = performance.now();
     const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
       // It places for us too: we ask as seldom as under load.

@@ -34,6 +34,22 @@ async function settled(account: Account, count: number) {
   });
 }
 
+describe('the relay', () => {
+  it('goes on where the clock of the day is set back', async () => {
+    const account = await crm.seed.account();
+    await account.contact();
+    const { length } = await settled(account, 1);
+    const { now } = Date;
+    Date.now = () => now() - 3_600_000;
+    try {
+      await account.contact();
+      await settled(account, length + 1);
+    } finally {
+      Date.now = now;
+    }
+  });
+});
+
 describe('GET /events', () => {
   let account: Account;
   let ada: { id: string };
