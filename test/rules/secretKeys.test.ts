@@ -81,7 +81,7 @@ describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () =
     const own = newSecret(api.app);
     const id = await queued(api, acme, { url: receiver.url, secret: own });
     const { secret: sealed } = await attempted(api, id, 1);
-    const older = `v1.${sealed.split('.').slice(2).join('.')}`;
+    const older = `v1.${sealed.split('.').slice(-3).join('.')}`;
     await api.app.database.execute('update webhook_deliveries set secret = $1 where id = $2::uuid', [older, id]);
     useKey(third, second, first);
     // The look before found nothing of these keys: a process that was started with others looks at once.

@@ -14,8 +14,8 @@ describe('what is sealed', () => {
     const sealed = seal(app(first), 'mfa', 'a.place', 'a secret');
     expect(sealed).not.toContain('secret');
     expect(unseal(app(first), 'mfa', 'a.place', sealed)).toBe('a secret');
-    const [version, name, nonce, body, tag] = sealed.split('.') as [string, string, string, string, string];
-    const changed = [version, name, nonce, `${body.startsWith('A') ? 'B' : 'A'}${body.slice(1)}`, tag].join('.');
+    const [version, nonce, body, tag] = sealed.split('.') as [string, string, string, string];
+    const changed = [version, nonce, `${body.startsWith('A') ? 'B' : 'A'}${body.slice(1)}`, tag].join('.');
     expect(() => unseal(app(first), 'mfa', 'a.place', changed)).toThrow(Unreadable);
     expect(() => unseal(app(first), 'mfa', 'another', sealed)).toThrow(Unreadable);
     expect(() => unseal(app(first), 'webhooks', 'a.place', sealed)).toThrow(Unreadable);
@@ -23,8 +23,9 @@ describe('what is sealed', () => {
   });
 
   it('opens after its key was replaced, as long as the server knows that one', () => {
-    const sealed = seal(app(first), 'mfa', 'a.place', 'a secret');
+    const sealed = seal(app(first, third), 'mfa', 'a.place', 'a secret');
     expect(unseal(app(second, third, first), 'mfa', 'a.place', sealed)).toBe('a secret');
+    expect(unseal(app(first), 'mfa', 'a.place', sealed)).toBe('a secret');
     expect(sealed.startsWith(sealOf(app(first)))).toBe(true);
     expect(sealed.startsWith(sealOf(app(second)))).toBe(false);
     expect(sealOf(app(first))).not.toContain(first.slice(0, 4));
@@ -35,6 +36,10 @@ describe('what is sealed', () => {
     expect(unseal(app(first), 'mfa', 'a.place', sealed)).toBe('kept for years');
     expect(unseal(app(second, third, first), 'mfa', 'a.place', sealed)).toBe('kept for years');
     expect(() => unseal(app(second), 'mfa', 'a.place', sealed)).toThrow(Unreadable);
+  });
+
+  it('opens in the version before too, while the server has one key', () => {
+    expect(seal(app(first), 'mfa', 'a.place', 'a secret')).toMatch(/^v1(\.[\w-]+){3}$/);
   });
 });
 

@@ -27,8 +27,11 @@ export class Unreadable extends Error {
   }
 }
 
-/** What everything begins with that is sealed by the present key. */
+/** What everything begins with that is sealed by the present key, where there are others; what begins otherwise may be another's. */
 export const sealOf = (app: Keeper): string => `v2.${nameOf(app.config.secretKey)}.`;
+
+/** Where there is one key it needs no name. The version before, which may still run, opens nothing that has one. */
+const beginningOf = (app: Keeper) => (keysOf(app).length > 1 ? sealOf(app) : 'v1.');
 
 /**
  * Encrypts a secret for keeping (AES-256-GCM). `place` names where it is kept (table, column, row): a value moved to
@@ -38,7 +41,7 @@ export function seal(app: Keeper & { clock: Clock }, purpose: string, place: str
   const nonce = app.clock.bytes(12);
   const cipher = createCipheriv('aes-256-gcm', keyFor(app.config.secretKey, purpose), nonce).setAAD(Buffer.from(place));
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-  return sealOf(app) + [nonce, body, cipher.getAuthTag()].map((part) => part.toString('base64url')).join('.');
+  return beginningOf(app) + [nonce, body, cipher.getAuthTag()].map((part) => part.toString('base64url')).join('.');
 }
 
 function open(key: Buffer, place: string, [nonce, body, tag]: readonly Buffer[]): string | undefined {
