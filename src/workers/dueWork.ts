@@ -1,3 +1,4 @@
+import { nilId } from '../kernel/base/ids.js';
 import type { Cause } from '../kernel/base/principal.js';
 import type { App, DueWork } from '../kernel/context/context.js';
 import type { DueRow } from '../kernel/context/registry.js';
@@ -10,6 +11,8 @@ import { type Work, Worker } from './worker.js';
 const concurrency = 16;
 /** How far the choice of what is next looks before it looks at each account, so that one account's many rows do not hold up the others. */
 const lookahead = 8;
+/** So many accounts are looked at then; the next look begins behind them. */
+const mostAccounts = 200;
 /** For so long a place may go on to rows that are taken with the settling of others, in the name of the account as it was then. */
 const goesOnMs = 1000;
 /** What is under way when the process stops has this long to end: a call of a vendor or a webhook ends after ten seconds by itself. */
@@ -24,6 +27,8 @@ const mostPause = 60 * 60 * second;
 interface Due extends DueRow {
   accountId: string;
   causes?: readonly Cause[] | null;
+  /** The last account that was looked at as it was taken, where there may be others behind it. */
+  lookedTo?: string | null;
   /** The account that it is worked on for; none where that is suspended. */
   account: FoundAccount | null;
   /** Whether it was given back in the middle of its work, since the process stops: whatever becomes of that is not kept. */
@@ -33,18 +38,20 @@ interface Due extends DueRow {
 /**
  * Takes rows whose time has come by the server's clock and holds them for the time of a lease by the database's, which all
  * processes share. Accounts take turns: who has the fewest rows under way here ($4, one account a row) comes first, then who was
- * served the longest ago ($5, the latest last). Each taking counts: who lost the lease cannot settle.
+ * served the longest ago ($5, the latest last). Each taking counts: who lost the lease cannot settle. Where it looks at accounts, it
+ * begins behind one ($6), and each row says which it looked at last: none where it came to the end of them.
  */
 const taking = ({ table }: DueWork) => `
   with recursive ahead as materialized (
     select account_id, id, due_at from ${table} where due_at <= $1::timestamptz and (leased_until is null or leased_until <= now())
     order by due_at limit $2::int * ${lookahead}
   ), accounts_due as (
-    (select account_id from ${table} where due_at is not null and (select count(*) from ahead) = $2::int * ${lookahead}
-      order by account_id limit 1)
+    (select account_id, 1 as nth from ${table} where due_at is not null and account_id > $6::uuid
+      and (select count(*) from ahead) = $2::int * ${lookahead} order by account_id limit 1)
     union all
-    select n.account_id from accounts_due a cross join lateral (
+    select n.account_id, a.nth + 1 from accounts_due a cross join lateral (
       select t.account_id from ${table} t where t.due_at is not null and t.account_id > a.account_id order by t.account_id limit 1) n
+    where a.nth < ${mostAccounts}
   ), found as (
     select account_id, id, due_at from ahead
     union
@@ -62,7 +69,8 @@ const taking = ({ table }: DueWork) => `
   )
   update ${table} t set attempt = t.attempt + 1, leased_until = now() + make_interval(secs => $3::int) from taken
   where t.account_id = taken.account_id and t.id = taken.id
-  returning t.account_id as "accountId", t.id, t.attempt, ${tablesWith('causes').includes(table) ? 't.causes' : 'null::jsonb'} as causes`;
+  returning t.account_id as "accountId", t.id, t.attempt, ${tablesWith('causes').includes(table) ? 't.causes' : 'null::jsonb'} as causes,
+    (select account_id from accounts_due where nth = ${mostAccounts}) as "lookedTo"`;
 
 const putOff = ({ table }: DueWork) =>
   `update ${table} set due_at = $4::timestamptz, leased_until = null where account_id = $1::uuid and id = $2::uuid
@@ -90,6 +98,8 @@ const withAccounts = (rows: string) => `
 class Turns {
   readonly #busy = new Map<object, string>();
   readonly #served = new Set<string>();
+  /** Behind which account the next look at accounts begins. */
+  lookedTo: string = nilId;
 
   /** One account for each row that is worked on. */
   get busy(): string[] {
@@ -128,7 +138,8 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
     hasTurns: due.hasTurns,
     async take(app, most) {
       const given = [app.clock.now().toISOString(), most, app.config.leaseSeconds];
-      const { rows } = await app.database.execute(text, due.taking ? given : [...given, turns.busy, turns.served]);
+      const { rows } = await app.database.execute(text, due.taking ? given : [...given, turns.busy, turns.served, turns.lookedTo]);
+      turns.lookedTo = (rows as Due[])[0]?.lookedTo ?? nilId;
       for (const row of rows as Due[]) turns.begin(row, row.accountId);
       return rows as Due[];
     },

@@ -62,6 +62,29 @@ describe('rows that are due', () => {
     for (const other of others) expect(first.filter((id) => id === other.id)).toHaveLength(2);
   });
 
+  it('of very many accounts are looked at some accounts at a time: none of them waits for all rows of another', async () => {
+    const [busy] = accounts as [Account];
+    const found = await query(
+      `insert into accounts (select (json_populate_record(a, json_build_object('id', gen_random_uuid()))).* from accounts a,
+        generate_series(1, 450) where a.id = $1::uuid) returning id`,
+      [busy.id],
+    );
+    const others = (found.rows as { id: string }[]).map(({ id }) => id);
+    await query(
+      `insert into workflows (account_id, id, name, created_at, updated_at)
+        select id, id, 'W', now(), now() from unnest($1::uuid[]) id`,
+      [others],
+    );
+    await query(
+      `insert into workflow_runs (account_id, id, workflow_id, workflow_name, trigger_event, event_at, started_at, created_at, updated_at, due_at)
+        select id, gen_random_uuid(), id, 'W', 'contact.created', now(), now(), now(), now(), $2::timestamptz + interval '1 minute' from unnest($1::uuid[]) id`,
+      [others, due],
+    );
+    await runsOf(busy, 700, 0);
+    const first = new Set((await order(16, 600)).slice(0, 600));
+    expect(others.filter((id) => !first.has(id))).toEqual([]);
+  });
+
   it('are all worked on, the oldest of an account first, where one alone has some', async () => {
     await runsOf(accounts[0]!, 40, 0);
     expect(new Set(await order(16, 40))).toEqual(new Set([accounts[0]!.id]));
