@@ -1,4 +1,5 @@
 import { seal, sealOf, Unreadable, unseal } from '../kernel/base/crypto.js';
+import { nilId } from '../kernel/base/ids.js';
 import type { App } from '../kernel/context/context.js';
 import type { SealedColumn } from '../kernel/context/registry.js';
 
@@ -8,8 +9,6 @@ const batch = 5000;
 const longestMs = 10_000;
 /** After a look that found nothing, the next is an hour later: a process of the key before may still seal something. */
 const restMs = 60 * 60_000;
-
-const noId = '00000000-0000-0000-0000-000000000000';
 
 /** How far the look over all columns has come, in this process. */
 interface Progress {
@@ -24,7 +23,7 @@ interface Progress {
   next: number;
 }
 
-const begun = (next = 0): Progress => ({ nth: 0, after: [noId, noId], anew: 0, unreadable: 0, next });
+const begun = (next = 0): Progress => ({ nth: 0, after: [nilId, nilId], anew: 0, unreadable: 0, next });
 const progress = new WeakMap<App, Progress>();
 
 interface Portion {
@@ -34,7 +33,7 @@ interface Portion {
 
 /** Some rows in the order of their key, the last of them, and which of them another key than the present one sealed. */
 async function portion(app: App, { table, column, isGlobal }: SealedColumn, after: readonly [string, string]): Promise<Portion> {
-  const account = isGlobal ? `'${noId}'::uuid` : 't.account_id';
+  const account = isGlobal ? `'${nilId}'::uuid` : 't.account_id';
   const key = isGlobal ? 't.id' : 't.account_id, t.id';
   const behind = isGlobal ? `t.id > $2::uuid and $1::uuid is not null` : `(t.account_id, t.id) > ($1::uuid, $2::uuid)`;
   const { rows } = await app.database.execute(

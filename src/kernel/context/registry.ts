@@ -101,8 +101,9 @@ export interface DueRow {
 
 /**
  * Rows that something is done about once their time has come by the server's clock. Their table has `due_at` (null where nothing
- * is due), `leased_until` and `attempt`; where it has `causes`, the work is told with them. A row is worked on by one process at a time, outside any transaction, and again when its
- * process died: so what is done settles the row only while the attempt is the one that it was told.
+ * is due), `leased_until` and `attempt`; where it has `causes`, the work is told with them. A row is worked on by one process at a
+ * time, outside any transaction, and again when its process died: so what is done settles the row only while the attempt is the one
+ * that it was told.
  */
 export interface DueWorkOf<C> {
   table: string;
