@@ -117,6 +117,8 @@ export interface Config {
   webhookAllowPrivate: boolean;
   /** Days for which ended deliveries are kept; absent: for ever. */
   keepDeliveriesDays?: number;
+  /** Days for which runs of workflows and automations are kept after their ends. */
+  keepRunsDays: number;
   /** What opens the metrics to other machines. */
   metricsToken?: string;
   seedDemo: boolean;
@@ -273,6 +275,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     leaseSeconds: e.LEASE_SECONDS,
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE,
     keepDeliveriesDays: e.KEEP_DELIVERIES_DAYS,
+    keepRunsDays: e.KEEP_RUNS_DAYS,
     metricsToken: e.METRICS_TOKEN,
     seedDemo: isDemo,
     pages: e.PAGES,

@@ -21,6 +21,7 @@ import { AutomationRun, AutomationStepLog, automationRunEvents, automationStepLo
 import { automationReader } from './run.reader.js';
 import { AutomationRunResolver, AutomationStepLogResolver } from './run.resolver.js';
 import { findRun, findStep, runsById } from './run.service.js';
+import { oldRuns } from './run.sweeps.js';
 import { automationRunTable, automationStepLogTable, type RunRow } from './run.table.js';
 
 declare module '../../kernel/context/loaders.js' {
@@ -71,6 +72,7 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted },
   loaders: { automationRunsEnded, automationRun: runsById as Batch, automationPlan: plansOfVersions as Batch },
   readers: { automations: automationReader },
+  sweeps: [oldRuns],
   due: {
     automations: { table: 'automations', actor, work: runSchedule },
     automationRuns: { table: 'automation_runs', actor, work: goOn },

@@ -6,6 +6,7 @@ import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js
 import { WorkflowRun, workflowRunEvents } from './run.model.js';
 import { findRun, onContactDeleted, runsById } from './run.service.js';
 import { startRuns, wanted } from './run.start.js';
+import { oldRuns } from './run.sweeps.js';
 import { workOnRun } from './run.work.js';
 import { Workflow, workflowEvents } from './workflow.model.js';
 import { workflowRelations } from './workflow.relations.js';
@@ -44,6 +45,7 @@ export default defineModule({
   loaders: { workflow: workflowsById as Batch, workflowRun: runsById as Batch },
   on: { 'contact.deleted': onContactDeleted },
   readers: { workflows: { actor, wanted, make: startRuns } },
+  sweeps: [oldRuns],
   due: { workflow_runs: { table: 'workflow_runs', actor, work: workOnRun } },
   routes: [
     list('GET /workflows', 'workflows', { as: 'page' }),

@@ -1,0 +1,24 @@
+import type { Sweep } from '../../kernel/context/registry.js';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/**
+ * Runs that ended as long ago as the server is told to keep them; the contract sets them no end. The latest one of each workflow stays,
+ * since it says when that ran last, and one whose webhook is still on
+ * its way. By account, since the index begins with it. One that was retried meanwhile is looked at again
+ * where it is deleted.
+ */
+export const oldRuns: Sweep = {
+  sql: `with old as (
+      select r.account_id, r.id from accounts a cross join lateral (
+        select r.account_id, r.id from workflow_runs r
+        where r.account_id = a.id and r.started_at < $1::timestamptz and r.completed_at < $1::timestamptz and r.status <> 'running'
+          and exists (select from workflow_runs later where later.account_id = r.account_id and later.workflow_id = r.workflow_id
+            and (later.started_at, later.id) > (r.started_at, r.id))
+          and not exists (select from webhook_deliveries d
+            where d.account_id = r.account_id and d.source_id = r.workflow_id and d.due_at is not null and d.run_id = r.id)
+        order by r.started_at, r.id limit $2::int) r
+      limit $2::int)
+    delete from workflow_runs r using old where r.account_id = old.account_id and r.id = old.id and r.status <> 'running' returning 1`,
+  before: (now, { keepRunsDays: days }) => new Date(now.getTime() - days * dayMs),
+};
