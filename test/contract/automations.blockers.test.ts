@@ -35,6 +35,9 @@ const blocked = (nodes: Loose[], startNodeId: unknown = 'a') => blockersOf({ gra
 
 const startingAt = (config: Loose) => ({ graph: { startNodeId: 'a', nodes: [node('a', 'trigger', null, { config })] } });
 
+const waiting = (triggerEvent: string | undefined, config: Loose) =>
+  blockersOf({ triggerEvent, graph: { startNodeId: 'a', nodes: [node('a', 'wait', null, { config })] } });
+
 const cases: [string, () => Promise<string[]>, string[]][] = [
   ['nothing at all', () => blockersOf({}), ['missing_start']],
   ['no start', () => blocked([node('a', 'end')], 'b'), ['missing_start']],
@@ -78,6 +81,10 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
   ['a wait until noon and a bit', () => blocked([node('a', 'wait', null, { config: { until: '12:60' } })]), ['bad_wait a']],
   ['a wait in no zone', () => blocked([node('a', 'wait', null, { config: { until: '12:00', timezone: 'Nowhere' } })]), ['bad_wait a']],
   ['a wait for no event', () => blocked([node('a', 'wait', null, { config: { event: 'moon.rises' } })]), ['bad_wait a']],
+  ['a wait for what is never about a contact', () => waiting('contact.created', { event: 'tag.updated' }), ['endless_wait a']],
+  ['a wait for what is new and about nobody', () => waiting('tag.created', { event: 'tag.created' }), ['endless_wait a']],
+  ['a wait for the end of its contact, which ends the run', () => waiting('deal.won', { event: 'contact.deleted' }), ['endless_wait a']],
+  ['a wait for nobody in a run that is started by hand', () => waiting(undefined, { event: 'product.updated' }), ['endless_wait a']],
   ['something after the end', () => blocked([node('a', 'end', 'b'), node('b', 'end')]), ['bad_end a']],
   ['an unknown event', () => blockersOf({ triggerEvent: 'moon.rises', graph: aGraph() }), ['bad_trigger']],
   ['two events', () => blockersOf({ triggerEvent: 'tag.created', trigger: { event: 'deal.won' }, graph: aGraph() }), ['bad_trigger']],
@@ -129,6 +136,13 @@ describe('the blockers of a draft', () => {
   it('takes actions one after the other instead of a graph, and an ext automation without one', async () => {
     expect(await blockersOf({ actions: [{ type: 'create_task', config: { title: 'Call' } }] })).toEqual([]);
     expect(await blockersOf({ kind: 'ext', extWebhookUrl: 'https://example.com/run' })).toEqual([]);
+  });
+
+  it('takes a wait that an event of the record or the contact may end, or that has a timeout', async () => {
+    expect(await waiting('tag.created', { event: 'tag.updated' })).toEqual([]);
+    expect(await waiting('tag.created', { event: 'contact.updated' })).toEqual([]);
+    expect(await waiting(undefined, { event: 'deal.won' })).toEqual([]);
+    expect(await waiting('contact.created', { event: 'tag.updated', timeout: { days: 1 } })).toEqual([]);
   });
 
   it('takes a cycle that waits', async () => {

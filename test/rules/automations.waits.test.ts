@@ -74,3 +74,10 @@ describe('a wait for another record', () => {
     await automations.until((await startedBy(patient, tag)).id, 'waiting');
   });
 });
+
+it('fails at a wait that only the record of another way to start could end', async () => {
+  const id = await automations.make(waitFor('tag.updated'), { triggerEvent: 'tag.created' });
+  const [byHand] = await automations.enroll(id, await automations.contact());
+  const run = await automations.until(byHand!, 'failed', 'waiting');
+  expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('tag.updated') });
+});

@@ -20,6 +20,7 @@ import { loopsOf, unreachableOf } from './automation.paths.js';
 import { waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
 import { conditionsType } from './run.decide.js';
+import { mayEnd } from './run.ways.js';
 
 /** The most blockers that are told at once. */
 const mostTold = 100;
@@ -39,7 +40,7 @@ export async function planOf(ctx: Context, draft: Draft): Promise<{ plan: Plan; 
     ...{ extWebhookUrl: draft.extWebhookUrl, extWorkflowId: draft.extWorkflowId },
   };
   const isExt = draft.kind === 'ext';
-  const found = [...ofTrigger(ctx, plan, isOne), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, nodes, isTooLarge))];
+  const found = [...ofTrigger(ctx, plan, isOne), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, plan, isTooLarge))];
   found.push(...ofConditions(ctx, plan), ...(await cleanActions(ctx, plan.nodes)));
   return { plan, blockers: found.slice(0, mostTold) };
 }
@@ -107,7 +108,7 @@ const isActionType = (type: unknown): boolean => typeof type === 'string' && Obj
 
 type Given = ReturnType<typeof nodesOf>;
 
-function ofGraph(ctx: Context, given: Given, nodes: GraphNode[], isTooLarge: boolean): Blocker[] {
+function ofGraph(ctx: Context, given: Given, { nodes, event }: Plan, isTooLarge: boolean): Blocker[] {
   if (isTooLarge) return [at(null, 'too_many_nodes', `a graph has at most ${mostNodes} nodes`)];
   const { startNodeId } = given;
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -120,7 +121,7 @@ function ofGraph(ctx: Context, given: Given, nodes: GraphNode[], isTooLarge: boo
   return [
     ...whole,
     ...triggers.map(({ id }) => at(id, 'bad_trigger', 'a trigger can only be the start')),
-    ...nodes.flatMap((node) => ofNode(ctx, node)),
+    ...nodes.flatMap((node) => ofNode(ctx, node, event)),
     ...unreachableOf(start, nodes, byId).map((id) => at(id, 'unreachable_node', 'no path leads to it')),
     ...loopsOf(nodes, byId).map((id) => at(id, 'endless_loop', 'it leads back to itself without a wait')),
   ];
@@ -158,7 +159,7 @@ const ofLinks = (nodes: GraphNode[], byId: ReadonlyMap<string, GraphNode>): Bloc
   });
 
 /** What the config of a node lacks. */
-function ofNode(ctx: Context, node: GraphNode): Blocker[] {
+function ofNode(ctx: Context, node: GraphNode, started: string | null): Blocker[] {
   const { id, type, config, branches, next } = node;
   if (type === 'condition' && (config.conditions ?? null) === null) return [at(id, 'bad_condition', 'its config needs conditions')];
   if (type === 'branch' && branches.length === 0) return [at(id, 'bad_branch', 'it needs at least one branch')];
@@ -167,10 +168,17 @@ function ofNode(ctx: Context, node: GraphNode): Blocker[] {
   if (type === 'action' && !isActionType(config.type))
     return [at(id, 'bad_action', `its config needs a type: ${Object.keys(actionKinds).join(', ')}`)];
   if (type === 'end' && (next !== null || branches.length > 0)) return [at(id, 'bad_end', 'nothing follows an end')];
-  if (type !== 'wait') return [];
+  return type === 'wait' ? ofWait(ctx, node, started) : [];
+}
+
+/** What a wait lacks; without a timeout it must be for an event that may come to a run. */
+function ofWait(ctx: Context, { id, config }: GraphNode, started: string | null): Blocker[] {
   const wait = waitOf(config);
   if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
-  if ('event' in wait && !isTrigger(ctx, wait.event))
-    return [at(id, 'bad_wait', `${shortened(wait.event, 100)} is no event that is waited for`)];
-  return [];
+  if (!('event' in wait)) return [];
+  const { event, patience } = wait;
+  if (!isTrigger(ctx, event)) return [at(id, 'bad_wait', `${shortened(event, 100)} is no event that is waited for`)];
+  if (patience || mayEnd(ctx, started, event)) return [];
+  const why = `${event} is neither about the record that starts a run nor about its contact`;
+  return [at(id, 'endless_wait', `${why}: without a timeout the wait would never end`)];
 }

@@ -11,7 +11,7 @@ import { branchOf, decide, type Subject } from './run.decide.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
 import { type DueRun, type RunRow, type StepRow, stepToChange } from './run.table.js';
-import { wayOf } from './run.waits.js';
+import { wayOf } from './run.ways.js';
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
@@ -141,7 +141,7 @@ export class RunExecutor {
   async #wait(node: GraphNode, now: Date): Promise<Step | undefined> {
     const wait = waitOf(node.config)!;
     if ('event' in wait && !wait.patience && !wayOf(this.ctx, this.run, wait.event)) {
-      const error = `The run is for no contact and about no record of ${wait.event}: without a timeout the wait would never end`;
+      const error = `${wait.event} is about nothing that the run is about, neither its record nor its contact: without a timeout the wait would never end`;
       return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
     }
     const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);

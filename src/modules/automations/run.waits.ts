@@ -9,31 +9,10 @@ import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
 import { waitOf } from './automation.wait.js';
 import { mergedOf } from './run.enroll.js';
+import { ofNew, wayOf } from './run.ways.js';
 
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
 export const contactOf = ({ name, type, data }: FeedEvent): string | null => actsFor(name, contactIn(type, data));
-
-/** What a wait for an event goes by. */
-type Way = 'record' | 'contact';
-
-/** What tells of a record that is new: none that is there already comes to it. */
-const ofNew = /\.(created|received|submitted)$/;
-
-/**
- * What a run's wait for an event goes by: the record that started the run, where the event is of the same type and may come to a record that
- * is there; else the run's contact. A contact is that of the run by either, and may have been merged since. Null where the run has neither:
- * no event can end the wait.
- */
-export function wayOf(
-  { app }: Context,
-  { triggerEvent, entityId, contactId }: { triggerEvent: string | null; entityId: string | null; contactId: string | null },
-  event: string,
-): Way | null {
-  const typeOf = (name: string | null) => (name === null ? undefined : app.registry.events.get(name)?.of.type);
-  const type = typeOf(event);
-  if (entityId && type !== 'Contact' && type === typeOf(triggerEvent) && !ofNew.test(event)) return 'record';
-  return contactId ? 'contact' : null;
-}
 
 const beginning = { since: nullable(instant), after: nullable(text) };
 const waitingRun = {

@@ -1,0 +1,45 @@
+import type { Context } from '../../kernel/context/context.js';
+import { recordSchema } from '../../kernel/model/recordSchema.js';
+import { actsFor } from '../actions/action.service.js';
+
+/** What a wait for an event goes by. */
+type Way = 'record' | 'contact';
+
+/** What tells of a record that is new: none that is there already comes to it. */
+export const ofNew = /\.(created|received|submitted)$/;
+
+// Of each type of record one answer, for the life of the server.
+const naming = new WeakMap<object, Map<string, boolean>>();
+
+/** Whether records of a type may name a contact. */
+function namesContact(schema: Parameters<typeof recordSchema>[0], type: string): boolean {
+  const known = naming.get(schema) ?? new Map<string, boolean>();
+  naming.set(schema, known);
+  const look = () => {
+    const members = recordSchema(schema, type).properties as object;
+    return 'contactId' in members || 'contact' in members;
+  };
+  const names = known.get(type) ?? (type === 'Contact' || look());
+  known.set(type, names);
+  return names;
+}
+
+/**
+ * What a run's wait for an event goes by: the record that started the run, where the event is of the same type and may come to a record that
+ * is there; else the run's contact, where such events may be about one. A contact is that of the run by either, and may have been merged
+ * since. Null where no event can end the wait.
+ */
+export function wayOf(
+  { app }: Pick<Context, 'app'>,
+  { triggerEvent, entityId, contactId }: { triggerEvent: string | null; entityId: string | null; contactId: string | null },
+  event: string,
+): Way | null {
+  const typeOf = (name: string | null) => (name === null ? undefined : app.registry.events.get(name)?.of.type);
+  const type = typeOf(event);
+  if (entityId && type !== 'Contact' && type === typeOf(triggerEvent) && !ofNew.test(event)) return 'record';
+  return actsFor(event, contactId) && type && namesContact(app.registry.schema(), type) ? 'contact' : null;
+}
+
+/** Whether a run of an automation that such an event starts, or that somebody starts for a contact, may ever be gone on with by an event. */
+export const mayEnd = (ctx: Context, triggerEvent: string | null, event: string): boolean =>
+  wayOf(ctx, { triggerEvent, entityId: 'its own', contactId: 'its own' }, event) !== null;
