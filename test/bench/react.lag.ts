@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Account, account } from './client.js';
+import { type Account, account, statements } from './client.js';
 import { contactsOf, type Stage, webhooksOf, workflowOf } from './react.parts.js';
 import { median } from './report.js';
 
@@ -72,7 +72,7 @@ type Side = (typeof sides)[number];
 const ofRuns = `select extract(epoch from completed_at - event_at)::float8 * 1000 as ms from workflow_runs
   where account_id = $1 and event_at >= $2 and status = 'success'`;
 
-export async function lag({ database, api, sink }: Stage, rounds: number): Promise<void> {
+export async function lag({ database, api, worker, sink }: Stage, rounds: number): Promise<void> {
   const [plain, busy] = [await account(api, 'plain'), await account(api, 'reacting')];
   const callerOf = async (own: Account): Promise<Caller> => ({ url: api.url, own, contacts: await contactsOf(database, own, people) });
   const callers = { still: await callerOf(plain), changing: await callerOf(plain), reacting: await callerOf(busy) };
@@ -82,9 +82,12 @@ export async function lag({ database, api, sink }: Stage, rounds: number): Promi
   const runs: number[] = [];
   sink.heard = (body) => deliveries.push(Date.now() - new Date(JSON.parse(body).createdAt).getTime());
   let mark = 0;
+  const costs: { sql: number; cpu: number }[] = [];
+  const spent = async () => ({ sql: await statements(worker), cpu: worker.cpu() });
   const round = async (side: Side): Promise<number> => {
     const caller = callers[side];
     const since = new Date();
+    const atFirst = await spent();
     const [before, events] = [deliveries.length, side === 'still' ? 0 : eventsASecond * seconds];
     const changing = events > 0 ? paced(eventsASecond, changed(caller, mark++)) : Promise.resolve([]);
     const times = await paced(requestsASecond, asked(caller));
@@ -93,10 +96,12 @@ export async function lag({ database, api, sink }: Stage, rounds: number): Promi
     const ended = async () => (await database.query<{ ms: number }>(ofRuns, [busy.id, since])).rows.map(({ ms }) => ms);
     while (deliveries.length - before < events || (await ended()).length < events) await setTimeout(100);
     runs.push(...(await ended()));
+    const atLast = await spent();
+    costs.push({ sql: (atLast.sql - atFirst.sql) / events, cpu: (atLast.cpu - atFirst.cpu) / events });
     return quantile(times, 0.95);
   };
   for (const side of sides) await round(side);
-  for (const list of [deliveries, runs]) list.length = 0;
+  for (const list of [deliveries, runs, costs]) list.length = 0;
   const seen = { still: [] as number[], changing: [] as number[], reacting: [] as number[] };
   for (let n = 0; n < rounds; n++) for (const side of n % 2 === 0 ? sides : sides.toReversed()) seen[side].push(await round(side));
   sink.heard = undefined;
@@ -104,5 +109,7 @@ export async function lag({ database, api, sink }: Stage, rounds: number): Promi
   console.log(`${eventsASecond} events a second beside ${requestsASecond} requests, ms p50 / p95 / p99:`);
   console.log(`  from the event to the webhook ${told(deliveries)}, to the end of the run ${told(runs)}`);
   const p95 = sides.map((side) => `${side} ${median(seen[side]).toFixed(1)}`).join(', ');
+  const [sql, cpu] = [costs.map((cost) => cost.sql), costs.map((cost) => cost.cpu)].map(median);
+  console.log(`  the worker: ${sql!.toFixed(2)} SQL and ${cpu!.toFixed(2)} ms of its processor time an event`);
   console.log(`  p95 of the requests: ${p95}; ratio ${ratio('changing')} of the same changes, ${ratio('still')} of none`);
 }
