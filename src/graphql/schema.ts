@@ -21,6 +21,7 @@ import { memberOf, rulesOf } from '../kernel/model/fieldRules.js';
 import { typeOfNode } from '../kernel/model/node.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
+import { markDetached } from '../kernel/operations/concluded.js';
 import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
@@ -58,6 +59,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   describeIds(built);
   leavePlainFields(built);
   resolveAmounts(built);
+  markDetached(built);
   const schema = typeLists(built);
   countRecords(schema);
   markNodes(schema, modules);

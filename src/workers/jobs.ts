@@ -56,7 +56,7 @@ export class JobQueue implements Jobs {
     const queues = [sweepQueue, ...app.registry.jobs.keys()];
     await this.#alone(() => this.#makeQueues(queues));
     if (!this.works) return;
-    for (const name of queues) this.#workers.push(new Worker(app, queueWork(this.#boss, name)));
+    for (const name of queues) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
     if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
@@ -90,8 +90,14 @@ export class JobQueue implements Jobs {
     const executeSql = async (text: string, values: unknown[]) => ({
       rows: (await connection.$queryRawUnsafe(text, ...values)) as object[],
     });
-    const { retryDelay } = options;
-    await this.#boss.send(queue, job, { ...options, ...(retryDelay && { retryBackoff: true }), db: { executeSql } });
+    const { as = job.userId, ...given } = options;
+    await this.#boss.send(queue, { ...job, userId: as }, { ...given, ...(given.retryDelay && { retryBackoff: true }), db: { executeSql } });
+  }
+
+  async has(queue: string, account: string, data: object): Promise<boolean> {
+    const text = "select 1 from pgboss.job where name = $1 and state < 'completed' and data @> $2::jsonb limit 1";
+    const { rows } = await this.base.database.execute(text, [queue, JSON.stringify({ accountId: account, data })]);
+    return rows.length > 0;
   }
 
   wake(queue: string): void {
@@ -108,23 +114,54 @@ export class JobQueue implements Jobs {
   #note = (error: Error) => this.base.log.warn({ err: error }, 'job queue');
 }
 
+/** A run of a job: each time it is taken counts as one, so that who was overtaken is known. */
+const runOf = ({ id, retryCount }: Pick<Taken, 'id' | 'retryCount'>) => `${id} ${retryCount}`;
+
+const isOurs = "name = $1 and id = $2::uuid and state = 'active' and retry_count = $3::int";
+
+/**
+ * How the runs of a queue are settled: only while the job is theirs. One whose time is over has been given to another run, or waits for
+ * one, which settles it.
+ */
+const settling = (boss: PgBoss, { execute, prisma }: Database, queue: string) => {
+  const placeOf = (run: string): [string, string, number] => {
+    const [id, nth] = run.split(' ') as [string, string];
+    return [queue, id, Number(nth)];
+  };
+  return {
+    async complete(run: string): Promise<boolean> {
+      const text = `update pgboss.job set state = 'completed', completed_on = now() where ${isOurs} returning 1`;
+      return (await execute(text, placeOf(run))).rows.length > 0;
+    },
+    fail: (run: string, message: string): Promise<void> =>
+      prisma.$transaction(async (tx) => {
+        const executeSql = async (text: string, values: unknown[]) => ({ rows: await tx.$queryRawUnsafe<object[]>(text, ...values) });
+        const { rows } = await executeSql(`select 1 as held from pgboss.job where ${isOurs} for update`, placeOf(run));
+        if (rows.length > 0) await boss.fail(queue, placeOf(run)[1], { message }, { db: { executeSql } });
+      }),
+  };
+};
+
 /** The work on one queue. */
-const queueWork = (boss: PgBoss, queue: string): Work<Taken> => ({
-  wake: jobsWake(queue),
-  concurrency,
-  idOf: ({ id }) => id,
-  take: async (_app, batchSize) => (await boss.fetch<Kept>(queue, { batchSize, includeMetadata: true })) ?? [],
-  async run(app, job) {
-    try {
-      await run(app, job);
-      await boss.complete(queue, job.id);
-    } catch (error) {
-      app.log.error({ err: error, queue, job: job.id, retries: job.retryCount }, 'a job failed');
-      await boss.fail(queue, job.id, { message: (error as Error).message });
-    }
-  },
-  abandon: (id) => boss.fail(queue, id, { message: 'the server stopped' }),
-});
+function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken> {
+  const { complete, fail } = settling(boss, database, queue);
+  return {
+    wake: jobsWake(queue),
+    concurrency,
+    idOf: runOf,
+    take: async (_app, batchSize) => (await boss.fetch<Kept>(queue, { batchSize, includeMetadata: true })) ?? [],
+    async run(app, job) {
+      try {
+        await run(app, job);
+        if (!(await complete(runOf(job)))) app.log.warn({ queue, job: job.id, retries: job.retryCount }, 'a job took too long: another run has it');
+      } catch (error) {
+        app.log.error({ err: error, queue, job: job.id, retries: job.retryCount }, 'a job failed');
+        await fail(runOf(job), (error as Error).message);
+      }
+    },
+    abandon: (run) => fail(run, 'the server stopped'),
+  };
+}
 
 async function run(app: App, { name, data, id, retryCount, retryLimit, retryDelay }: Taken): Promise<void> {
   if (name === sweepQueue) return sweep(app);

@@ -190,12 +190,14 @@ describe('an operation that manages its own transactions', () => {
   it('is in progress for two minutes after its process died, and then done again', async () => {
     const operation = fresh();
     await invite('dead@example.com', operation);
-    await api.app.database.execute(`update idempotency_keys set state = 'running', response = null, created_at = $1 where key = $2`, [
-      api.clock.now(),
-      operation,
-    ]);
+    const claimedFor = (seconds: number) =>
+      api.app.database.execute(
+        `update idempotency_keys set state = 'running', response = null, created_at = now() - make_interval(secs => $1::int) where key = $2`,
+        [seconds, operation],
+      );
+    await claimedFor(110);
     expect((await invite('dead@example.com', operation)).body.code).toBe('send_in_progress');
-    api.clock.advance(2 * minute + second);
+    await claimedFor(121);
     const again = await invite('dead@example.com', operation);
     expect([again.status, isReplay(again)]).toEqual([201, false]);
     expect(isReplay(await invite('dead@example.com', operation))).toBe(true);
@@ -215,37 +217,74 @@ async function unkept<T>(table: string, when: string, work: () => Promise<T>): P
   }
 }
 
-describe('what is done, and whose outcome could not be kept', () => {
-  it('is answered, and not done again: the key is taken until it is kept', async () => {
+describe('what ends with one transaction, and whose outcome cannot be kept in it', () => {
+  it('is not done, and the key is free', async () => {
     const operation = fresh();
     const register = () => acme.owner.post('/webhooks/manage', { url: 'https://example.com/hook', events: ['deal.won'] }, named(operation));
-    const first = await unkept('idempotency_keys', `new.state = 'done'`, async () => {
-      const made = await register();
-      expect((await register()).body.code).toBe('send_in_progress');
-      return made;
-    });
-    expect(first.status).toBe(201);
-    const again = await eventually(async () => {
-      const reply = await register();
-      return isReplay(reply) ? reply : undefined;
-    });
-    expect(again!.body).toEqual(first.body);
+    expectRefusal(await unkept('idempotency_keys', `new.state = 'done'`, register), 503);
+    const [first, again] = [await register(), await register()];
+    expect([first.status, isReplay(first), isReplay(again), again.body]).toEqual([201, false, true, first.body]);
     expect(dataOf(await acme.owner.get('/webhooks/manage')).data).toHaveLength(1);
   });
 
-  it('of somebody without credentials neither', async () => {
+  it('is not done for somebody without credentials either', async () => {
     const form = dataOf(await acme.owner.post('/forms', { name: 'Ask', fields: [{ key: 'email', type: 'email', label: 'E-mail' }] }));
     const operation = fresh();
     const submit = () => api.anybody().post(`/forms/${form.id}/submit`, { data: { email: 'kept@example.com' } }, named(operation));
-    const first = await unkept('public_outcomes', 'new.outcome is not null', async () => {
-      const sent = await submit();
-      expect((await submit()).body.code).toBe('send_in_progress');
-      return sent;
-    });
-    expect(first.status).toBe(201);
-    await eventually(async () => isReplay(await submit()));
+    expectRefusal(await unkept('public_outcomes', 'new.outcome is not null', submit), 503);
+    const [first, again] = [await submit(), await submit()];
+    expect([first.status, isReplay(first), isReplay(again), again.body]).toEqual([201, false, true, first.body]);
     const { rows } = await api.app.database.execute('select 1 from submissions where form_id = $1', [form.id]);
     expect(rows).toHaveLength(1);
+  });
+
+  it('is not done where another request has taken the key over meanwhile', async () => {
+    const operation = fresh();
+    const register = () => acme.owner.post('/webhooks/manage', { url: 'https://example.com/late', events: ['deal.won'] }, named(operation));
+    const late = `create function test_late() returns trigger language plpgsql as $$ begin
+        update idempotency_keys set created_at = created_at + interval '3 minutes' where key = '${operation}';
+        return new; end $$;
+      create trigger test_late before insert on webhooks for each row execute function test_late()`;
+    await api.app.database.execute(late);
+    const reply = await register();
+    await api.app.database.execute('drop trigger test_late on webhooks; drop function test_late()');
+    expect([reply.status, reply.body.code]).toEqual([409, 'send_in_progress']);
+    const { rows } = await api.app.database.execute("select 1 from webhooks where url = 'https://example.com/late'");
+    expect(rows).toHaveLength(0);
+  });
+});
+
+describe('what is done in many transactions or none, and whose outcome could not be kept', () => {
+  it('is answered, and not done again: the key is taken until it is kept', async () => {
+    const { id } = await acme.contact();
+    const { id: tagId } = await acme.tag('Bulk');
+    const operation = fresh();
+    const tag = () => key.post('/bulk/contacts/tag', { contactIds: [id], tagId }, named(operation));
+    const first = await unkept('idempotency_keys', `new.state = 'done'`, async () => {
+      const tagged = await tag();
+      expect((await tag()).body.code).toBe('send_in_progress');
+      return tagged;
+    });
+    expect(first.status).toBe(200);
+    const again = await eventually(async () => {
+      const reply = await tag();
+      return isReplay(reply) ? reply : undefined;
+    });
+    expect(again!.body).toEqual(first.body);
+  });
+
+  it('of somebody without credentials neither', async () => {
+    const { ownerEmail: email } = await api.seed.account();
+    const operation = fresh();
+    const forget = () => api.anybody().post('/auth/forgot-password', { email }, named(operation));
+    const first = await unkept('public_outcomes', 'new.outcome is not null', async () => {
+      const sent = await forget();
+      expect((await forget()).body.code).toBe('send_in_progress');
+      return sent;
+    });
+    expect(first.status).toBe(200);
+    await eventually(async () => isReplay(await forget()));
+    expect((await mailsTo(api, email)).filter(({ subject }) => subject === 'Reset your password')).toHaveLength(1);
   });
 });
 

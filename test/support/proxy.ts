@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
   #mute?: () => void;
+  #losing?: { text: string; arrives: boolean; lost: () => void; near?: Socket };
   #mode: 'open' | 'hanging' | 'refusing' = 'open';
 
   private constructor(
@@ -69,6 +70,16 @@ export class TcpProxy {
     });
   }
 
+  /**
+   * The connection that sends this text loses its next COMMIT, or the answer to it: what was done is known to the database alone.
+   * Resolves once it has; nothing more comes back on it until it is cut.
+   */
+  loseCommitAfter(text: string, { arrives }: { arrives: boolean }): Promise<void> {
+    return new Promise((lost) => {
+      this.#losing = { text, arrives, lost };
+    });
+  }
+
   /** All is well again; what hung goes on. */
   heal(): void {
     this.#mode = 'open';
@@ -81,6 +92,23 @@ export class TcpProxy {
     await once(this.server, 'close');
   }
 
+  #isLost(near: Socket, chunk: Buffer): boolean {
+    const losing = this.#losing;
+    if (!losing) return false;
+    if (losing.near === near) return chunk.includes('COMMIT');
+    if (chunk.includes(losing.text)) losing.near = near;
+    return false;
+  }
+
+  #lose(near: Socket, far: Socket, chunk: Buffer): void {
+    const { arrives, lost } = this.#losing!;
+    this.#losing = undefined;
+    far.removeAllListeners('data');
+    if (!arrives) return void lost();
+    far.once('data', lost);
+    far.write(chunk);
+  }
+
   #carry(near: Socket): void {
     if (this.#mode === 'refusing') return void near.resetAndDestroy();
     const far = connect(this.target);
@@ -91,7 +119,8 @@ export class TcpProxy {
       near.destroy();
       far.destroy();
     };
-    near.on('data', (chunk) => {
+    near.on('data', (chunk: Buffer) => {
+      if (this.#isLost(near, chunk)) return void this.#lose(near, far, chunk);
       if (this.#mute) far.pause();
       far.write(chunk);
       this.#mute?.();

@@ -1,3 +1,4 @@
+import type { ExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import type { Limiter } from '../access/rateLimits.js';
 import type { Budget } from '../base/budget.js';
@@ -12,6 +13,7 @@ import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
 import type { CommitBatcher } from '../writes/commitBatcher.js';
+import type { UnitOfWork } from '../writes/unitOfWork.js';
 import type { Jobs } from './jobQueue.js';
 import type { Registry } from './registry.js';
 import type { Vendors } from './vendors.js';
@@ -56,11 +58,8 @@ export interface RequestInfo {
   /** The client's key for a safe retry, and whether a kept outcome answered it. */
   idempotencyKey?: string;
   replayed?: boolean;
-  /**
-   * The claim of a detached operation under that key; whether an earlier request has done it, whose outcome is not kept; and whether
-   * this one's is not to be, since it is not final.
-   */
-  claim?: { principal: string; key: string; requestHash: string; isDone: boolean; isOpen?: boolean };
+  /** What a request that commits by itself holds under that key. */
+  claim?: HeldClaim;
   /** What the operation may spend while it runs; none where the request can ask for no more than a page. */
   budget?: Budget;
   /** The most bytes that a statement may print of a page for it; one of more ends with `TooLarge`. */
@@ -81,6 +80,18 @@ export interface RequestInfo {
   batchId?: string;
   /** Set by an operation: a session to hand to the browser, or null to end it. */
   session?: { token: string; expiresAt: Date } | null;
+}
+
+/** The claim of an operation under an `Idempotency-Key`. */
+export interface HeldClaim {
+  /** Keeps the outcome in the unit of work of its effect. Throws 409 where another request has taken the claim over. */
+  keep(unit: UnitOfWork, result: ExecutionResult): Promise<void>;
+  /** What a detached operation comes to, in a unit of work, where this is the value of its field. */
+  answer?(unit: UnitOfWork, value: unknown): Promise<ExecutionResult>;
+  /** What was kept so. */
+  outcome?: ExecutionResult;
+  /** Whether what it answers is not final, and so not to be kept. */
+  isOpen?: boolean;
 }
 
 /** By what a line of the log is found: the request, and the trace that it is part of. */

@@ -16,6 +16,8 @@ export interface JobOptions {
   retryDelay?: number;
   /** Seconds that a run may take before it counts as crashed; 30 by default. */
   expireInSeconds?: number;
+  /** For whom it is done; for who calls by default. */
+  as?: string | null;
 }
 
 /** A job as it waits. */
@@ -31,6 +33,8 @@ export interface Job {
 export interface Jobs {
   /** Adds a job in a transaction. */
   add(connection: Transaction, job: Job, options?: JobOptions): Promise<void>;
+  /** Whether a job of a queue with such data waits or runs for the account. */
+  has(queue: string, account: string, data: object): Promise<boolean>;
   /** Tells the workers of a queue, in any process, that there is work. */
   wake(queue: string): void;
 }

@@ -2,8 +2,11 @@ import type { ExecutionResult } from 'graphql';
 import { clientKey } from '../access/clientKey.js';
 import { seal, unseal } from '../base/crypto.js';
 import { check } from '../base/errors.js';
-import type { Context } from '../context/context.js';
-import { abandoned, done, inProgress, kept, keyOf, otherRequest, requestHash, settle } from './idempotency.js';
+import type { HeldClaim } from '../context/app.js';
+import { Context } from '../context/context.js';
+import { type Sql, sql } from '../database/sql.js';
+import { slot, Template } from '../database/statement.js';
+import { done, inProgress, isAbandoned, kept, keyOf, otherRequest, requestHash, settle } from './idempotency.js';
 
 /**
  * An `Idempotency-Key` where nobody is known to call: login, registration, forgotten passwords. The key is of the client's
@@ -39,36 +42,74 @@ export function publicClaimOf(ctx: Context, { id, fields }: { id: string; fields
 
 const nameOf = ({ client, operation, key }: Place) => `public.${client}.${operation}.${key}`;
 
-/** Makes the claim, or answers what is kept of the request that has it: 409 while it runs, or where it was another one. */
-async function replayOf(ctx: Context, { place, requestHash }: PublicClaim): Promise<ExecutionResult | undefined> {
-  const { publicOutcome } = ctx.global;
-  const now = ctx.now().getTime();
-  const over = [{ expiresAt: { lte: new Date(now) } }, { outcome: null, createdAt: { lt: new Date(now - abandoned) } }];
-  await publicOutcome.deleteMany({ where: { ...place, OR: over } });
-  const data = [{ ...place, requestHash, expiresAt: new Date(now + kept) }];
-  // Of those who come at once one inserts the row; it is committed by itself, so that nobody waits for the first to be done.
-  const { count } = await publicOutcome.createMany({ data, skipDuplicates: true });
-  if (count === 1) return undefined;
-  const known = await publicOutcome.findUnique({ where: { client_operation_key: place } });
-  check(!known || known.requestHash === requestHash, otherRequest);
-  check(known?.outcome, inProgress);
-  const { data: answered, session } = JSON.parse(unseal(ctx.app, 'idempotency', nameOf(place), known.outcome)) as Outcome;
-  ctx.request.replayed = true;
-  if (session !== undefined) ctx.request.session = session && { ...session, expiresAt: new Date(session.expiresAt) };
-  return { data: answered };
+/** Whether the claim `o` is nobody's any more. */
+const isFree = (now: Sql) => sql`(o.expires_at <= ${now} or (o.outcome is null and ${isAbandoned(sql`o.created_at`)}))`;
+
+const textSlot = (name: string) => slot(name, 'text');
+const at = sql`o.client = ${textSlot('client')} and o.operation = ${textSlot('operation')} and o.key = ${textSlot('key')}`;
+const now_ = slot('now', 'timestamptz');
+
+/** Claims a key by itself; answers the claim, or what is there of another. It looks first: an insert would wait for who is concluding. */
+const claiming = new Template(sql`
+  with claimed as (
+    insert into public_outcomes as o (client, operation, key, request_hash, expires_at, created_at)
+    select ${textSlot('client')}, ${textSlot('operation')}, ${textSlot('key')}, ${textSlot('requestHash')},
+      ${slot('expiresAt', 'timestamptz')}, now()
+    where not exists (select from public_outcomes o where ${at} and not ${isFree(now_)})
+    on conflict (client, operation, key) do update set request_hash = excluded.request_hash, outcome = null,
+      expires_at = excluded.expires_at, created_at = excluded.created_at
+    where ${isFree(now_)}
+    returning o.created_at)
+  select json_build_object('mine', c.created_at, 'requestHash', o.request_hash, 'outcome', o.outcome)::text
+  from (select 1) one left join claimed c on true left join public_outcomes o on c.created_at is null and ${at}`);
+
+/** A claim that was made, or what is there of another. */
+interface Claimed {
+  mine: string | null;
+  requestHash: string | null;
+  outcome: string | null;
 }
 
-/** Does it once under its claim: what failed is let go, so that it may be put right; what a dead process left, after two minutes. */
+/** Makes the claim, or answers what is kept of the request that has it: 409 while it runs, or where it was another one. */
+async function claimed(ctx: Context, { place, requestHash }: PublicClaim): Promise<{ since: Date } | { replay: ExecutionResult }> {
+  const now = ctx.now();
+  const expiresAt = new Date(now.getTime() + kept);
+  const known = JSON.parse(await ctx.text(claiming.with({ ...place, requestHash, now, expiresAt }))) as Claimed;
+  if (known.mine) return { since: new Date(known.mine) };
+  check(known.requestHash === null || known.requestHash === requestHash, otherRequest);
+  check(known.outcome, inProgress);
+  const { data, session } = JSON.parse(unseal(ctx.app, 'idempotency', nameOf(place), known.outcome)) as Outcome;
+  ctx.request.replayed = true;
+  if (session !== undefined) ctx.request.session = session && { ...session, expiresAt: new Date(session.expiresAt) };
+  return { replay: { data } };
+}
+
+/**
+ * Does it once under its claim: its outcome is kept with its effect, as `once` does. What failed is let go, so that it may be put right;
+ * what a dead process left, after two minutes.
+ */
 export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
-  const replay = await replayOf(ctx, claim);
-  if (replay) return replay;
-  const own = { where: { ...claim.place, requestHash: claim.requestHash, outcome: null } };
+  const known = await claimed(ctx, claim);
+  if ('replay' in known) return known.replay;
+  const own = { where: { ...claim.place, requestHash: claim.requestHash, outcome: null, createdAt: known.since } };
   const before = ctx.request.session;
-  const result = await done(work, () => ctx.global.publicOutcome.deleteMany(own));
-  if (result.errors?.length) return result;
-  const { session } = ctx.request;
-  const outcome = JSON.stringify({ data: result.data, ...(session !== before && { session }) });
-  const sealed = seal(ctx.app, 'idempotency', nameOf(claim.place), outcome);
-  await settle(ctx, () => ctx.global.publicOutcome.updateMany({ ...own, data: { outcome: sealed } }));
+  const outcomeOf = ({ data }: ExecutionResult) => {
+    const { session } = ctx.request;
+    const outcome = JSON.stringify({ data, ...(session !== before && { session }) });
+    return { outcome: seal(ctx.app, 'idempotency', nameOf(claim.place), outcome) };
+  };
+  const held: HeldClaim = {
+    async keep(unit, result) {
+      const inside = new Context(ctx.app, ctx.request, ctx.principal, unit);
+      const { count } = await inside.global.publicOutcome.updateMany({ ...own, data: outcomeOf(result) });
+      check(count === 1, inProgress);
+      held.outcome = result;
+    },
+  };
+  ctx.request.claim = held;
+  const result = await done(ctx, work, () => ctx.global.publicOutcome.deleteMany(own));
+  if (result.errors?.length || held.outcome) return result;
+  const data = outcomeOf(result);
+  await settle(ctx, () => ctx.global.publicOutcome.updateMany({ ...own, data }));
   return result;
 }

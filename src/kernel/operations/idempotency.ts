@@ -2,20 +2,24 @@ import { setTimeout } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import { seal, sign, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
-import type { Context, Principal } from '../context/context.js';
+import type { HeldClaim } from '../context/app.js';
+import { Context, type Principal } from '../context/context.js';
 import { lockKey } from '../context/nameLocks.js';
-import { flag, text } from '../database/kinds.js';
-import { sql } from '../database/sql.js';
+import { flag, instant, nullable, text } from '../database/kinds.js';
+import { type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import { retried } from './transacted.js';
 
 /** How long an outcome is kept. */
 export const kept = 24 * 60 * 60 * 1000;
 /**
- * A claim may be taken over after this, since its process may have died. What runs longer, such as the merge of a tag that very many
- * contacts carry, is done by two at a time where it is sent again, and has to bear that.
+ * A claim may be taken over after this by the database's clock, which all processes share: its process may have died. What runs longer,
+ * such as the merge of a tag that very many contacts carry, is done by two at a time where it is sent again, and has to bear that: who
+ * was overtaken can conclude nothing.
  */
 export const abandoned = 2 * 60 * 1000;
+/** The same in a statement: whether a claim that was made then may be taken over. */
+export const isAbandoned = (since: Sql): Sql => sql`${since} < now() - make_interval(secs => ${abandoned / 1000}::int)`;
 
 /** One use of an `Idempotency-Key`: whose, and for which request. */
 export interface Claim {
@@ -104,49 +108,103 @@ export async function keep(inside: Context, claim: Claim, result: ExecutionResul
   await inside.db.idempotencyKey.create({ data: { principal, key, requestHash, ...outcomeOf(inside, claim, result) } });
 }
 
+/** An outcome as it is kept. */
+const sealedOutcome = (ctx: Context, claim: Claim, { data }: ExecutionResult) =>
+  seal(ctx.app, 'idempotency', place(claim), JSON.stringify(data));
+
+const expiry = (ctx: Context) => new Date(ctx.now().getTime() + kept);
+
 /** An outcome as it is kept, from now on. */
-const outcomeOf = (ctx: Context, claim: Claim, { data }: ExecutionResult) => ({
+const outcomeOf = (ctx: Context, claim: Claim, result: ExecutionResult) => ({
   state: 'done',
-  response: seal(ctx.app, 'idempotency', place(claim), JSON.stringify(data)),
-  expiresAt: new Date(ctx.now().getTime() + kept),
+  response: sealedOutcome(ctx, claim, result),
+  expiresAt: expiry(ctx),
 });
 
+const own = { principal: text, key: text, requestHash: text };
+
+/** Whether the claim `k` is nobody's any more. */
+const isFree = (now: Sql) => sql`(k.expires_at <= ${now} or (k.state = 'running' and ${isAbandoned(sql`k.created_at`)}))`;
+
 /**
- * A detached operation under a key: claimed in a transaction of its own, done, settled. What failed is let go, so that a
- * retry may do it; what a dead process left claimed is taken over after two minutes. What noted that it was done is only answered.
+ * Claims a key by itself; answers the claim, or what is there of another, nothing where that is being written at this moment. It looks
+ * first: an insert would wait for who is concluding.
  */
-export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
-  const { principal, key, requestHash } = claim;
-  const before = await ctx.transaction(async (inside) => {
-    const stale = new Date(inside.now().getTime() - abandoned);
-    await inside.db.idempotencyKey.deleteMany({ where: { principal, key, state: 'running', createdAt: { lt: stale } } });
-    const known = await doneBefore(inside, claim);
-    if (known) return known;
-    await inside.db.idempotencyKey.deleteMany({ where: { principal, key } });
-    const expiresAt = new Date(inside.now().getTime() + kept);
-    return inside.db.idempotencyKey.create({ data: { principal, key, requestHash, state: 'running', expiresAt } });
-  });
-  if (before.response !== null) return outcomeIn(ctx, claim, before.response);
-  ctx.request.claim = { ...claim, isDone: before.state === 'done' };
-  // Only its own claim, and not what is done: another request may have taken it over, or the answer to the last commit been lost.
-  const own = { principal, key, requestHash, state: 'running', createdAt: before.createdAt };
-  const letGo = () => ctx.db.idempotencyKey.deleteMany({ where: own });
-  const result = await done(work, letGo);
-  if (result.errors?.length) return result;
-  const data = ctx.request.claim.isOpen ? { state: 'done' } : outcomeOf(ctx, claim, result);
-  // Where another request took the claim over, one of both outcomes is kept.
-  await settle(ctx, () => ctx.db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data }));
-  return result;
+const take = statement({
+  name: 'claimIdempotencyKey',
+  takes: { ...own, name: text, now: instant, expiresAt: instant },
+  row: { mine: nullable(instant), requestHash: nullable(text), state: nullable(text), response: nullable(text), since: nullable(instant) },
+  changes: true,
+  text: ({ account, principal, key, requestHash, name, now, expiresAt }) => sql`
+    with held as materialized (select pg_try_advisory_xact_lock(${lockKey(account, name)}) as locked),
+      claimed as (
+        insert into idempotency_keys as k (account_id, principal, key, request_hash, state, expires_at, created_at)
+        select ${account}, ${principal}, ${key}, ${requestHash}, 'running', ${expiresAt}, now() from held where locked and not exists (
+          select from idempotency_keys k where k.account_id = ${account} and k.principal = ${principal} and k.key = ${key} and not ${isFree(now)})
+        on conflict (account_id, principal, key) do update set request_hash = excluded.request_hash, state = excluded.state,
+          response = null, expires_at = excluded.expires_at, created_at = excluded.created_at
+        where ${isFree(now)}
+        returning k.created_at)
+    select c.created_at as mine, k.request_hash as "requestHash", k.state, k.response #>> '{}' as response, k.created_at as since
+    from held h left join claimed c on true
+    left join idempotency_keys k on c.created_at is null and h.locked
+      and k.account_id = ${account} and k.principal = ${principal} and k.key = ${key}`,
+});
+
+/** Keeps the outcome of a claim with its effect; nothing where another request has taken it over. */
+const conclude = statement({
+  name: 'keepIdempotentOutcome',
+  takes: { ...own, since: instant, response: text, expiresAt: instant },
+  row: { key: text },
+  changes: true,
+  text: ({ account, principal, key, requestHash, since, response, expiresAt }) => sql`
+    update idempotency_keys k set state = 'done', response = to_json(${response}), expires_at = ${expiresAt}
+    where k.account_id = ${account} and k.principal = ${principal} and k.key = ${key}
+      and k.request_hash = ${requestHash} and k.state = 'running' and k.created_at = ${since} returning k.key`,
+});
+
+/** Claims a key for a detached operation, or answers what is there: an outcome, or the note that it was done. Throws 409. */
+async function claimed(ctx: Context, claim: Claim): Promise<{ since: Date; isDone: boolean; response: string | null }> {
+  const [found] = await ctx.rows(take, { ...claim, name: place(claim), now: ctx.now(), expiresAt: expiry(ctx) });
+  if (found?.mine) return { since: found.mine, isDone: false, response: null };
+  check(found?.since, inProgress);
+  check(found.requestHash === claim.requestHash, otherRequest);
+  check(found.state === 'done', inProgress);
+  ctx.request.replayed = true;
+  return { since: found.since, isDone: true, response: found.response };
 }
 
 /**
- * Notes in the last transaction of a detached operation, which cannot be repeated, that it is done under its key: where its process dies
- * before the outcome is kept, or the answer to the commit is lost, a retry finds it done (`wasDone`).
+ * A detached operation under a key: claimed by a statement of its own, done, and its outcome kept in the transaction that it ends with
+ * (`concluded`), else behind it. Whether that was committed, the database alone knows where the connection is lost: what failed is let
+ * go only where its claim still runs, for which the statement waits, so that a retry finds the outcome or does it. What a dead process
+ * left claimed is taken over after two minutes.
  */
-export async function noteDone({ db, request }: Context): Promise<void> {
-  if (!request.claim) return;
-  const { principal, key, requestHash } = request.claim;
-  await db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data: { state: 'done' } });
+export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
+  const { principal, key, requestHash } = claim;
+  const { since, isDone, response } = await claimed(ctx, claim);
+  if (response !== null) return outcomeIn(ctx, claim, response);
+  const held: HeldClaim = {
+    async keep(unit, result) {
+      // Noted as done, and not final: what comes of it now is kept behind it.
+      if (isDone || held.isOpen) return;
+      const inside = new Context(ctx.app, ctx.request, ctx.principal, unit);
+      const outcome = { response: sealedOutcome(ctx, claim, result), expiresAt: expiry(ctx) };
+      const [mine] = await inside.rows(conclude, { ...claim, since, ...outcome });
+      check(mine, inProgress);
+      held.outcome = result;
+    },
+  };
+  ctx.request.claim = held;
+  // Only its own claim, and not what is done: another request may have taken it over, or the answer to the last commit been lost.
+  const running = { principal, key, requestHash, state: 'running', createdAt: since };
+  const letGo = () => ctx.db.idempotencyKey.deleteMany({ where: running });
+  const result = await done(ctx, work, letGo);
+  if (result.errors?.length || held.outcome) return result;
+  const data = held.isOpen ? { state: 'done' } : outcomeOf(ctx, claim, result);
+  // Where another request took the claim over, one of both outcomes is kept.
+  await settle(ctx, () => ctx.db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data }));
+  return result;
 }
 
 /**
@@ -157,17 +215,19 @@ export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;
 }
 
-/** Whether an earlier request has done this operation, so that it only answers what came of it. */
-export const wasDone = ({ request }: Context): boolean => request.claim?.isDone === true;
-
-/** What comes of a work under a claim. What failed is let go. */
-export async function done(work: () => Promise<ExecutionResult>, letGo: () => Promise<unknown>): Promise<ExecutionResult> {
+/** What comes of a work under a claim. What failed is let go: where that fails too, the claim stays until it may be taken over. */
+export async function done(
+  { app }: Context,
+  work: () => Promise<ExecutionResult>,
+  letGo: () => Promise<unknown>,
+): Promise<ExecutionResult> {
+  const failed = () => letGo().catch((err: unknown) => app.log.warn({ err }, 'a request under an Idempotency-Key could not be let go'));
   try {
     const result = await work();
-    if (result.errors?.length) await letGo();
+    if (result.errors?.length) await failed();
     return result;
   } catch (error) {
-    await letGo();
+    await failed();
     throw error;
   }
 }

@@ -23,6 +23,7 @@ import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
+import { type Answer, detached } from './concluded.js';
 import { type Executor, executorOf } from './executor.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 import { onceForAddress, publicClaimOf } from './idempotency.public.js';
@@ -50,7 +51,7 @@ type Variables = Record<string, unknown>;
 interface Given {
   /** What `coerce` made of the variables, where that is known. */
   coerced?: Variables;
-  /** What a subscription's root field answers from: its event. */
+  /** What a subscription's root field answers from, its event; the value of a mutation's only field, where that is known (`Answer`). */
   root?: unknown;
 }
 
@@ -88,8 +89,8 @@ export function compile(
   const root = schema.getRootType(definition.operation)!.getFields();
   const fields = fieldsOf(document, definition.selectionSet);
   const isAlone = fields.length === 1;
-  const detached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
-  if (detached && !isAlone) throw badRequest('This mutation manages its own transactions and must be the only field of its document');
+  const isDetached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
+  if (isDetached && !isAlone) throw badRequest('This mutation manages its own transactions and must be the only field of its document');
   const types = (definition.variableDefinitions ?? []).map((v) => {
     const type = typeFromAST(schema, v.type as never) as GraphQLInputType;
     const required = v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue;
@@ -101,13 +102,13 @@ export function compile(
     id,
     kind: definition.operation,
     needs: needsOf(schema, document),
-    detached,
+    detached: isDetached,
     takesLong: fields.some((name) => root[name]?.extensions.takesLong),
     fields,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, { root, coerced } = {}) => {
-      if (record) return record(ctx, variables, coerced);
+      if (record) return record(ctx, variables, { coerced, root });
       compiled ??= executorOf(schema, document, operationName);
       return compiled.query(root, ctx, variables, coerced);
     },
@@ -189,16 +190,14 @@ export async function run(operation: Operation, ctx: Context, variables: Variabl
   }
   checkMutationId(ctx.request);
   const given = { variables, coerced };
+  const alone = () => detached(ctx, (inside, root?: Answer) => operation.execute(inside, variables, { coerced, root }));
   if (operation.needs.public) {
     const claim = publicClaimOf(ctx, operation, variables);
-    const work = async () => (operation.detached ? operation.execute(ctx, variables, { coerced }) : mutate(operation, ctx, given));
+    const work = () => (operation.detached ? alone() : mutate(operation, ctx, given));
     return claim ? onceForAddress(ctx, claim, work) : work();
   }
   const claim = claimOf(ctx, operation.id, variables);
-  if (operation.detached) {
-    const work = async () => operation.execute(ctx, variables, { coerced });
-    return claim ? once(ctx, claim, work) : work();
-  }
+  if (operation.detached) return claim ? once(ctx, claim, alone) : alone();
   return mutate(operation, ctx, { ...given, claim });
 }
 
@@ -258,6 +257,7 @@ function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Pr
     // An answer that is too large is refused while nothing is done yet.
     budget?.print(answerSize(result.data, budget.mostBytes));
     if (claim) await keep(inside, claim, result);
+    else await inside.request.claim?.keep(inside.unit!, result);
     return result;
   };
   return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong, hasTurn });

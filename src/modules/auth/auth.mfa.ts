@@ -3,6 +3,7 @@ import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { badRequest, check, found, invalidField, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { guessed, isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import {
@@ -36,27 +37,25 @@ type Person = Awaited<ReturnType<typeof callingUser>>;
  * Does something for the calling person, who has proved the password, and whose it still is by then: a session alone changes nothing
  * about how its person logs in.
  */
-async function withPassword(ctx: Context, password: string, work: (inside: Context, user: Person) => Promise<unknown>): Promise<void> {
+async function withPassword<T>(ctx: Context, password: string, work: (inside: Context, user: Person) => Promise<T>): Promise<T> {
   const user = await callingUser(ctx);
   const wrong = () => invalidField('password', 'incorrect', 'is wrong');
   check(await isPasswordOf(ctx, user.email, user, password), wrong);
-  await ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
-    await work(inside, user);
+    return work(inside, user);
   });
 }
 
 /** POST /auth/mfa/setup: a new secret for an authenticator app; nothing is asked for until it is enabled. */
 export async function setUpMfa(ctx: Context, { password }: MfaSetupInput): Promise<MfaSetup> {
   const secret = new Secret({ buffer: Uint8Array.from(ctx.app.clock.bytes(20)).buffer }).base32;
-  let otpauthUrl = '';
-  await withPassword(ctx, password, async (inside, { id, email }) => {
+  return withPassword(ctx, password, async (inside, { id, email }) => {
     const mfaSecret = seal(ctx.app, 'mfa', place(id), secret);
     const { count } = await inside.global.user.updateMany({ where: { id, mfaEnabledAt: null }, data: { mfaSecret } });
     check(count === 1, () => badRequest('A second factor is set up already; disable it first'));
-    otpauthUrl = authenticator(secret, email).toString();
+    return { secret, otpauthUrl: authenticator(secret, email).toString() };
   });
-  return { secret, otpauthUrl };
 }
 
 type Keeper = { id: string; email: string; mfaSecret: string | null };
@@ -122,7 +121,10 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
 
 /** POST /auth/mfa/disable: with the password. */
 export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
-  await withPassword(ctx, password, (inside, { id }) => dropMfa(inside, id));
+  await withPassword(ctx, password, async (inside, { id }) => {
+    await dropMfa(inside, id);
+    return done;
+  });
   forgetCallers(ctx.app);
   return done;
 }
@@ -158,7 +160,7 @@ export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: 
   // Who knows the password gets new tokens, from as many addresses as they like: the person's codes are limited, too.
   const take = () => (code ? takeCode(ctx, user, code) : takeRecoveryCode(ctx, user, recoveryCode!));
   check(await guessed(ctx, `mfa:${user.id}`, user, take), wrong);
-  return ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     await useToken(inside, 'mfa', mfaToken);
     const places = await placesOf(inside, user.id);
     const entered = places.find(({ account }) => account.id === token.accountId);

@@ -1,6 +1,7 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { countMail, mailInBackground } from './auth.mail.js';
@@ -32,9 +33,10 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
   const wrong = () => invalidField('currentPassword', 'incorrect', 'is wrong');
   check(await isPasswordOf(ctx, user.email, user, currentPassword), wrong);
   const passwordHash = await hashChosen(ctx, newPassword, 'newPassword');
-  await ctx.transaction(async (inside) => {
+  await concluded(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
     await keepPassword(inside, user.id, passwordHash, { except: id });
+    return done;
   });
   forgetCallers(ctx.app);
   return done;
@@ -64,11 +66,12 @@ export async function forgotPassword(ctx: Context, input: ForgotPasswordInput) {
 export async function resetPassword(ctx: Context, { token, password }: ResetPasswordInput) {
   check(await findToken(ctx, 'reset', token), wrongToken);
   const passwordHash = await hashChosen(ctx, password);
-  await ctx.transaction(async (inside) => {
+  await concluded(ctx, async (inside) => {
     const { userId } = await useToken(inside, 'reset', token);
     await keepPassword(inside, userId, passwordHash);
     const isFirstProof = await keepVerified(inside, userId);
     await dropMfa(inside, userId, isFirstProof ? {} : { mfaEnabledAt: null });
+    return done;
   });
   forgetCallers(ctx.app);
   return done;
@@ -87,7 +90,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
   if (!isNew) check(await isPasswordOf(ctx, user.email, user, input.password), notTheirs);
   const chosen = isNew ? { ...namesFor(user, input, invite.data), passwordHash: await hashChosen(ctx, input.password) } : {};
   const key = { accountId: invite.accountId, userId: user.id };
-  return ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     await useToken(inside, 'invite', input.token);
     check(await holdPassword(inside, user), notTheirs);
     if (isNew) await endPasswordTokens(inside, user.id);

@@ -1,7 +1,9 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { plans } from '../plans/plan.limits.js';
 import { isPasswordOf } from './auth.guesses.js';
+import type { Mailing } from './auth.mail.js';
 import { asMember } from './auth.memberEvents.js';
 import type { AuthResult, RegisterInput } from './auth.model.js';
 import { hashChosen } from './auth.newPassword.js';
@@ -22,13 +24,14 @@ export async function register(ctx: Context, input: RegisterInput): Promise<Auth
   check([...input.accountName].length >= 2, () => invalidField('accountName', 'too_short', 'must be at least 2 characters'));
   const person = await findUser(ctx, input.email);
   const passwordHash = await passwordFor(ctx, person, input.password);
-  const { mailing, entered } = await ctx.transaction(async (inside) => {
+  let mailing: Mailing | undefined;
+  const entered = await concluded(ctx, async (inside) => {
     const user = await claim(inside, input, person, passwordHash);
     const account = await newAccount(inside, input.accountName);
     const data = { accountId: account.id, userId: user.id, role: 'owner', name: displayName(user) };
     const place = { ...(await inside.global.membership.create({ data })), account, user };
-    const mailing = user.emailVerifiedAt ? undefined : await verificationMail(asMember(inside, place), user);
-    return { mailing, entered: await enter(inside, user, place, [place]) };
+    mailing = user.emailVerifiedAt ? undefined : await verificationMail(asMember(inside, place), user);
+    return enter(inside, user, place, [place]);
   });
   mailing?.(ctx);
   return entered;

@@ -1,5 +1,6 @@
 import { check, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
@@ -17,7 +18,7 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
   const places = await placesOf(ctx, user.id);
   const place = accountId ? places.find(({ account }) => account.id === accountId) : places[0];
   if (!place) throw unauthenticated('The person is no active member of the account');
-  return ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     check(await holdPassword(inside, user), wrong);
     return enter(inside, user, place, places);
   });

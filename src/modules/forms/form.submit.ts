@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { relinks } from '../../kernel/lists/relink.js';
-import { transacted } from '../../kernel/operations/transacted.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { actingForForm } from '../auth/auth.acting.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { contactOf, type Lead, leadOf } from './form.contact.js';
@@ -87,10 +87,11 @@ export async function submitForm(ctx: Context, id: string, input: SubmitFormInpu
   const lead = leadOf(form, values, input);
   const { redirectUrl, thankYouMessage } = form;
   const { clock } = acting.app;
-  const { id: submissionId, contactId } = isTrapped(input)
-    ? { id: clock.id(), contactId: lead ? clock.id() : null }
-    : await transacted(acting, (inside) => keep(inside, { formId: form.id, values, consent, lead, input }));
-  return { submissionId, contactId, redirectUrl, thankYouMessage };
+  const answer = ({ id: submissionId, contactId }: Pick<SubmissionRow, 'id' | 'contactId'>) => ({
+    ...{ submissionId, contactId, redirectUrl, thankYouMessage },
+  });
+  if (isTrapped(input)) return answer({ id: clock.id(), contactId: lead ? clock.id() : null });
+  return concluded(acting, async (inside) => answer(await keep(inside, { formId: form.id, values, consent, lead, input })));
 }
 
 async function keep(ctx: Context, { formId, values, consent, lead, input }: Filled): Promise<SubmissionRow> {

@@ -7,6 +7,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
@@ -21,8 +22,8 @@ import {
 import { importErrorTable, importTable, there } from './import.table.js';
 
 const row = shapeOf(Import);
-/** Nobody writes rows for so long: the process that did is gone. */
-const abandoned = 10 * 60 * 1000;
+/** Nobody writes rows for so long, by the database's clock: the process that did is gone. */
+const abandoned = sql`interval '10 minutes'`;
 
 /** GET /imports: the newest first. */
 export const listImports = (ctx: Context, args: ImportList) => listRows<Import>(ctx, importTable, args);
@@ -62,15 +63,18 @@ async function read({ rows, csv }: CreateImportInput) {
   return source ?? readCsv(csv!);
 }
 
+/** Deletes what was never finished, and the one that is named; answers until when one that is begun now is kept. */
 const forgetUnfinished = statement({
   name: 'forgetUnfinishedImports',
-  takes: { before: instant, id: nullable(uuid) },
-  row: { id: uuid },
+  takes: { id: nullable(uuid) },
+  row: { until: instant },
   changes: true,
-  text: ({ account, before, id }) => sql`
-    with gone as (select id from imports where account_id = ${account} and total_rows = 0 and (created_at < ${before} or id = ${id}::uuid)),
-      rows as (delete from import_rows where account_id = ${account} and import_id in (select id from gone))
-    delete from imports where account_id = ${account} and id in (select id from gone) returning id`,
+  text: ({ account, id }) => sql`
+    with gone as (select id from imports where account_id = ${account} and total_rows = 0
+        and (coalesce(leased_until, created_at + ${abandoned}) < now() or id = ${id}::uuid)),
+      rows as (delete from import_rows where account_id = ${account} and import_id in (select id from gone)),
+      old as (delete from imports where account_id = ${account} and id in (select id from gone))
+    select now() + ${abandoned} as until`,
 });
 
 const complete = statement({
@@ -98,21 +102,22 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
   const given = { id: input.id, name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
-    await inside.rows(forgetUnfinished, { before: new Date(ctx.now().getTime() - abandoned), id: null });
-    return inside.insert('Import', { ...given, createdBy: ctx.caller.userId });
+    const [{ until }] = (await inside.rows(forgetUnfinished, { id: null })) as [{ until: Date }];
+    return inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
   });
   try {
     await keepRows(ctx, id, rows);
+    const unreadable = rows.filter(({ error }) => error).length;
+    return await concluded(ctx, async (inside) => {
+      const [record] = await inside.rows(complete, { id, rows: rows.length, unreadable });
+      await inside.emit({ name: 'import.created', record: found(record, 'Import') });
+      return record!;
+    });
   } catch (error) {
-    await ctx.transaction((inside) => inside.rows(forgetUnfinished, { before: new Date(0), id })).catch(() => {});
+    // What was finished all the same stays: where the connection was lost at its end, this waits for what became of it.
+    await ctx.transaction((inside) => inside.rows(forgetUnfinished, { id })).catch(() => {});
     throw error;
   }
-  const unreadable = rows.filter(({ error }) => error).length;
-  return ctx.transaction(async (inside) => {
-    const [record] = await inside.rows(complete, { id, rows: rows.length, unreadable });
-    await inside.emit({ name: 'import.created', record: found(record, 'Import') });
-    return record!;
-  });
 }
 
 /** Characters of rows that one statement writes, and what each row has besides. */

@@ -5,6 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import type { AvailableNumber, ClaimNumberInput, PhoneNumberList } from './number.model.js';
 import { numberTable } from './number.table.js';
@@ -67,7 +68,7 @@ const claim = statement({
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
   const offered = await numberOfVendor(ctx, number);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
-  return ctx.transaction((inside) => claimForWorkspace(inside, offered, { label }));
+  return concluded(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
 }
 
 /** Claims a number that the vendor has for us for the workspace, in this unit of work; 409 where it is claimed, by whomever. */

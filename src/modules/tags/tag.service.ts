@@ -9,7 +9,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { textOrder } from '../../kernel/lists/sortKeys.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { noteDone, wasDone } from '../../kernel/operations/idempotency.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { allOrNothing, inPortions } from '../../kernel/operations/portions.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
@@ -120,11 +120,12 @@ async function takeOffAll(ctx: Context, source: string, target: string | null = 
 
 /** Contract DELETE /tags/{id}: off every contact, however many carry it, and then gone. */
 export async function deleteTag(ctx: Context, id: string) {
-  if (wasDone(ctx)) return deleted(id);
   const { id: source } = await getTag(ctx, id);
   await takeOffAll(ctx, source);
-  await allOrNothing(ctx, (inside) => removeTag(inside, source));
-  return deleted(source);
+  return concluded(ctx, async (inside) => {
+    await removeTag(inside, source);
+    return deleted(source);
+  });
 }
 
 async function removeTag(ctx: Context, id: string, target: string | null = null): Promise<void> {
@@ -134,18 +135,18 @@ async function removeTag(ctx: Context, id: string, target: string | null = null)
   await takeOffAll(ctx, id, target);
   await ctx.db.tag.delete({ where: ctx.at(id) });
   await ctx.emit({ name: 'tag.deleted', record: { ...tag, ...unused } });
-  await noteDone(ctx);
 }
 
 /** Contract POST /tags/merge: every contact of the source carries the target afterwards. */
 export async function mergeTags(ctx: Context, { sourceId, targetId }: MergeTagsInput) {
   check(sourceId !== targetId, () => invalidField('sourceId', 'conflicting', 'must differ from targetId'));
   const target = await getTag(ctx, targetId);
-  if (wasDone(ctx)) return target;
   const source = await getTag(ctx, sourceId);
   await takeOffAll(ctx, source.id, target.id);
-  await allOrNothing(ctx, (inside) => removeTag(inside, source.id, target.id));
-  return target;
+  return concluded(ctx, async (inside) => {
+    await removeTag(inside, source.id, target.id);
+    return target;
+  });
 }
 
 const byNames = statement({

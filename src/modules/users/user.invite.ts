@@ -5,8 +5,8 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { transacted } from '../../kernel/operations/transacted.js';
-import { countMail, mailOfToken, plainName } from '../auth/auth.mail.js';
+import { concluded } from '../../kernel/operations/concluded.js';
+import { countMail, type Mailing, mailOfToken, plainName } from '../auth/auth.mail.js';
 import { displayName, personWith } from '../auth/auth.session.js';
 import { issueToken } from '../auth/auth.tokens.js';
 import { checkMayMail } from '../auth/auth.verification.js';
@@ -25,7 +25,8 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
   checkRole(role);
   await checkMayMail(ctx);
   await spendInvitation(ctx, email);
-  const { userId, mailing } = await transacted(ctx, async (inside) => {
+  let mailing: Mailing | undefined;
+  const user = await concluded(ctx, async (inside) => {
     const { id } = await personWith(inside, email);
     // One invitation of a person at a time, also of one who has no place yet.
     await inside.lockName(`place ${id}`);
@@ -33,10 +34,11 @@ export async function inviteUser(ctx: Context, input: InviteUserInput): Promise<
     const data = { email, firstName, lastName };
     const token = await issueToken(inside, 'invite', id, { account: inside.caller.account.id, data });
     await place(inside, id, { ...input, role });
-    return { userId: id, mailing: await mailOfToken(inside, token, invitation(ctx, email, token)) };
+    mailing = await mailOfToken(inside, token, invitation(ctx, email, token));
+    return getUser(inside, id);
   });
-  mailing(ctx);
-  return getUser(ctx, userId);
+  mailing?.(ctx);
+  return user;
 }
 
 /** Counts an invitation of the account, and of the address by whomever. Throws 429. */

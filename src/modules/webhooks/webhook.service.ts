@@ -8,6 +8,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
 import { bodyOf, checkUrlNow, headersOf, newSecret, outcomeOf, placeOf, sealed, secretsOfWebhook } from './webhook.queue.js';
@@ -44,7 +45,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
   checkTrial(ctx);
   const events = checkedEvents(ctx, input.events);
   await checkUrlNow(ctx, 'url', input.url);
-  return ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     const id = input.id ?? ctx.app.clock.id();
     const secret = newSecret(ctx.app);
     const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
@@ -80,7 +81,7 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
   await getWebhook(ctx, id);
   const events = input.events && checkedEvents(ctx, input.events);
   if (input.url) await checkUrlNow(ctx, 'url', input.url);
-  return ctx.transaction(async (inside) => {
+  return concluded(ctx, async (inside) => {
     inside.lockRows();
     const before = await inside.forChange(toChange, id, 'Webhook');
     const given = { ...defined(input), ...(events && { events }) };

@@ -1,0 +1,58 @@
+import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import { Context } from '../context/context.js';
+import { transacted } from './transacted.js';
+
+/** The root of a document whose only field has its value already. */
+export class Answer {
+  constructor(readonly value: unknown) {}
+}
+
+/** Ends the execution of a document whose outcome is known: it was kept with its effect. */
+class Concluded extends Error {}
+
+/**
+ * The transaction that a detached operation ends with: what `work` answers is the value of its field. Under an `Idempotency-Key` the
+ * outcome of the whole document is kept in it, so that a retry finds it wherever the connection is lost, or the process dies. Within
+ * the unit of work of others it is part of that. Tried again as a whole operation is.
+ */
+export const concluded = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
+  ctx.unit
+    ? work(ctx)
+    : transacted(ctx, async (inside) => {
+        const { claim } = inside.request;
+        if (claim) claim.outcome = undefined;
+        const value = await work(inside);
+        if (claim?.answer) await claim.keep(inside.unit!, await claim.answer(inside.unit!, value));
+        return value;
+      });
+
+type Execute = (inside: Context, root: Answer) => Promise<ExecutionResult> | ExecutionResult;
+
+/** Runs a detached operation: `execute` its document, in a unit of work where that concludes it. */
+export async function detached(ctx: Context, execute: (ctx: Context, root?: Answer) => ReturnType<Execute>): Promise<ExecutionResult> {
+  const { claim } = ctx.request;
+  if (!claim) return execute(ctx);
+  claim.answer = async (unit, value) => {
+    const result = await execute(new Context(ctx.app, ctx.request, ctx.principal, unit), new Answer(value));
+    const [fault] = result.errors ?? [];
+    // Nothing of it is done.
+    if (fault) throw fault.originalError ?? fault;
+    return result;
+  };
+  const result = await execute(ctx);
+  return claim.outcome && result.errors?.some(({ originalError }) => originalError instanceof Concluded) ? claim.outcome : result;
+}
+
+/** Has the detached fields answer what is known, and not be shown again where the outcome of their document was kept with their effect. */
+export function markDetached(schema: GraphQLSchema): void {
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const { resolve } = field;
+    if (!field.extensions.detached || !resolve) continue;
+    field.resolve = async (root, args, ctx: Context, info) => {
+      if (root instanceof Answer) return root.value;
+      const value: unknown = await resolve(root, args, ctx, info);
+      if (ctx.request.claim?.outcome) throw new Concluded();
+      return value;
+    };
+  }
+}

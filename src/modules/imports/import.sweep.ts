@@ -1,0 +1,24 @@
+import type { AccountSweep } from '../../kernel/context/context.js';
+import { nullable, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
+import { importJob } from './import.service.js';
+
+const underWay = statement({
+  name: 'importsUnderWay',
+  row: { id: uuid, createdBy: nullable(uuid) },
+  text: ({ account }) => sql`
+    select id, created_by as "createdBy" from imports where account_id = ${account} and status = 'processing' order by id`,
+});
+
+/** Imports that were begun and whose job is gone, whatever ended it, go on where they stopped, for who made them. */
+export const resumeSweep: AccountSweep = {
+  accounts: "select distinct account_id as id from imports where status = 'processing' and $1::timestamptz is not null",
+  async work(ctx) {
+    for (const { id: importId, createdBy: as } of await ctx.rows(underWay)) {
+      if (await ctx.app.jobs.has('contactImport', ctx.caller.account.id, { importId })) continue;
+      await ctx.transaction((inside) => inside.enqueue('contactImport', { importId }, { ...importJob, as }));
+    }
+    return false;
+  },
+};
