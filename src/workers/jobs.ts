@@ -153,7 +153,8 @@ function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken>
     async run(app, job) {
       try {
         await run(app, job);
-        if (!(await complete(runOf(job)))) app.log.warn({ queue, job: job.id, retries: job.retryCount }, 'a job took too long: another run has it');
+        if (!(await complete(runOf(job))))
+          app.log.warn({ queue, job: job.id, retries: job.retryCount }, 'a job took too long: another run has it');
       } catch (error) {
         app.log.error({ err: error, queue, job: job.id, retries: job.retryCount }, 'a job failed');
         await fail(runOf(job), (error as Error).message);

@@ -167,6 +167,47 @@ onPostgres(describe)('a worker that is killed', () => {
   });
 });
 
+describe('a run of a job that was overtaken', () => {
+  it.each(['ends well', 'fails'])('settles nothing when it %s: the job is of the run that has it now', async (how) => {
+    const queue = `test.overtaken.${how.replace(' ', '')}`;
+    const ends: (() => void)[] = [];
+    const handler: JobHandler = (_ctx, _data, { retries }) =>
+      new Promise((resolve, reject) => {
+        ends[retries] = () => (retries === 0 && how === 'fails' ? reject(new Error('too late')) : resolve());
+      });
+    const jobs = await worker({ [queue]: handler });
+    await ctx.enqueue(queue, {});
+    await eventually(() => ends.length === 1);
+    // As when its time is over.
+    await crm.app.database.execute("update pgboss.job set state = 'retry' where name = $1", [queue]);
+    await eventually(() => ends.length === 2);
+    ends[0]!();
+    // The run has settled, or not, once the worker logs so.
+    await eventually(() => crm.logs.some((line) => line.includes(queue) && /another run has it|a job failed/.test(line)));
+    await jobs.add(
+      crm.app.database.prisma,
+      { queue, accountId: account.id, userId: null, data: {} },
+      { startAfter: new Date('2100-01-01') },
+    );
+    expect(await waiting(queue)).toContainEqual({ state: 'active', retries: 1 });
+    ends[1]!();
+    await eventually(async () => (await waiting(queue)).some(({ state, retries }) => state === 'completed' && retries === 1));
+    await jobs.stop();
+    crm.logs.length = 0;
+  });
+});
+
+describe('an import whose job is gone', () => {
+  it('is taken up again by the sweep', async () => {
+    const { data } = (await account.owner.post('/imports', { rows: [{ lastName: 'Left behind' }] })).body;
+    await crm.app.database.execute("update imports set status = 'processing' where id = $1::uuid", [data.id]);
+    await sweep(crm.app);
+    await eventually(async () => (await account.owner.get(`/imports/${data.id}`)).body.data.status === 'completed');
+    const { rows } = await crm.app.database.execute("select state::text from pgboss.job where name = 'contactImport'");
+    expect(rows).toHaveLength(1);
+  });
+});
+
 describe('a sweep that fails in one account', () => {
   it('is done in the others, and fails as a job', async () => {
     const others = await Promise.all(Array.from({ length: 2 }, () => crm.seed.account()));

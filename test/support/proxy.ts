@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
   #mute?: () => void;
-  #losing?: { text: string; arrives: boolean; lost: () => void; near?: Socket };
+  #losing?: { text: string; arrives: boolean; lost: () => void; inside: Set<Socket> };
   #mode: 'open' | 'hanging' | 'refusing' = 'open';
 
   private constructor(
@@ -71,12 +71,12 @@ export class TcpProxy {
   }
 
   /**
-   * The connection that sends this text loses its next COMMIT, or the answer to it: what was done is known to the database alone.
+   * The next transaction that sends this text loses its COMMIT, or the answer to it: what was done is known to the database alone.
    * Resolves once it has; nothing more comes back on it until it is cut.
    */
-  loseCommitAfter(text: string, { arrives }: { arrives: boolean }): Promise<void> {
+  loseCommitOf(text: string, { arrives }: { arrives: boolean }): Promise<void> {
     return new Promise((lost) => {
-      this.#losing = { text, arrives, lost };
+      this.#losing = { text, arrives, lost, inside: new Set() };
     });
   }
 
@@ -95,12 +95,12 @@ export class TcpProxy {
   #isLost(near: Socket, chunk: Buffer): boolean {
     const losing = this.#losing;
     if (!losing) return false;
-    if (losing.near === near) return chunk.includes('COMMIT');
-    if (chunk.includes(losing.text)) losing.near = near;
-    return false;
+    if (chunk.includes('BEGIN')) losing.inside.delete(near);
+    if (chunk.includes(losing.text)) losing.inside.add(near);
+    return losing.inside.has(near) && chunk.includes('COMMIT');
   }
 
-  #lose(near: Socket, far: Socket, chunk: Buffer): void {
+  #lose(far: Socket, chunk: Buffer): void {
     const { arrives, lost } = this.#losing!;
     this.#losing = undefined;
     far.removeAllListeners('data');
@@ -120,7 +120,7 @@ export class TcpProxy {
       far.destroy();
     };
     near.on('data', (chunk: Buffer) => {
-      if (this.#isLost(near, chunk)) return void this.#lose(near, far, chunk);
+      if (this.#isLost(near, chunk)) return void this.#lose(far, chunk);
       if (this.#mute) far.pause();
       far.write(chunk);
       this.#mute?.();

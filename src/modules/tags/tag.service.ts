@@ -10,7 +10,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { textOrder } from '../../kernel/lists/sortKeys.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { concluded } from '../../kernel/operations/concluded.js';
-import { allOrNothing, inPortions } from '../../kernel/operations/portions.js';
+import { inPortions } from '../../kernel/operations/portions.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
 import { countedTag, type TagRow, tagOrder, tagRow, tagTable, tagWithCount, unused } from './tag.table.js';
