@@ -81,3 +81,59 @@ it('fails at a wait that only the record of another way to start could end', asy
   const run = await automations.until(byHand!, 'failed', 'waiting');
   expect(run).toMatchObject({ status: 'failed', error: expect.stringContaining('tag.updated') });
 });
+
+describe('a wait for what does not come again to the record that started the run', () => {
+  const sent = async (contactId: string): Promise<Loose> =>
+    dataOf(await automations.key.post('/messages/sms/send', { contactId, body: 'Hello' }));
+  const received = async (contactId: string): Promise<Loose> =>
+    dataOf(await automations.key.post('/messages', { contactId, channel: 'sms', direction: 'inbound', body: 'Hello' }));
+
+  let people = 0;
+  const reachable = () => automations.contact({ phone: `+1415778${String(++people).padStart(4, '0')}` });
+
+  /** A run for a new contact that waits for an event. */
+  async function waits(triggerEvent: string, event: string, begin: (contactId: string) => Promise<Loose>) {
+    const id = await automations.make(waitFor(event), { triggerEvent });
+    const contactId = await reachable();
+    const run = await startedBy(id, await begin(contactId));
+    await automations.until(run.id, 'waiting');
+    return { id, contactId, run };
+  }
+
+  it.each([
+    ['message.received', received],
+    ['message.sent', sent],
+  ])('ends by the next message to the contact of a %s', async (trigger, begin) => {
+    const { id, contactId, run } = await waits(trigger, 'message.sent', begin);
+    await sent(await reachable());
+    await automations.read();
+    expect((await automations.run(run.id)).status).toBe('waiting');
+    await sent(contactId);
+    await automations.until(run.id, 'success');
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('ends by another record of the contact: their next deal that is won', async () => {
+    const won = async (contactId: string) => win(await acme.deal({ contactId }));
+    const { id, contactId, run } = await waits('deal.won', 'deal.won', won);
+    await won(contactId);
+    await automations.until(run.id, 'success');
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('ends by the record itself where that comes again: its next payment', async () => {
+    const pay = async ({ id }: Loose) => dataOf(await automations.key.post(`/invoices/${id}/payments`, { amount: 10 }));
+    let mine: Loose = {};
+    const { id, contactId, run } = await waits('invoice.payment_recorded', 'invoice.payment_recorded', async (to) => {
+      mine = await acme.invoice({ contactId: to });
+      await pay(mine);
+      return mine;
+    });
+    await pay(await acme.invoice({ contactId }));
+    await automations.read();
+    expect((await automations.run(run.id)).status).toBe('waiting');
+    await pay(mine);
+    await automations.until(run.id, 'success');
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+});
