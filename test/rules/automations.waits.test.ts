@@ -137,3 +137,60 @@ describe('a wait for what does not come again to the record that started the run
     dataOf(await automations.key.del(`/automations/${id}`));
   });
 });
+
+describe('a wait for a record that is deleted', () => {
+  const remove = async ({ id }: Loose) => dataOf(await automations.key.del(`/deals/${id}`));
+
+  it('fails where nothing else would end it, and leaves its contact free', async () => {
+    const id = await automations.make(waitFor('deal.won'), { triggerEvent: 'deal.created' });
+    const contactId = await automations.contact();
+    const [gone, other] = [await acme.deal({ contactId }), await acme.deal({})];
+    const [run, unmoved] = [await startedBy(id, gone), await startedBy(id, other)];
+    await automations.until(run.id, 'waiting');
+    await automations.until(unmoved.id, 'waiting');
+    await remove(gone);
+    const failed = await automations.until(run.id, 'failed');
+    expect(failed).toMatchObject({ endReason: 'failed', error: expect.stringContaining('deal.won'), waitEvent: null, currentNodeId: null });
+    expect(failed.completedAt).not.toBeNull();
+    expect(await automations.path(run.id)).toEqual(['wait failed']);
+    expect(await automations.steps(run.id)).toMatchObject([{ error: failed.error }]);
+    const next = await startedBy(id, await acme.deal({ contactId }));
+    await automations.until(next.id, 'waiting');
+    expect((await automations.run(unmoved.id)).status).toBe('waiting');
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('is told once of the run and of its step', async () => {
+    const id = await automations.make(waitFor('deal.won'), { triggerEvent: 'deal.created' });
+    const deal = await acme.deal({ contactId: null });
+    const run = await startedBy(id, deal);
+    await automations.until(run.id, 'waiting');
+    await remove(deal);
+    await automations.until(run.id, 'failed');
+    const [step] = await automations.steps(run.id);
+    const told = await api.app.database.prisma.outboxEvent.findMany({
+      where: { accountId: acme.id, entityId: { in: [run.id, step!.id] } },
+      orderBy: { seq: 'asc' },
+    });
+    const ended = told.filter(({ changes }) => ((changes ?? {}) as Loose).status?.to === 'failed');
+    expect(ended.map(({ name }) => name).sort()).toEqual(['automation_run.updated', 'automation_step_log.updated']);
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('goes on to its timeout where it has one, ends by the deletion that it waits for, and by others of the contact', async () => {
+    const [patient, parting, free] = [
+      await automations.make(waitFor('deal.won', { timeout: { days: 1 } }), { triggerEvent: 'deal.created' }),
+      await automations.make(waitFor('deal.deleted'), { triggerEvent: 'deal.created' }),
+      await automations.make(waitFor('deal.created'), { triggerEvent: 'deal.created' }),
+    ];
+    const deal = await acme.deal({ contactId: await automations.contact() });
+    const runs = [await startedBy(patient, deal), await startedBy(parting, deal), await startedBy(free, deal)];
+    for (const { id } of runs) await automations.until(id, 'waiting');
+    await remove(deal);
+    await automations.until(runs[1]!.id, 'success');
+    await automations.read();
+    expect((await automations.run(runs[0]!.id)).status).toBe('waiting');
+    expect((await automations.run(runs[2]!.id)).status).toBe('waiting');
+    for (const id of [patient, parting, free]) dataOf(await automations.key.del(`/automations/${id}`));
+  });
+});

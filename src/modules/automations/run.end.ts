@@ -1,8 +1,8 @@
 import type { Batch, Context } from '../../kernel/context/context.js';
-import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Fact } from '../../kernel/events/facts.js';
+import type { Changes, Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/lists/relink.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import type { AutomationRunEnd } from './run.model.js';
@@ -11,6 +11,13 @@ import { automationRunTable, automationStepLogTable, wholeStep } from './run.tab
 
 const { shape, columns } = automationRunTable;
 type Reason = keyof typeof AutomationRunEnd;
+
+/** What is left of a run that has ended. */
+const over = (
+  now: Sql,
+): Sql => sql`completed_at = ${now}, wait_until = null, wait_event = null, current_node_id = null, wait_step_id = null,
+  waiting_since = null, waiting_after = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
+  duration_ms = extract(epoch from ${now} - t.started_at) * 1000`;
 
 const ending = statement({
   name: 'cancelAutomationRuns',
@@ -24,36 +31,66 @@ const ending = statement({
         and (${beside} is null or exists (select 1 from automation_runs o where o.account_id = r.account_id
           and o.automation_id = r.automation_id and o.contact_id = ${beside} and o.status in ('running', 'waiting')))
       order by r.id for update of r)
-    update automation_runs t set status = 'cancelled', end_reason = ${reason}, completed_at = ${now}, wait_until = null, wait_event = null,
-      current_node_id = null, wait_step_id = null, waiting_since = null, waiting_after = null, state = null, due_at = null, leased_until = null, updated_at = ${now},
-      duration_ms = extract(epoch from ${now} - t.started_at) * 1000
+    update automation_runs t set status = 'cancelled', end_reason = ${reason}, ${over(now)}
     from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, l.status as "wasStatus"`,
+});
+
+const failing = statement({
+  name: 'failWaitsOfAutomationRuns',
+  takes: { runs: listOf(uuid), now: instant },
+  row: { ...shape, wasStatus: shape.status },
+  changes: true,
+  text: ({ account, runs, now }) => sql`
+    update automation_runs t set status = 'failed', end_reason = 'failed', ${over(now)},
+      error = 'The record that ' || t.wait_event || ' was to come to is deleted: without a timeout the wait would never end'
+    where t.account_id = ${account} and t.id = any(${runs}) and t.status = 'waiting' returning ${columns}, 'waiting' as "wasStatus"`,
 });
 
 const step = automationStepLogTable;
 const endingSteps = statement({
-  name: 'cancelWaitsOfRuns',
+  name: 'endWaitsOfRuns',
   takes: { runs: listOf(uuid), now: instant },
   row: step.shape,
   changes: true,
   text: ({ account, runs, now }) => sql`
-    update automation_step_logs t set status = 'cancelled', completed_at = ${now}, duration_ms = extract(epoch from ${now} - t.started_at) * 1000
-    where t.account_id = ${account} and t.run_id = any(${runs}) and t.status = 'waiting' returning ${wholeStep}`,
+    update automation_step_logs t set status = r.status, error = r.error, completed_at = ${now},
+      duration_ms = extract(epoch from ${now} - t.started_at) * 1000
+    from automation_runs r where t.account_id = ${account} and t.run_id = any(${runs}) and t.status = 'waiting'
+      and r.account_id = t.account_id and r.id = t.run_id returning ${wholeStep}`,
 });
+
+type Ended = RowOf<typeof shape> & { wasStatus: string };
+
+/** Ends the waits that runs were in when they ended, as these did, and tells of both. */
+async function tellEnds(ctx: Context, ended: readonly Ended[], now: Date): Promise<void> {
+  if (ended.length === 0) return;
+  const steps = await ctx.rows(endingSteps, { runs: ended.map(({ id }) => id), now });
+  const from = (status: string, to: string, error: string | null): Changes => ({
+    status: { from: status, to },
+    ...(error !== null && { error: { from: null, to: error } }),
+  });
+  await Promise.all([
+    ...steps.map((record) => {
+      const changes = from('waiting', record.status, record.error);
+      return ctx.emit({ name: 'automation_step_log.updated', record, changes, logged: false });
+    }),
+    ...ended.map(({ wasStatus, ...run }) =>
+      emitRun(ctx, 'updated', run, { ...from(wasStatus, run.status, run.error), endReason: { from: null, to: run.endReason } }),
+    ),
+  ]);
+}
 
 /** Ends the runs of contacts that are under way; with `beside` only those of automations that this contact is in a run of as well. */
 async function endRuns(ctx: Context, contacts: readonly string[], reason: Reason, beside: string | null = null): Promise<void> {
   const now = ctx.now();
-  const ended = await ctx.rows(ending, { contacts, beside, reason, now });
-  if (ended.length === 0) return;
-  const steps = await ctx.rows(endingSteps, { runs: ended.map(({ id }) => id), now });
-  const change = { status: { from: 'waiting', to: 'cancelled' } };
-  await Promise.all([
-    ...steps.map((record) => ctx.emit({ name: 'automation_step_log.updated', record, changes: change, logged: false })),
-    ...ended.map(({ wasStatus, ...run }) =>
-      emitRun(ctx, 'updated', run, { status: { from: wasStatus, to: 'cancelled' }, endReason: { from: null, to: reason } }),
-    ),
-  ]);
+  await tellEnds(ctx, await ctx.rows(ending, { contacts, beside, reason, now }), now);
+}
+
+/** Fails runs at the waits that they are in, for an event that can no longer come to their records. */
+export async function failWaits(ctx: Context, runs: readonly string[]): Promise<void> {
+  if (runs.length === 0) return;
+  const now = ctx.now();
+  await tellEnds(ctx, await ctx.rows(failing, { runs: [...runs], now }), now);
 }
 
 /** Ends the runs of contacts who were deleted: those of one moment are one statement. */

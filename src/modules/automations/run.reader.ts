@@ -96,12 +96,13 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
   }
 }
 
-/** Reads the feed of an account: starts runs, and ends their waits. */
+/** Reads the feed of an account: starts runs, and ends their waits. What waits for something of a record is told that it is deleted. */
 export const automationReader: FeedReader = {
   actor: { kind: 'automation', id: null, name: 'Automations' },
   wanted: (account) => sql`
     select live_event from automations where account_id = ${account} and live_event is not null and deleted_at is null
-    union select wait_event from automation_runs where account_id = ${account} and wait_event is not null`,
+    union select e.name from automation_runs r cross join lateral (values (r.wait_event), (split_part(r.wait_event, '.', 1) || '.deleted')) e (name)
+    where r.account_id = ${account} and r.wait_event is not null`,
   async make(ctx, all) {
     const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
     if (!all.some(isOne)) return all.length;

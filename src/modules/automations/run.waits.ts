@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
@@ -8,6 +8,7 @@ import { evaluator } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
 import { waitOf } from './automation.wait.js';
+import { failWaits } from './run.end.js';
 import { mergedOf } from './run.enroll.js';
 import { ofNew, wayOf } from './run.ways.js';
 
@@ -17,17 +18,17 @@ export const contactOf = ({ name, type, data }: FeedEvent): string | null => act
 const beginning = { since: nullable(instant), after: nullable(text) };
 const waitingRun = {
   ...{ id: uuid, automationId: uuid, version: integer, nodeId: text, event: text, people: listOf(uuid), ...beginning },
-  ...{ triggerEvent: nullable(text), entityId: nullable(uuid), contactId: nullable(uuid) },
+  ...{ triggerEvent: nullable(text), entityId: nullable(uuid), contactId: nullable(uuid), isPatient: flag },
 };
 type Waiting = RowOf<typeof waitingRun>;
 
 // A run that moves to another contact meanwhile is waited for, and is still found by the contact whose it was.
 const waiting = statement({
   name: 'runsWaitingForEvents',
-  takes: { events: listOf(text), contacts: listOf(uuid), records: listOf(uuid) },
+  takes: { events: listOf(text), contacts: listOf(uuid), records: listOf(uuid), gone: listOf(uuid) },
   row: waitingRun,
   locks: true,
-  text: ({ account, events, contacts, records }) => sql`
+  text: ({ account, events, contacts, records, gone }) => sql`
     with recursive ${mergedOf(account, contacts)}, people (id, now) as (
       select id, id from unnest(${contacts}) given (id) union select id, kept from merged
     ), meant (id, person) as (
@@ -36,12 +37,16 @@ const waiting = statement({
       union all
       select r.id, null from automation_runs r
       where r.account_id = ${account} and r.wait_event = any(${events}) and r.entity_id = any(${records}) and r.status = 'waiting'
+      union all
+      select r.id, null from automation_runs r
+      where r.account_id = ${account} and r.wait_event is not null and r.entity_id = any(${gone}) and r.status = 'waiting'
     ), found as materialized (
       select id, coalesce(array_agg(person) filter (where person is not null), '{}') as people from meant group by id)
     select r.id, r.automation_id as "automationId", r.version, r.current_node_id as "nodeId", r.wait_event as event, f.people,
-      r.waiting_since as since, r.waiting_after as after, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId"
+      r.waiting_since as since, r.waiting_after as after, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId",
+      r.wait_until is not null as "isPatient"
     from found f join automation_runs r on r.account_id = ${account} and r.id = f.id
-    where r.wait_event = any(${events}) and r.status = 'waiting' order by r.id for update of r`,
+    where (r.wait_event = any(${events}) or r.wait_event is not null and r.entity_id = any(${gone})) and r.status = 'waiting' order by r.id for update of r`,
 });
 
 /**
@@ -55,15 +60,19 @@ const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginni
 const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>
   wayOf(ctx, run, event.name) === 'record' ? event.entityId === run.entityId : run.people.includes(contactOf(event) ?? '');
 
-/** Ends the waits of runs that waited for one of the events. */
+const isDeletion = ({ type, name }: FeedEvent): boolean => type !== 'Contact' && name.endsWith('.deleted');
+
+/** Ends the waits of runs that waited for one of the events, and fails those without an end whose record one of them tells is deleted. */
 export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
   const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
   const records = [...new Set(events.flatMap(({ type, name, entityId }) => (type === 'Contact' || ofNew.test(name) ? [] : [entityId])))];
   if (contacts.length === 0 && records.length === 0) return;
-  const runs = await ctx.rows(waiting, { events: [...new Set(events.map(({ name }) => name))], contacts, records });
+  const gone = new Set(events.filter(isDeletion).map(({ entityId }) => entityId));
+  const runs = await ctx.rows(waiting, { events: [...new Set(events.map(({ name }) => name))], contacts, records, gone: [...gone] });
   // Many of them wait at the same place: each version is read once.
   const plans = new Map<string, Plan>();
   const evaluate = evaluator(ctx, 'config.conditions');
+  const endless: string[] = [];
   for (const run of runs) {
     const version = `${run.automationId} ${run.version}`;
     const plan = plans.get(version) ?? (await planOfVersion(ctx, run.automationId, run.version));
@@ -73,9 +82,13 @@ export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Prom
     const arrived = events.find(
       (event) => event.name === run.event && concerns(ctx, event, run) && isAfter(event, run) && evaluate(event, conditions).holds,
     );
-    if (!arrived) continue;
+    if (!arrived) {
+      if (!run.isPatient && gone.has(run.entityId ?? '') && wayOf(ctx, run, run.event) === 'record') endless.push(run.id);
+      continue;
+    }
     const state = { arrived: { event: arrived.name, eventId: arrived.eventId } };
     ctx.update('AutomationRun', { id: run.id }, { state, waitEvent: null, dueAt: ctx.now() });
     ctx.wake('automationRuns');
   }
+  await failWaits(ctx, endless);
 }
