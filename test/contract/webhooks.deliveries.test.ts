@@ -200,6 +200,24 @@ describe('POST /webhooks/replay of a window that is asked for again, or holds wh
     expect(answer).toMatchObject({ replayed: 1, skipped: 1001, hasMore: false, deliveries: [{ replayOf: last }] });
   });
 
+  it('comes to an end where what it sends fails again', async () => {
+    const made = await webhook();
+    const since = api.clock.now();
+    const body = JSON.stringify({ text: 'x'.repeat(3_000_000) });
+    const large: string[] = [];
+    for (let n = 0; n < 5; n++) large.push(await failed(made, { body, createdAt: new Date(since.getTime() + n) }));
+    const window = { webhookId: made.id, status: 'failed', since };
+    const replayed = async (more: boolean): Promise<string[]> => {
+      const answer = dataOf(await key.post('/webhooks/replay', window));
+      await api.app.database.execute(`update webhook_deliveries set status = 'failed', due_at = null where webhook_id = '${made.id}'`);
+      expect(answer.hasMore).toBe(more);
+      return answer.deliveries.map(({ replayOf }: Loose) => replayOf);
+    };
+    expect(await replayed(true)).toEqual(large.slice(0, 3));
+    expect(await replayed(false)).toEqual([large[3], large[4], large[0]]);
+    expect(await replayed(false)).toEqual(large.slice(0, 3));
+  }, 30_000);
+
   it('sends nothing of a window twice: not what arrived or is on its way by now, and once what failed again', async () => {
     const made = await webhook();
     const since = new Date(api.clock.now().getTime() - hour);

@@ -1,7 +1,7 @@
 import { badRequest, check, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
@@ -31,6 +31,9 @@ export const getDelivery = async (ctx: Context, id: string) => found(await findD
 /** How many deliveries of a window are sent again at once, and how many bytes of what they send: one more begins before that. */
 const [mostReplayed, mostBytes] = [1000, 8_000_000];
 
+/** For how long what was sent again counts as sent by the same request, in milliseconds. */
+const aWhile = 60 * 60_000;
+
 /** A delivery that is asked for, without the bytes that it sends. */
 interface Asked {
   id: string;
@@ -46,6 +49,8 @@ interface Asked {
   ownPayload: boolean;
   status: string;
   isWanted: boolean;
+  /** Whether it is one of a window that was sent again lately. */
+  isAgain: boolean;
   /** Whether those before it leave room for it. */
   fits: boolean;
 }
@@ -53,16 +58,16 @@ interface Asked {
 const isWanted = sql`(w.id is null or (w.is_active and w.archived_at is null))`;
 
 // By ids whatever they name, as it is. Of a window what its webhook wants, in its order, and of each message one delivery: none where a
-// later one of it arrived or is on its way, and the first of those that stand as was asked. So the same request goes on where it ended, and
-// sends nothing twice. `s` says how many of the window nobody wants.
+// later one of it arrived or is on its way, and the first of those that stand as was asked. What was sent again lately, and failed again,
+// comes last, and is not what there is more of: so the same request goes on where it ended, and comes to an end whatever answers. `s` says how many of the window nobody wants.
 const toReplay = statement({
   name: 'deliveriesToReplay',
   takes: {
     ...{ ids: nullable(listOf(uuid)), webhook: nullable(uuid), status: nullable(text), event: nullable(text) },
-    ...{ since: nullable(instant), until: nullable(instant), most: integer, bytes: nullable(integer) },
+    ...{ since: nullable(instant), until: nullable(instant), lately: instant, most: integer, bytes: nullable(integer) },
   },
   row: { unwanted: integer, delivery: nullable(json<Asked>()), body: nullable(text) },
-  text: ({ account, ids, webhook, status, event, since, until, most, bytes }) => {
+  text: ({ account, ids, webhook, status, event, since, until, lately, most, bytes }) => {
     const isMeant = sql`d.account_id = ${account} and (${ids} is null or d.id = any(${ids})) and (${webhook} is null or d.webhook_id = ${webhook})
       and (${status} is null or d.status = ${status}) and (${event} is null or d.event = ${event})
       and (${since} is null or d.created_at >= ${since}) and (${until} is null or d.created_at < ${until})`;
@@ -71,7 +76,19 @@ const toReplay = statement({
         and coalesce(o.message_id, o.event_id) = coalesce(d.message_id, d.event_id) and case
           when (o.created_at, o.id) > (d.created_at, d.id) then o.status in ('pending', 'delivered')
           else o.id <> d.id and o.status = ${status} and o.created_at >= ${since} end)`;
+    const isAgain = sql`exists (
+      select from webhook_deliveries o where o.account_id = ${account} and o.event_id = d.event_id and o.source_id = d.source_id
+        and coalesce(o.message_id, o.event_id) = coalesce(d.message_id, d.event_id)
+        and (o.created_at, o.id) > (d.created_at, d.id) and o.created_at > ${lately})`;
+    const some = (which: Sql, again: Sql, limit: Sql) => sql`
+      select d.id, d.webhook_id, d.source_kind, d.source_id, d.run_id, d.url, d.secret, d.event_id, d.message_id, d.event, d.own_payload,
+        d.status, d.created_at, octet_length(d.body) as size, ${isWanted} as is_wanted, ${again} as again
+      from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
+      where ${isMeant} and ${which} order by d.created_at, d.id limit ${limit}`;
+    const stands = sql`${isWanted} and not ${isReplaced}`;
     return sql`
+    with first as materialized (${some(sql`(${ids} is not null or (${stands} and not ${isAgain}))`, sql`false`, most)}),
+      second as materialized (${some(sql`${ids} is null and ${stands} and ${isAgain}`, sql`true`, sql`(select ${most} - count(*) from first)`)})
     select s.unwanted, to_json(r) as delivery,
       case when r.fits then (select b.body from webhook_deliveries b where b.account_id = ${account} and b.id = r.id) end as body
     from (select case when ${ids} is null then (
@@ -79,12 +96,10 @@ const toReplay = statement({
       where w.account_id = ${account} and not ${isWanted} and ${isMeant}) else 0 end as unwanted) s
     left join (select row_number() over placed as nth, d.id, d.webhook_id as "webhookId", d.source_kind as "sourceKind",
       d.source_id as "sourceId", d.run_id as "runId", d.url, d.secret, d.event_id as "eventId", d.message_id as "messageId", d.event,
-      d.own_payload as "ownPayload", d.status, ${isWanted} as "isWanted",
-      ${bytes} is null or ${bytes} > sum(octet_length(d.body)) over placed - octet_length(d.body) as fits
-    from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
-    where ${isMeant} and (${ids} is not null or (${isWanted} and not ${isReplaced}))
-    window placed as (order by d.created_at, d.id rows unbounded preceding)
-    order by d.created_at, d.id limit ${most}) r on true
+      d.own_payload as "ownPayload", d.status, d.is_wanted as "isWanted", d.again as "isAgain",
+      ${bytes} is null or ${bytes} > sum(d.size) over placed - d.size as fits
+    from (select * from first union all select * from second) d
+    window placed as (order by d.again, d.created_at, d.id rows unbounded preceding)) r on true
     order by r.nth`;
   },
 });
@@ -92,14 +107,15 @@ const toReplay = statement({
 /**
  * Contract POST /webhooks/replay: sends deliveries again, each as a new one with the event's id and bytes. By their ids, at most 100,
  * or those of a window of time that stand as `status` says, the oldest 1,000 or 8 MB of them; where there are more, the same once more
- * goes on. What is still on its way, or whose webhook is inactive or deleted, is skipped. 402 where the account is not paid for.
+ * goes on; what it sent within the hour, and failed again, comes last. What is still on its way, or whose webhook is inactive or deleted, is skipped. 402 where the account is not paid for.
  */
 export async function replayDeliveries(ctx: Context, input: ReplayInput): Promise<Replay> {
   const asked = await askedFor(ctx, input);
   checkTrial(ctx);
   // Of two at a time the second sees what the first sends again.
   if (!asked.ids) await ctx.lockName('replays');
-  const rows = await ctx.rows(toReplay, { ...asked, most: mostReplayed + 1, bytes: asked.ids ? null : mostBytes });
+  const limits = { lately: new Date(ctx.now().getTime() - aWhile), most: mostReplayed + 1, bytes: asked.ids ? null : mostBytes };
+  const rows = await ctx.rows(toReplay, { ...asked, ...limits });
   const found = rows.flatMap(({ delivery, body }) => (delivery ? [{ ...delivery, body: body ?? '' }] : []));
   const chosen = found.slice(0, mostReplayed).filter(({ fits }) => fits);
   const again = chosen.filter(({ isWanted, status }) => isWanted && status !== 'pending');
@@ -108,7 +124,7 @@ export async function replayDeliveries(ctx: Context, input: ReplayInput): Promis
   return {
     replayed: deliveries.length,
     skipped: asked.ids ? asked.ids.length - deliveries.length : rows[0]!.unwanted,
-    hasMore: found.length > chosen.length,
+    hasMore: found[chosen.length]?.isAgain === false,
     deliveries: await byIds(ctx, deliveries),
   };
 }
