@@ -133,6 +133,17 @@ describe('what an event says of a domain', () => {
   });
 });
 
+describe('what happened that only admins may see', () => {
+  it('is hidden from members in runs and deliveries, and from no admin', async () => {
+    const make = () => posted('/webhooks/manage', { url: `${url}/${secret.replace(' ', '-')}`, events: ['deal.won'], description: secret });
+    const all = await reacted({ scope: 'webhooks', event: 'webhook.created', field: 'description', make });
+    const read = async (caller: { get: KeyClient['get'] }) =>
+      dataOf(await caller.get(`/workflows/${all.workflow.id}/runs/${all.run.id}`)).triggerData.description;
+    expect([await read(await acme.member()), await read(acme.owner)]).toEqual(['[redacted]', secret]);
+    await all.end();
+  });
+});
+
 describe('what a condition saw of the contact', () => {
   it('is shown to keys for contacts, whatever event the run began with', async () => {
     const asks = aNode('asks', 'condition', { of: 'contact', conditions: { city: 'Oslo' } }, 'end', []);

@@ -4,16 +4,15 @@ import { json } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 
 /**
- * What is shown of events besides the feed, by deliveries and runs, as an API key may see it. Of an event that the key may not see the
- * record is [redacted] but for ids; of any other what it says of people, to keys without the scope `contacts`.
+ * What is shown of events besides the feed, by deliveries and runs, as an API key or a session may see it. Of an event that the caller may
+ * not see the record is [redacted] but for ids; of any other what it says of people, to keys without the scope `contacts`.
  */
 
 /** What a JSON value is: a record, or changes of one; or a payload, with a record in its `data`. */
 type Form = 'record' | 'payload';
 
-/** The events that a key may not see. Those of contacts are not among them: the contract has only what is personal hidden of these. */
+/** The events that a caller may not see. Those of contacts are not among them: the contract has only what is personal hidden of these. */
 function hiddenEvents({ app, caller }: Context): string[] {
-  if (caller.kind !== 'key') return [];
   const events = [...app.registry.events];
   return events.filter(([, { access }]) => access.scope !== 'contacts' && !mayUse(caller, access)).map(([name]) => name);
 }
@@ -51,11 +50,10 @@ export function actionsAsSeenBy(ctx: Context, actions: Sql, event: Sql): Sql {
 
 /** The bytes of a delivery; where their members are called as somebody liked, every text of them is hidden. */
 export function payloadAsSeenBy(ctx: Context, { body, isOwn, event }: { body: Sql; isOwn: Sql; event: Sql }): Sql {
-  if (!isNarrow(ctx)) return sql`${body}::json`;
   const value = sql`${body}::jsonb`;
-  const texts = sql`redact_texts(${value})`;
-  const own = byEvent(ctx, event, { hidden: texts, shown: mayRead(ctx.caller, 'contacts') ? value : texts });
-  return sql`(case when ${isOwn} then ${own} else ${asSeenBy(ctx, value, { form: 'payload', event })} end)::json`;
+  const either = (record: Sql) => sql`(case when ${isOwn} then redact_texts(${value}) else ${record} end)::json`;
+  const shown = mayRead(ctx.caller, 'contacts') ? sql`${body}::json` : either(sql`redact_people(${value}, 0)`);
+  return byEvent(ctx, event, { hidden: either(sql`redact_payload(${value})`), shown });
 }
 
 type Result = Record<string, unknown> | null;
