@@ -48,6 +48,20 @@ describe('a number after the address of the service has changed', () => {
     expect(routed(phoneNumber).voice_url).toBe(wiring.inboundUrl);
     expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 409);
   });
+
+  it('may be given up where all that is kept of it is the old address', async () => {
+    const { id: flow, phoneNumber } = await published(atOldAddress);
+    await unpublish({ id: flow });
+    const { voice_url: voiceUrl, status_callback: statusCallback } = atOldAddress;
+    const kept = { voiceUrl, voiceMethod: 'POST', voiceApplicationSid: '', statusCallback, statusCallbackMethod: 'POST' };
+    await api.app.database.prisma.callFlowTombstone.updateMany({
+      where: { accountId: acme.id, phoneNumber },
+      data: { priorConfig: kept },
+    });
+    const { id } = await api.app.database.prisma.phoneNumber.findFirstOrThrow({ where: { accountId: acme.id, number: phoneNumber } });
+    dataOf(await acme.owner.del(`/settings/numbers/${id}`));
+    expectRefusal(await acme.owner.post('/call-flows/tombstones/release', { phoneNumber }), 404);
+  });
 });
 
 describe('POST /call-flows/{id}/wiring', () => {

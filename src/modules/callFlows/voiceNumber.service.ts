@@ -3,9 +3,9 @@ import type { RowOf } from '../../kernel/database/kinds.js';
 import { listRows } from '../../kernel/lists/list.js';
 import type { Page } from '../../kernel/model/connection.js';
 import { mostListed } from '../../vendors/sms/sms.js';
+import { isOurs } from '../numbers/number.routing.js';
 import { numberOfVendor, ofVendor } from '../numbers/number.service.js';
 import { voiceNumberTable } from './callFlow.table.js';
-import { isOurs } from './callFlow.wiring.js';
 import type { VoiceNumberList } from './roster.model.js';
 
 type VoiceNumberRow = RowOf<typeof voiceNumberTable.shape> & { wired: boolean };

@@ -1,13 +1,15 @@
 import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { flag, instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
+import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import type { AvailableNumber, ClaimNumberInput, PhoneNumberList } from './number.model.js';
+import { priorOf } from './number.routing.js';
 import { numberTable } from './number.table.js';
 
 const { shape: row, columns } = numberTable;
@@ -128,9 +130,9 @@ const answered = statement({
 const left = statement({
   name: 'tombstoneOfReleasedNumber',
   takes: { number: text },
-  row: { id: uuid, hasPrior: flag },
+  row: { id: uuid, prior: nullable(json<VoiceConfig>()) },
   text: ({ account, number }) => sql`
-    select d.id, d.prior_config is not null as "hasPrior" from call_flow_tombstones d
+    select d.id, d.prior_config as prior from call_flow_tombstones d
     where d.account_id = ${account} and d.phone_number = ${number} and d.released_at is null`,
 });
 
@@ -152,7 +154,7 @@ export async function releaseNumber(ctx: Context, id: string) {
   const [answering] = await ctx.rows(answered, { number });
   check(!answering, () => conflict('A published call flow answers the number'));
   const [tombstone] = await ctx.rows(left, { number });
-  check(!tombstone?.hasPrior, () =>
+  check(!priorOf(ctx, tombstone?.prior ?? null), () =>
     conflict('The number is to be given back to what handled its calls before: release its tombstone first'),
   );
   // Of one of which nothing is known from before, nothing is to be done any more.

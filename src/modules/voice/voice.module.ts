@@ -1,7 +1,7 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
-import { voicePath, voiceStatusPath } from '../callFlows/callFlow.wiring.js';
 import { mostBytes as bodyCap } from '../numbers/number.notice.js';
+import { voicePath, voiceStatusPath } from '../numbers/number.routing.js';
 import { LiveCall, liveCallEvents } from './liveCall.model.js';
 import { liveCallRelations } from './liveCall.relations.js';
 import { LiveCallResolver } from './liveCall.resolver.js';

@@ -7,8 +7,8 @@ import type { Verb } from '../../vendors/sms/voice.js';
 import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
 import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.graph.js';
 import { isRung, nodesById, ringOrder } from '../callFlows/callFlow.route.js';
-import { priorOf, voicePath, voiceStatusPath } from '../callFlows/callFlow.wiring.js';
 import { genuine } from '../numbers/number.notice.js';
+import { priorOf, voicePath, voiceStatusPath } from '../numbers/number.routing.js';
 import { beginCall, endCall, progress } from './liveCall.service.js';
 import {
   agentsIn,

@@ -1,0 +1,27 @@
+import type { Context } from '../../kernel/context/context.js';
+import type { VoiceConfig } from '../../vendors/sms/voice.js';
+
+/** Where the vendor asks about a call, and where it tells how one ended. */
+export const voicePath = '/webhooks/twilio/voice';
+export const voiceStatusPath = '/webhooks/twilio/voice/status';
+
+/** How the vendor routes a number whose calls come to the service. */
+export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
+  ...{ voiceUrl: `${config.publicUrl}${voicePath}`, voiceMethod: 'POST', voiceApplicationSid: '' },
+  ...{ statusCallback: `${config.publicUrl}${voiceStatusPath}`, statusCallbackMethod: 'POST' },
+});
+
+/** Whether calls that are routed so come to the service. */
+export const isOurs = (ctx: Context, voice: VoiceConfig): boolean =>
+  voice.voiceUrl === ourConfig(ctx).voiceUrl && !voice.voiceApplicationSid;
+
+/**
+ * Whether calls that are routed so come to the service, or did before its address changed. No such routing is one of before, which a
+ * number is given back to.
+ */
+export const wasOurs = (ctx: Context, voice: VoiceConfig): boolean =>
+  isOurs(ctx, voice) ||
+  (voice.voiceUrl.endsWith(voicePath) && voice.statusCallback.endsWith(voiceStatusPath) && !voice.voiceApplicationSid);
+
+/** How a number was routed before, as far as that is to somewhere else. */
+export const priorOf = (ctx: Context, voice: VoiceConfig | null): VoiceConfig | null => (voice && !wasOurs(ctx, voice) ? voice : null);
