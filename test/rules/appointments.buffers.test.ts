@@ -83,6 +83,24 @@ describe('an appointment whose buffer the next one cuts short', () => {
   });
 });
 
+describe('an appointment that the next one of its person, on another calendar, cuts short', () => {
+  const leaves: [string, (first: Loose) => Promise<unknown>][] = [
+    ['is handed to somebody else', async (first) => change(first, { assignedTo: (await acme.member()).userId }).then(dataOf)],
+    ['is handed to nobody', async (first) => dataOf(await change(first, { assignedTo: null }))],
+    ['loses its person', async (first) => dataOf(await acme.owner.del(`/users/${first.assignedTo}`))],
+  ];
+
+  it.each(leaves)('has its buffer once it %s', async (_, leave) => {
+    const { userId: assignedTo } = await acme.member();
+    const [one, other] = [await acme.calendar(), await acme.calendar()];
+    const first = await made(one.id, { ...from('10:00', '11:00'), assignedTo });
+    await made(other.id, { ...from('11:00', '12:00'), assignedTo });
+    await buffer(one.id, 30);
+    await leave(first);
+    await expectBuffer(one.id);
+  });
+});
+
 describe('a time that is left while others book it', () => {
   it('has one of them or the buffer, and nobody hears of a fault', async () => {
     for (let round = 0; round < 6; round++) {

@@ -95,6 +95,21 @@ export async function cutShortBy(ctx: Context, { calendarId, assignedTo, startTi
   return ctx.rows(cutShortBefore, { calendar: calendarId, person: assignedTo, start: startTime });
 }
 
+const cutShortNow = statement({
+  name: 'appointmentsOfPersonCutShort',
+  takes: { person: uuid, now: instant },
+  row: { id: uuid, calendarId: uuid, bufferMinutes: integer, assignedTo: nullable(uuid) },
+  beside: true,
+  text: ({ account, person, now }) => sql`
+    select a.id, a.calendar_id as "calendarId", c.buffer_minutes as "bufferMinutes", a.assigned_to as "assignedTo"
+    from appointments a join calendars c on c.account_id = a.account_id and c.id = a.calendar_id
+    where a.account_id = ${account} and a.assigned_to = ${person} and a.status = 'scheduled' and a.deleted_at is null
+      and a.end_time + c.buffer_minutes * interval '1 minute' > greatest(a.busy_until, ${now})`,
+});
+
+/** What a person has that has less than its buffer, and is not over with it. */
+export const cutShortOf = (ctx: Context, person: string): Promise<CutShort[]> => ctx.rows(cutShortNow, { person, now: ctx.now() });
+
 const regrowing = statement({
   name: 'regrowBuffers',
   takes: { ids: listOf(uuid) },

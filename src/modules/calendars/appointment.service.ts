@@ -14,7 +14,7 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { busyAfter, busyUntil, cutShortBy, regrow, takePlace } from './appointment.buffers.js';
+import { busyAfter, busyUntil, cutShortBy, cutShortOf, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
 import { getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
@@ -103,7 +103,7 @@ const placing = ['startTime', 'endTime', 'status', 'assignedTo'];
 
 /**
  * Contract PATCH: any status follows any other. Throws 409 as a booking does; what ends when it did or earlier keeps the buffer that it
- * has. What the appointment made room for, where it was, gets its buffer.
+ * has. What the appointment made room for, where it was, gets its buffer; so does the appointment itself where it is somebody else's.
  */
 export async function updateAppointment(
   ctx: Context,
@@ -126,7 +126,8 @@ export async function updateAppointment(
     ...given,
     ...(isPlaced && { busyUntil: busyAfter(before, after, calendar) }),
   });
-  await regrow(ctx, cutShort);
+  const isShort = changes.assignedTo && saved.status === 'scheduled' && saved.busyUntil < busyUntil(saved, calendar);
+  await regrow(ctx, isShort ? [...cutShort, { ...saved, bufferMinutes: calendar.bufferMinutes }] : cutShort);
   await emitAppointment(ctx, 'updated', saved, changes);
   return saved;
 }
@@ -148,8 +149,15 @@ const linked = {
 const leaveUser = relinks(linked, 'assignedTo');
 const followContact = relinks(linked, 'contactId');
 
-/** Contract DELETE /users/{id}: the appointments of a removed user are nobody's. */
-export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
+/** Contract DELETE /users/{id}: the appointments of a removed user are nobody's, and have their buffers whatever else that user had. */
+export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
+  const cutShort = await cutShortOf(ctx, record.id);
+  await leaveUser(ctx, record.id);
+  await regrow(
+    ctx,
+    cutShort.map((appointment) => ({ ...appointment, assignedTo: null })),
+  );
+}
 
 /** Contract POST /contacts/merge: the appointments are with the contact that is kept. */
 export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
