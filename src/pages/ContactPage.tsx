@@ -1,5 +1,5 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
-import { type ReactNode, useId } from 'react';
+import { useId } from 'react';
 import {
   AddNoteDocument,
   AddTaskDocument,
@@ -8,8 +8,10 @@ import {
   type SaidFragment,
   SetTaskDocument,
 } from '../generated/client/pages.js';
-import { Face, Fault, hours, Link, More, money, when } from './parts.js';
-import { nodesOf, Say, Talk } from './Talk.js';
+import { Say } from './fields.js';
+import { Fault, hours, More, when } from './parts.js';
+import { nodesOf, Talk } from './Talk.js';
+import { Who } from './Who.js';
 
 type Live = ContactPageSubscription['live'];
 type Of<K extends keyof Live> = Live[K] extends { rows: (infer R)[] } ? (R extends { node: infer N } ? NonNullable<N> : never) : never;
@@ -27,12 +29,7 @@ export function ContactPage({ id }: { id: string }) {
       <Who person={person} />
       <section className="card-box talk">
         <h2>Conversation</h2>
-        <Talk
-          contactId={id}
-          messages={nodesOf(messages.rows).reverse() as SaidFragment[]}
-          canWrite={Boolean(person.phone) && !person.doNotContact}
-          total={messages.totalCount}
-        />
+        <Talk person={person} messages={nodesOf(messages.rows).reverse() as SaidFragment[]} total={messages.totalCount} />
       </section>
       <div className="side">
         <Tasks id={id} tasks={nodesOf(tasks.rows) as Of<'tasks'>[]} total={tasks.totalCount} />
@@ -42,43 +39,6 @@ export function ContactPage({ id }: { id: string }) {
     </main>
   );
 }
-
-function Who({ person }: { person: Of<'contacts'> }) {
-  return (
-    <section className="card-box who-box">
-      <Link to="/contacts" className="back">
-        Contacts
-      </Link>
-      <Face name={person.name} />
-      <h1>{person.name}</h1>
-      <p className="muted">{[person.jobTitle, person.company].filter(Boolean).join(', ')}</p>
-      <dl>
-        {person.email && <Line name="E-mail">{person.email}</Line>}
-        {person.phone && <Line name="Phone">{person.phone}</Line>}
-        <Line name="Score">{person.leadScore}</Line>
-      </dl>
-      <h2>Deals</h2>
-      <ul className="small-list">
-        {person.deals.nodes.map((deal) => (
-          <li key={deal.id}>
-            <i className="dot" style={{ background: deal.stage.color }} />
-            <span>{deal.title}</span>
-            <span className="muted">{money(deal.value, deal.currency)}</span>
-          </li>
-        ))}
-      </ul>
-      <More of={person.deals.totalCount} shown={person.deals.nodes.length} />
-      {person.deals.nodes.length === 0 && <p className="muted">None yet</p>}
-    </section>
-  );
-}
-
-const Line = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: number }) {
   const [addTask, { error }] = useMutation(AddTaskDocument);

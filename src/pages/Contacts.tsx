@@ -1,6 +1,7 @@
 import { useSubscription } from '@apollo/client/react';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ContactsDocument, type PersonFragment } from '../generated/client/pages.js';
+import { NewContact } from './NewContact.js';
 import { Face, Fault, Link, More } from './parts.js';
 import { nodesOf } from './Talk.js';
 
@@ -14,14 +15,17 @@ export function Contacts() {
   const search = useSettled(text.trim());
   return (
     <main className="contacts">
-      <input
-        type="search"
-        aria-label="Search contacts"
-        placeholder="Search by name, e-mail or phone"
-        value={text}
-        ref={focusFirst}
-        onChange={(event) => setText(event.target.value)}
-      />
+      <div className="find">
+        <input
+          type="search"
+          aria-label="Search contacts"
+          placeholder="Search by name, e-mail or phone"
+          value={text}
+          ref={focusFirst}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <NewContact />
+      </div>
       <People key={search} search={search} />
     </main>
   );

@@ -80,12 +80,7 @@ function Thread({ contactId, conversation }: { contactId: string; conversation: 
   return (
     <section className="card-box talk">
       <Top contactId={contactId} person={person} state={conversation?.conversationState} />
-      <Talk
-        contactId={contactId}
-        messages={messages}
-        canWrite={Boolean(person?.phone) && !person?.doNotContact}
-        total={data.live.messages.totalCount}
-      />
+      <Talk person={person} messages={messages} total={data.live.messages.totalCount} />
     </section>
   );
 }

@@ -1,26 +1,10 @@
-import { useMutation } from '@apollo/client/react';
-import { type FormEvent, useEffect, useRef } from 'react';
-import { type SaidFragment, SendSmsDocument } from '../generated/client/pages.js';
-import { Fault, More, when } from './parts.js';
+import { useEffect, useRef, useState } from 'react';
+import type { ReachedFragment, SaidFragment } from '../generated/client/pages.js';
+import { More, when } from './parts.js';
+import { Write, waysTo } from './Write.js';
 
 /** The records of a live list. */
 export const nodesOf = <N,>(rows: readonly { node?: N | null }[]) => rows.map(({ node }) => node as N);
-
-/** A form of one line, emptied once what it says is kept. */
-export function Say({ label, button, send }: { label: string; button: string; send(text: string): Promise<unknown> }) {
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const text = String(new FormData(form).get('text')).trim();
-    if (text && (await send(text))) form.reset();
-  }
-  return (
-    <form className="say" onSubmit={submit}>
-      <input name="text" aria-label={label} placeholder={label} autoComplete="off" />
-      <button type="submit">{button}</button>
-    </form>
-  );
-}
 
 /** What a message says without its markup. */
 export const plain = (text: string) => text.replace(/<[^>]*>/g, ' ').trim();
@@ -28,22 +12,21 @@ export const plain = (text: string) => text.replace(/<[^>]*>/g, ' ').trim();
 export const channels: Record<string, string> = { sms: 'SMS', email: 'E-mail' };
 
 interface TalkProps {
-  contactId: string;
+  person: ReachedFragment | undefined;
   messages: readonly SaidFragment[];
-  canWrite: boolean;
   /** How many messages there are in all. */
   total: number;
 }
 
 /** What was said with a contact, the newest at the end, and what to answer. */
-export function Talk({ contactId, messages, canWrite, total }: TalkProps) {
-  const [sendSms, { error }] = useMutation(SendSmsDocument);
-  const send = (body: string) => sendSms({ variables: { input: { contactId, body } } }).catch(() => undefined);
+export function Talk({ person, messages, total }: TalkProps) {
+  const [answered, answer] = useState<SaidFragment>();
   const list = useRef<HTMLOListElement>(null);
   const last = messages.at(-1)?.id;
   useEffect(() => {
     if (last) list.current?.scrollTo({ top: list.current.scrollHeight });
   }, [last]);
+  const canMail = person && waysTo(person).includes('email');
   return (
     <>
       <More of={total} shown={messages.length} />
@@ -56,12 +39,16 @@ export function Talk({ contactId, messages, canWrite, total }: TalkProps) {
               {channels[message.channel] ?? message.channel} · {when(message.createdAt)}
               {message.direction === 'outbound' && ` · ${message.status}`}
             </small>
+            {canMail && message.channel === 'email' && message.direction === 'inbound' && (
+              <button type="button" className="plain" onClick={() => answer({ ...message })}>
+                Answer
+              </button>
+            )}
           </li>
         ))}
       </ol>
       {messages.length === 0 && <p className="muted">Nothing was said yet.</p>}
-      <Fault error={error} />
-      {canWrite && <Say label="Write a text message" button="Send" send={send} />}
+      {person && <Write person={person} answered={answered} />}
     </>
   );
 }

@@ -17,6 +17,7 @@ import { Week } from './Week.js';
 import './style.css';
 import './board.css';
 import './people.css';
+import './forms.css';
 import './day.css';
 import './phone.css';
 

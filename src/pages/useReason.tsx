@@ -56,7 +56,7 @@ function Reason({ title, options, answer }: Omit<Question, 'nth'>) {
     close(String(new FormData(event.currentTarget).get('reason')).trim());
   }
   return (
-    <dialog ref={dialog} className="card-box reason" aria-labelledby="reason" onClose={() => answer(dialog.current!.returnValue)}>
+    <dialog ref={dialog} className="card-box dialog reason" aria-labelledby="reason" onClose={() => answer(dialog.current!.returnValue)}>
       <h2 id="reason">Why is {title} lost?</h2>
       {options.map((option) => (
         <button key={option} type="button" onClick={() => close(option)}>
