@@ -1,10 +1,10 @@
-/** What the client package is made of besides its own lines: types of REST from schema/openapi.json, facts for caches from schema/schema.graphql. */
+/** What the client package is made of besides its own lines: types of REST from schema/openapi.json, facts for caches and typed documents from schema/schema.graphql. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocuments from '@graphql-codegen/typed-document-node';
 import * as operations from '@graphql-codegen/typescript-operations';
 import { buildSchema, getNamedType, isAbstractType, isObjectType, isScalarType, parse } from 'graphql';
-import { pageDocuments } from './client.sources.mjs';
+import { commonDocuments, pageDocuments } from './client.sources.mjs';
 
 const folder = 'src/generated/client';
 const key = (name) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
@@ -106,12 +106,13 @@ function cacheFacts(schema) {
   return `${lines.join('\n')}\nexport type ScalarName = ${scalars.map((name) => JSON.stringify(name)).join(' | ')};\n`;
 }
 
-/** The documents of the pages, parsed, with the types of their variables and results. */
-async function typedPages(schema) {
-  return codegen({
-    filename: `${folder}/pages.ts`,
+/** Writes documents, parsed, with the types of their variables and results. */
+async function writeDocuments(name, schema, files) {
+  const filename = `${folder}/${name}.ts`;
+  const text = await codegen({
+    filename,
     schema,
-    documents: pageDocuments.map((location) => ({ location, document: parse(readFileSync(location, 'utf8')) })),
+    documents: files.map((location) => ({ location, document: parse(readFileSync(location, 'utf8')) })),
     config: {
       useTypeImports: true,
       enumsAsTypes: true,
@@ -127,11 +128,14 @@ async function typedPages(schema) {
     plugins: [{ operations: {} }, { typedDocuments: {} }],
     pluginMap: { operations, typedDocuments },
   });
+  writeFileSync(filename, text);
 }
 
 export async function makeClient() {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/rest.ts`, restTypes(JSON.parse(readFileSync('schema/openapi.json', 'utf8'))));
-  writeFileSync(`${folder}/cache.ts`, cacheFacts(buildSchema(readFileSync('schema/schema.graphql', 'utf8'))));
-  if (pageDocuments.length > 0) writeFileSync(`${folder}/pages.ts`, await typedPages(parse(readFileSync('schema/schema.graphql', 'utf8'))));
+  const schema = readFileSync('schema/schema.graphql', 'utf8');
+  writeFileSync(`${folder}/cache.ts`, cacheFacts(buildSchema(schema)));
+  await writeDocuments('documents', parse(schema), [commonDocuments]);
+  if (pageDocuments.length > 0) await writeDocuments('pages', parse(schema), pageDocuments);
 }

@@ -11,7 +11,10 @@ export const pageDocuments = existsSync(pages)
       .map((name) => join(pages, name))
   : [];
 
+/** The operations of `crm-server/documents`. */
+export const commonDocuments = 'src/client/documents.graphql';
+
 export const clientSources = [
   ...['schema/openapi.json', 'schema/schema.graphql', '.ci/client.mjs', '.ci/client.sources.mjs'],
-  ...pageDocuments,
+  ...[commonDocuments, ...pageDocuments],
 ].filter(existsSync);

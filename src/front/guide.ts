@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import { root } from './assets.js';
 
 /** The chapters of the guide, in their order: the files of docs/guide. */
-export const chapters = ['authentication', 'errors', 'paging', 'idempotency', 'events', 'polling', 'webhooks', 'limits'] as const;
+export const chapters = [
+  'authentication',
+  'errors',
+  'paging',
+  'idempotency',
+  'events',
+  'polling',
+  'webhooks',
+  'limits',
+  'clients',
+] as const;
 
 export interface Chapter {
   name: string;
