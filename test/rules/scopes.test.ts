@@ -199,7 +199,7 @@ describe('who may not see an event, whatever the scopes are,', () => {
     const end = aNode('end', 'end');
     const drafts = [
       { triggerEvent: 'webhook.created', graph: { startNodeId: 'end', nodes: [end] } },
-      { graph: { startNodeId: 'wait', nodes: [aNode('wait', 'wait', { event: 'webhook.created' }, 'end'), end] } },
+      { graph: { startNodeId: 'wait', nodes: [aNode('wait', 'wait', { event: 'webhook.created', timeout: { days: 1 } }, 'end'), end] } },
     ];
     for (const draft of drafts) {
       const { id } = dataOf(await member.post('/automations', { name: 'A', ...draft }));

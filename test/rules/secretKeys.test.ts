@@ -76,6 +76,27 @@ describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () =
     expect((await acme.owner.get('/settings/vendor-line/lines')).status).toBe(200);
   });
 
+  it('answers a request under an Idempotency-Key as the process before did, with credentials or without', async () => {
+    const email = `keyed-${acme.id}@example.com`;
+    const requests = [
+      (body: object) => acme.owner.post('/contacts', body, { 'idempotency-key': 'across the keys' }),
+      (body: object) =>
+        acme.owner.post('/webhooks/manage', { url: receiver.url, events: ['deal.won'], ...body }, { 'idempotency-key': 'a webhook' }),
+      ({ firstName }: { firstName: string }) =>
+        api
+          .anybody()
+          .post('/auth/register', { email, password, accountName: firstName, name: 'Ada' }, { 'idempotency-key': 'somebody new' }),
+    ];
+    for (const request of requests) {
+      useKey(first);
+      const done = await request({ firstName: 'Keyed' });
+      useKey(second, first);
+      const again = await request({ firstName: 'Keyed' });
+      expect([done.status, again.status, again.headers['idempotent-replayed'], again.text]).toEqual([201, 201, 'true', done.text]);
+      expect((await request({ firstName: 'Another' })).status).toBe(409);
+    }
+  });
+
   it('seals anew what the version before sealed without naming its key, and the own secret of a delivery', async () => {
     receiver.answer = (_request, response) => void response.writeHead(500).end();
     const own = newSecret(api.app);

@@ -233,8 +233,11 @@ describe('a text message under the header Idempotency-Key, once more,', () => {
     const { id, status } = dataOf(await send());
     expect(['queued', 'sending']).toContain(status);
     expectRefusal(await send('Other'), 409);
-    const sent = dataOf(await send());
+    const again = await send();
+    const sent = dataOf(again);
     expect(sent).toMatchObject({ id, status: 'sent', error: null });
+    // It is sent now, which is no answer of before.
+    expect(isReplay(again)).toBe(false);
     const replayed = await send();
     expect([replayed.body.data, isReplay(replayed)]).toEqual([sent, true]);
     expect(messagesTo(api, phone)).toHaveLength(taken);

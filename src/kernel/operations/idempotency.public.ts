@@ -6,7 +6,7 @@ import type { HeldClaim } from '../context/app.js';
 import { Context } from '../context/context.js';
 import { type Sql, sql } from '../database/sql.js';
 import { slot, Template } from '../database/statement.js';
-import { done, inProgress, isAbandoned, kept, keyOf, otherRequest, requestHash, settle } from './idempotency.js';
+import { done, inProgress, isAbandoned, kept, keyOf, otherRequest, requestHashes, settle } from './idempotency.js';
 
 /**
  * An `Idempotency-Key` where nobody is known to call: login, registration, forgotten passwords. The key is of the client's
@@ -24,6 +24,8 @@ interface Place {
 export interface PublicClaim {
   place: Place;
   requestHash: string;
+  /** Those by which the same request is known. */
+  hashes: readonly string[];
 }
 
 /** An outcome as it is kept: what was answered, and the session that came with it. */
@@ -37,7 +39,8 @@ export function publicClaimOf(ctx: Context, { id, fields }: { id: string; fields
   const key = keyOf(ctx);
   if (key === undefined) return undefined;
   const place = { client: clientKey(ctx.request.ip), operation: [...new Set(fields)].join(), key };
-  return { place, requestHash: requestHash(ctx, id, variables) };
+  const hashes = requestHashes(ctx, id, variables);
+  return { place, requestHash: hashes[0], hashes };
 }
 
 const nameOf = ({ client, operation, key }: Place) => `public.${client}.${operation}.${key}`;
@@ -71,12 +74,12 @@ interface Claimed {
 }
 
 /** Makes the claim, or answers what is kept of the request that has it: 409 while it runs, or where it was another one. */
-async function claimed(ctx: Context, { place, requestHash }: PublicClaim): Promise<{ since: Date } | { replay: ExecutionResult }> {
+async function claimed(ctx: Context, { place, requestHash, hashes }: PublicClaim): Promise<{ since: Date } | { replay: ExecutionResult }> {
   const now = ctx.now();
   const expiresAt = new Date(now.getTime() + kept);
   const known = JSON.parse(await ctx.text(claiming.with({ ...place, requestHash, now, expiresAt }))) as Claimed;
   if (known.mine) return { since: new Date(known.mine) };
-  check(known.requestHash === null || known.requestHash === requestHash, otherRequest);
+  check(known.requestHash === null || hashes.includes(known.requestHash), otherRequest);
   check(known.outcome, inProgress);
   const { data, session } = JSON.parse(unseal(ctx.app, 'idempotency', nameOf(place), known.outcome)) as Outcome;
   ctx.request.replayed = true;

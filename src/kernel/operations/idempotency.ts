@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
-import { seal, sign, unseal } from '../base/crypto.js';
+import { seal, signatures, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
 import type { HeldClaim } from '../context/app.js';
 import { Context, type Principal } from '../context/context.js';
@@ -26,6 +26,8 @@ export interface Claim {
   principal: string;
   key: string;
   requestHash: string;
+  /** Those by which the same request is known: as a process with another of the keys signs it too. */
+  hashes: readonly string[];
 }
 
 /** The key that a request carries. Throws 400 unless it has 8 to 200 characters. */
@@ -37,8 +39,8 @@ export function keyOf({ request: { idempotencyKey: key } }: Context): string | u
 }
 
 /** What tells one request under a key from another. It is kept, and a body may hold a password: nobody can try them without our key. */
-export const requestHash = ({ app }: Context, operationId: string, variables: object): string =>
-  sign(app, 'idempotency', `${operationId} ${JSON.stringify(variables)}`);
+export const requestHashes = ({ app }: Context, operationId: string, variables: object): [string, ...string[]] =>
+  signatures(app, 'idempotency', `${operationId} ${JSON.stringify(variables)}`);
 
 /** Whose keys those of a caller are. */
 const ownerOf = ({ kind, id, userId }: Principal) => (kind === 'key' ? `key:${id}` : `user:${userId}`);
@@ -47,7 +49,8 @@ const ownerOf = ({ kind, id, userId }: Principal) => (kind === 'key' ? `key:${id
 export function claimOf(ctx: Context, operationId: string, variables: object): Claim | undefined {
   const key = keyOf(ctx);
   if (key === undefined || !ctx.principal) return undefined;
-  return { principal: ownerOf(ctx.principal), key, requestHash: requestHash(ctx, operationId, variables) };
+  const hashes = requestHashes(ctx, operationId, variables);
+  return { principal: ownerOf(ctx.principal), key, requestHash: hashes[0], hashes };
 }
 
 /**
@@ -56,7 +59,7 @@ export function claimOf(ctx: Context, operationId: string, variables: object): C
  */
 export function effectKeyOf(ctx: Context, effect: string, input: object): string | undefined {
   const key = keyOf(ctx);
-  return key === undefined ? undefined : requestHash(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input);
+  return key === undefined ? undefined : requestHashes(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input)[0];
 }
 
 export const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
@@ -84,7 +87,7 @@ async function doneBefore(inside: Context, claim: Claim) {
   check(lock?.locked, inProgress);
   const row = await find(inside, claim);
   if (!row) return undefined;
-  check(row.requestHash === claim.requestHash, otherRequest);
+  check(claim.hashes.includes(row.requestHash), otherRequest);
   check(row.state === 'done', inProgress);
   inside.request.replayed = true;
   return row;
@@ -163,15 +166,26 @@ const conclude = statement({
       and k.request_hash = ${requestHash} and k.state = 'running' and k.created_at = ${since} returning k.key`,
 });
 
+/** A claim as it stands: made now, or what is there of the same request. */
+interface Held {
+  since: Date;
+  requestHash: string;
+  isDone: boolean;
+  response: string | null;
+}
+
 /** Claims a key for a detached operation, or answers what is there: an outcome, or the note that it was done. Throws 409. */
-async function claimed(ctx: Context, claim: Claim): Promise<{ since: Date; isDone: boolean; response: string | null }> {
+async function claimed(ctx: Context, claim: Claim): Promise<Held> {
   const [found] = await ctx.rows(take, { ...claim, name: place(claim), now: ctx.now(), expiresAt: expiry(ctx) });
-  if (found?.mine) return { since: found.mine, isDone: false, response: null };
+  if (found?.mine) return { since: found.mine, requestHash: claim.requestHash, isDone: false, response: null };
   check(found?.since, inProgress);
-  check(found.requestHash === claim.requestHash, otherRequest);
+  const { since, response } = found;
+  const requestHash = claim.hashes.find((hash) => hash === found.requestHash);
+  check(requestHash, otherRequest);
   check(found.state === 'done', inProgress);
-  ctx.request.replayed = true;
-  return { since: found.since, isDone: true, response: found.response };
+  // What was not final is asked for again.
+  ctx.request.replayed = response !== null;
+  return { since, requestHash, isDone: true, response };
 }
 
 /**
@@ -181,8 +195,8 @@ async function claimed(ctx: Context, claim: Claim): Promise<{ since: Date; isDon
  * left claimed is taken over after two minutes.
  */
 export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
-  const { principal, key, requestHash } = claim;
-  const { since, isDone, response } = await claimed(ctx, claim);
+  const { principal, key } = claim;
+  const { since, requestHash, isDone, response } = await claimed(ctx, claim);
   if (response !== null) return outcomeIn(ctx, claim, response);
   const held: HeldClaim = {
     async keep(unit, result) {
