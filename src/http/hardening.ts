@@ -10,13 +10,13 @@ import { errorBody } from './errors.js';
 import { inOneTurn, maxNesting, parseLarge, tooDeep } from './largeJson.js';
 
 /**
- * What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. A connection on which nothing
- * moves for `connectionTimeout` is cut, also in the middle of an answer: the longest operation takes two minutes.
+ * What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. A client that takes nothing of
+ * its answer for `answerTimeout` is cut off.
  */
 export const patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
-  connectionTimeout: 180_000,
+  answerTimeout: 120_000,
   connectionsCheckingInterval: 2_000,
   maxRequestsPerSocket: 1000,
 };

@@ -64,7 +64,6 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     trustProxy: app.config.trustProxy ?? false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     requestTimeout: patience.requestTimeout,
-    connectionTimeout: patience.connectionTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
     clientErrorHandler: refuseBroken(unlimited),
     frameworkErrors: refuseAddress(unlimited),
@@ -124,6 +123,8 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
     const { bare, buckets } = request.routeOptions.config;
     if (!bare || buckets) reply.headers(request.gate.headers());
     drainBody(request, reply);
+    // From here on it is the client who lets the other wait. Node sets it anew with the next request.
+    request.raw.socket.setTimeout(patience.answerTimeout);
     dropUnasked(request, payload);
     // a stopping server lets its clients go one by one, before it closes what is left
     if (!app.ready) reply.header('Connection', 'close');

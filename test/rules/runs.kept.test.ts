@@ -11,6 +11,7 @@ let acme: Account;
 let automations: Automations;
 beforeAll(async () => {
   api = await server();
+  api.app.config.keepRunsDays = 365;
   acme = await api.seed.account();
   automations = new Automations(acme, await acme.key());
 });
@@ -117,8 +118,8 @@ describe('runs of workflows', () => {
   });
 });
 
-it('KEEP_RUNS_DAYS is a year by default, and no less than events are kept', () => {
-  expect(readConfig({}).keepRunsDays).toBe(365);
+it('KEEP_RUNS_DAYS is for ever by default, and no less than events are kept', () => {
+  expect(readConfig({}).keepRunsDays).toBeUndefined();
   expect(readConfig({ KEEP_RUNS_DAYS: '31' }).keepRunsDays).toBe(31);
   expect(() => readConfig({ KEEP_RUNS_DAYS: '7' })).toThrow(/KEEP_RUNS_DAYS/);
 });

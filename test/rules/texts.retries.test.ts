@@ -122,6 +122,17 @@ describe('a text message of which nobody knows whether it was sent', () => {
     expect(await now(sent.id)).toEqual(delivered);
   });
 
+  it('goes by the other one where one has failed, and has failed where both have', async () => {
+    const failed = await twice();
+    await report(failed.id, failed.providerId, 'undelivered', { ErrorCode: '30003' });
+    await report(failed.id, 'SMfirst', 'sent');
+    expect(await now(failed.id)).toMatchObject({ status: 'sent', error: null, providerId: 'SMfirst' });
+    await report(failed.id, failed.providerId, 'undelivered', { ErrorCode: '30003' });
+    expect((await now(failed.id)).status).toBe('sent');
+    await report(failed.id, 'SMfirst', 'undelivered', { ErrorCode: '30003' });
+    expect(await now(failed.id)).toMatchObject({ status: 'failed', error: 'refused', providerId: 'SMfirst' });
+  });
+
   it('is sent where the first attempt is reported to have failed while the second is taken', async () => {
     const { id: contactId } = await reader();
     const send = () => text({ contactId, idempotencyKey: 'key-of-a-late-report' });

@@ -117,8 +117,8 @@ export interface Config {
   webhookAllowPrivate: boolean;
   /** Days for which ended deliveries are kept; absent: for ever. */
   keepDeliveriesDays?: number;
-  /** Days for which runs of workflows and automations are kept after their ends. */
-  keepRunsDays: number;
+  /** Days for which runs of workflows and automations are kept after their ends; absent: for ever. */
+  keepRunsDays?: number;
   /** What opens the metrics to other machines. */
   metricsToken?: string;
   seedDemo: boolean;

@@ -53,7 +53,7 @@ export const environment = z.object({
   // A delivery may be replayed for as long as it is kept, and is retried for three days.
   KEEP_DELIVERIES_DAYS: z.coerce.number().int().min(7).max(36_500).optional(),
   // Events are kept for a month; what they led to is not forgotten before.
-  KEEP_RUNS_DAYS: z.coerce.number().int().min(31).max(36_500).default(365),
+  KEEP_RUNS_DAYS: z.coerce.number().int().min(31).max(36_500).optional(),
   METRICS_TOKEN: z.string().min(16).optional(),
   SEED_DEMO: given.optional(),
   PAGES: flag(true),

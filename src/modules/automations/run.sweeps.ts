@@ -26,5 +26,5 @@ export const oldRuns: Sweep = {
       delete from automation_runs r using chosen c where r.account_id = c.account_id and r.id = c.id returning 1
     )
     select from steps union all select from runs`,
-  before: (now, { keepRunsDays: days }) => new Date(now.getTime() - days * dayMs),
+  before: (now, { keepRunsDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
 };

@@ -147,7 +147,9 @@ async function advance(ctx: Context, id: string, report: Report): Promise<void> 
     ...(status !== 'failed' && { sentAt: before.sentAt ?? now }),
     ...(status === 'delivered' && { deliveredAt: now }),
   };
-  const providerId = status === 'delivered' ? (report.providerId ?? before.providerId) : (before.providerId ?? report.providerId);
+  // Of two at the vendor it goes by the one that arrived, or that goes on where the other one failed.
+  const [first, second] = status === 'delivered' || before.status === 'failed' ? [report, before] : [before, report];
+  const providerId = first.providerId ?? second.providerId;
   const message = ctx.update('Message', before, { status, error, ...times, providerId, dueAt: null });
   const isTakenNow = before.sentAt === null && status !== 'failed';
   if (isTakenNow) contacted(ctx, message);

@@ -20,5 +20,5 @@ export const oldRuns: Sweep = {
         order by r.started_at, r.id limit $2::int) r
       limit $2::int)
     delete from workflow_runs r using old where r.account_id = old.account_id and r.id = old.id and r.status <> 'running' returning 1`,
-  before: (now, { keepRunsDays: days }) => new Date(now.getTime() - days * dayMs),
+  before: (now, { keepRunsDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
 };
