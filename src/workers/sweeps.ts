@@ -23,12 +23,14 @@ const kernelSweeps: readonly Sweep[] = [
   {
     sql: `delete from idempotency_keys k using (
         select account_id, principal, key from idempotency_keys where expires_at < $1::timestamptz limit $2::int
-      ) old where k.account_id = old.account_id and k.principal = old.principal and k.key = old.key returning 1`,
+      ) old where k.account_id = old.account_id and k.principal = old.principal and k.key = old.key
+        and k.expires_at < $1::timestamptz returning 1`,
   },
   {
     sql: `delete from public_outcomes o using (
         select client, operation, key from public_outcomes where expires_at < $1::timestamptz limit $2::int
-      ) old where o.client = old.client and o.operation = old.operation and o.key = old.key returning 1`,
+      ) old where o.client = old.client and o.operation = old.operation and o.key = old.key
+        and o.expires_at < $1::timestamptz returning 1`,
   },
 ];
 

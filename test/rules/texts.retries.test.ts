@@ -254,6 +254,22 @@ describe('a text message under the header Idempotency-Key, once more,', () => {
     expect(messagesTo(api, phone)).toHaveLength(taken);
   });
 
+  it('is the same one across a change of SECRET_KEY', async () => {
+    const { id: contactId, phone } = await reader();
+    const send = () => text({ contactId, body: 'Hello' }, named('across the secret keys'));
+    const { config } = api.app;
+    const { secretKey } = config;
+    vendor().will(throttled);
+    const { id } = dataOf(await send());
+    try {
+      Object.assign(config, { secretKey: 'the key that is in use from now on', previousSecretKeys: [secretKey] });
+      expect(dataOf(await send())).toMatchObject({ id, status: 'sent' });
+    } finally {
+      Object.assign(config, { secretKey, previousSecretKeys: [] });
+    }
+    expect(messagesTo(api, phone)).toHaveLength(1);
+  });
+
   it('is sent once for ten at a time, those with a key in the body as well', async () => {
     const { id: contactId, phone } = await reader();
     for (const idempotencyKey of [undefined, 'key-under-a-header']) {

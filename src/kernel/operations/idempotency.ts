@@ -55,11 +55,12 @@ export function claimOf(ctx: Context, operationId: string, variables: object): C
 
 /**
  * What is unique to the effect of a request under a key: an operation that commits before its outcome is kept finds by it what it
- * did, where its process died or the database went in between. Undefined where there is no key.
+ * did, where its process died or the database went in between. The first is what it is kept under; by the others a process with
+ * another secret key kept it. None where there is no key.
  */
-export function effectKeyOf(ctx: Context, effect: string, input: object): string | undefined {
+export function effectKeysOf(ctx: Context, effect: string, input: object): readonly string[] {
   const key = keyOf(ctx);
-  return key === undefined ? undefined : requestHashes(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input)[0];
+  return key === undefined ? [] : requestHashes(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input);
 }
 
 export const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
@@ -223,7 +224,7 @@ export async function once(ctx: Context, claim: Claim, work: () => Promise<Execu
 
 /**
  * Says of a detached operation that what it answers now is not final. It is kept that it was done, and not the outcome: a retry asks it
- * once more, and it goes on with what it did, which it finds by `effectKeyOf`. Another request under the key is refused as ever.
+ * once more, and it goes on with what it did, which it finds by `effectKeysOf`. Another request under the key is refused as ever.
  */
 export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;

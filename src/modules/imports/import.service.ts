@@ -71,7 +71,7 @@ const forgetUnfinished = statement({
   changes: true,
   text: ({ account, id }) => sql`
     with gone as (select id from imports where account_id = ${account} and total_rows = 0
-        and (coalesce(leased_until, created_at + ${abandoned}) < now() or id = ${id}::uuid)),
+        and (coalesce(leased_until, created_at + ${abandoned}) < now() or id = ${id}::uuid) for update),
       rows as (delete from import_rows where account_id = ${account} and import_id in (select id from gone)),
       old as (delete from imports where account_id = ${account} and id in (select id from gone))
     select now() + ${abandoned} as until`,

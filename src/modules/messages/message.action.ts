@@ -1,19 +1,19 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { effectKeyOf, kept } from '../../kernel/operations/idempotency.js';
+import { effectKeysOf, kept } from '../../kernel/operations/idempotency.js';
 
 const row = { id: uuid, createdAt: instant, scheduledAt: nullable(instant) };
 
 const byAction = statement({
   name: 'messageByActionKey',
-  takes: { key: text },
+  takes: { keys: listOf(text) },
   row,
   planned: true,
-  text: ({ account, key }) => sql`
+  text: ({ account, keys }) => sql`
     select t.id, t.created_at as "createdAt", t.scheduled_at as "scheduledAt" from messages t
-    where t.account_id = ${account} and t.action_key = ${key}`,
+    where t.account_id = ${account} and t.action_key = any(${keys}) order by t.created_at desc limit 1`,
 });
 
 const forgetAction = statement({
@@ -35,8 +35,9 @@ export interface RequestAction {
 
 /** What a request that sends a message by `effect` is known by, and what was kept of it before. */
 export async function actionOf(ctx: Context, effect: string, input: object): Promise<RequestAction> {
-  const key = effectKeyOf(ctx, effect, input);
-  const [found] = key ? await ctx.rows(byAction, { key }) : [];
+  const keys = effectKeysOf(ctx, effect, input);
+  const [key] = keys;
+  const [found] = key ? await ctx.rows(byAction, { keys }) : [];
   if (!found) return { key };
   return ctx.now().getTime() - found.createdAt.getTime() < kept ? { key, known: found } : { key, old: found };
 }
