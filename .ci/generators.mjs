@@ -24,9 +24,12 @@ const compilerOptions = {
   ...{ strict: true, noEmit: true, skipLibCheck: true, types: [] },
 };
 
+/** npm gives up on a registry that does not answer. */
+const patience = ['--fetch-timeout=30000', '--fetch-retries=1'];
+
 /** Whether a program ended well; what it printed is shown where it did not. */
 const runs = (program, args, cwd) =>
-  promisify(execFile)(program, args, { cwd }).then(
+  promisify(execFile)(program, args, { cwd, timeout: 240_000 }).then(
     () => true,
     ({ stdout, stderr }) => {
       process.stderr.write(`${stdout}${stderr}`);
@@ -47,7 +50,9 @@ async function compiles({ name, packages, args }) {
   writeFileSync(join(own, 'orval.config.json'), JSON.stringify(orval));
   writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['out'] }));
   const began = Date.now();
-  if (!(await runs('npm', ['install', '--silent', '--no-save', '--no-audit', '--no-fund', '--prefix', own, ...packages], own))) {
+  if (
+    !(await runs('npm', ['install', '--silent', '--no-save', '--no-audit', '--no-fund', ...patience, '--prefix', own, ...packages], own))
+  ) {
     console.log(`skipped: npm could not install ${packages[0]}`);
     return true;
   }

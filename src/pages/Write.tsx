@@ -55,11 +55,12 @@ export function Write({ person, answered }: WriteProps) {
 
 function Text({ contactId }: { contactId: string }) {
   const [sendSms, { error }] = useMutation(SendSmsDocument);
-  const send = (body: string) => sendSms({ variables: { input: { contactId, body } } }).catch(() => undefined);
+  const { send, renew } = useOnce();
+  const say = (body: string) => send((context) => sendSms({ variables: { input: { contactId, body } }, context })).catch(() => undefined);
   return (
     <>
       <Fault error={error} />
-      <Say label="Write a text message" button="Send" send={send} />
+      <Say label="Write a text message" button="Send" send={say} onChange={renew} />
     </>
   );
 }
@@ -83,11 +84,13 @@ function Mail({ contactId, answered }: { contactId: string; answered: SaidFragme
   const { faults, rest } = toldOf(error, ['subject', 'body']);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
+    if (loading) return;
     const input = { contactId, subject: subject.trim(), body: text.current!.value };
     const sent = await send((context) => sendEmail({ variables: { input }, context })).catch(() => undefined);
     if (!sent) return;
-    setSubject('');
-    form.current?.reset();
+    // An answer that was begun meanwhile has its subject.
+    setSubject((now) => (now === subject ? '' : now));
+    if (text.current) text.current.value = '';
   }
   return (
     <form ref={form} className="mail" onSubmit={submit} onChange={renew} noValidate>
@@ -97,12 +100,14 @@ function Mail({ contactId, answered }: { contactId: string; answered: SaidFragme
         value={subject}
         fault={faults.subject}
         autoComplete="off"
+        readOnly={loading}
         onChange={(event) => setSubject(event.target.value)}
       />
       <textarea
         ref={text}
         name="body"
         rows={5}
+        readOnly={loading}
         aria-label="Write an e-mail"
         placeholder="Write an e-mail"
         aria-invalid={Boolean(faults.body)}

@@ -1,4 +1,4 @@
-import { type FormEvent, type InputHTMLAttributes, type RefObject, useEffect, useId } from 'react';
+import { type FormEvent, type InputHTMLAttributes, type RefObject, useEffect, useId, useState } from 'react';
 import { errorOf } from '../client/errors.js';
 
 /** What a form has to tell of a refusal: what its fields are blamed for, and the error itself where it names none of them. */
@@ -43,17 +43,32 @@ export function Field({ label, fault, ...input }: FieldProps) {
   );
 }
 
-/** A form of one line, emptied once what it says is kept. */
-export function Say({ label, button, send }: { label: string; button: string; send(text: string): Promise<unknown> }) {
+interface SayProps {
+  label: string;
+  button: string;
+  send(text: string): Promise<unknown>;
+  /** What it says is another by now. */
+  onChange?(): void;
+}
+
+/** A form of one line, emptied once what it says is kept. What is on its way is not sent again. */
+export function Say({ label, button, send, onChange }: SayProps) {
+  const [isBusy, setBusy] = useState(false);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
     const text = String(new FormData(form).get('text')).trim();
-    if (text && (await send(text))) form.reset();
+    if (!text || isBusy) return;
+    setBusy(true);
+    try {
+      if (await send(text)) form.reset();
+    } finally {
+      setBusy(false);
+    }
   }
   return (
-    <form className="say" onSubmit={submit}>
-      <input name="text" aria-label={label} placeholder={label} autoComplete="off" />
+    <form className="say" onSubmit={submit} onChange={onChange}>
+      <input name="text" readOnly={isBusy} aria-label={label} placeholder={label} autoComplete="off" />
       <button type="submit">{button}</button>
     </form>
   );
