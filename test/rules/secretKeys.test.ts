@@ -90,7 +90,8 @@ describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () =
       const done = await request('Keyed');
       useKey(second, first);
       const again = await request('Keyed');
-      expect([done.status, again.status, again.headers['idempotent-replayed'], again.text]).toEqual([201, 201, 'true', done.text]);
+      expect(done.status).toBeLessThan(300);
+      expect([again.status, again.headers['idempotent-replayed'], again.text]).toEqual([done.status, 'true', done.text]);
       expect((await request('Another')).status).toBe(409);
     }
   });
