@@ -76,26 +76,6 @@ describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () =
     expect((await acme.owner.get('/settings/vendor-line/lines')).status).toBe(200);
   });
 
-  it('answers a request under an Idempotency-Key as the process before did, with credentials or without', async () => {
-    const email = `keyed-${acme.id}@example.com`;
-    const requests = [
-      (name: string) => acme.owner.post('/contacts', { firstName: name }, { 'idempotency-key': 'a contact' }),
-      (name: string) =>
-        acme.owner.post('/webhooks/manage', { url: `${receiver.url}?${name}`, events: ['deal.won'] }, { 'idempotency-key': 'a webhook' }),
-      (name: string) =>
-        api.anybody().post('/auth/register', { email, password, accountName: name, name: 'Ada' }, { 'idempotency-key': 'somebody new' }),
-    ];
-    for (const request of requests) {
-      useKey(first);
-      const done = await request('Keyed');
-      useKey(second, first);
-      const again = await request('Keyed');
-      expect(done.status).toBeLessThan(300);
-      expect([again.status, again.headers['idempotent-replayed'], again.text]).toEqual([done.status, 'true', done.text]);
-      expect((await request('Another')).status).toBe(409);
-    }
-  });
-
   it('seals anew what the version before sealed without naming its key, and the own secret of a delivery', async () => {
     receiver.answer = (_request, response) => void response.writeHead(500).end();
     const own = newSecret(api.app);
@@ -114,6 +94,26 @@ describe('another SECRET_KEY, with the one before as SECRET_KEY_PREVIOUS,', () =
     expect(await attempted(api, id, 2)).toMatchObject({ status: 'delivered' });
     expectSigned(own);
   });
+});
+
+it('a new key answers a request under an Idempotency-Key as the process before did, with credentials or without', async () => {
+  const email = `keyed-${acme.id}@example.com`;
+  const requests = [
+    (name: string) => acme.owner.post('/contacts', { firstName: name }, { 'idempotency-key': 'a contact' }),
+    (name: string) =>
+      acme.owner.post('/webhooks/manage', { url: `${receiver.url}?${name}`, events: ['deal.won'] }, { 'idempotency-key': 'a webhook' }),
+    (name: string) =>
+      api.anybody().post('/auth/register', { email, password, accountName: name, name: 'Ada' }, { 'idempotency-key': 'somebody new' }),
+  ];
+  for (const request of requests) {
+    useKey(first);
+    const done = await request('Keyed');
+    useKey(second, first);
+    const again = await request('Keyed');
+    expect(done.status).toBeLessThan(300);
+    expect([again.status, again.headers['idempotent-replayed'], again.text]).toEqual([done.status, 'true', done.text]);
+    expect((await request('Another')).status).toBe(409);
+  }
 });
 
 describe('the key before another one', () => {
