@@ -76,7 +76,11 @@ describe('what one socket may do', () => {
   it('no flood of large ones: each 64 KB count as one: 4429', async () => {
     const socket = await open();
     const large = `{"type":"pong","payload":{"x":"${'x'.repeat(390_000)}"}}`;
-    for (let n = 0; n < 60; n++) socket.ws.send(large);
+    // It counts by the second, and a busy machine may take several for the first of them.
+    for (let round = 0; round < 5 && !socket.closed; round++) {
+      for (let n = 0; n < 60; n++) socket.ws.send(large);
+      await eventually(() => socket.closed || socket.ws.bufferedAmount === 0);
+    }
     expect((await socket.end()).code).toBe(4429);
   });
 
