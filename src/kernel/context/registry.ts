@@ -52,6 +52,14 @@ export interface Sweep {
   before?: (now: Date, config: Config) => Date | undefined;
 }
 
+/** When a sweep begins of what is kept for a number of days; for ever where the server is told none. */
+export const daysBefore =
+  (daysOf: (config: Config) => number | undefined): NonNullable<Sweep['before']> =>
+  (now, config) => {
+    const days = daysOf(config);
+    return days === undefined ? undefined : new Date(now.getTime() - days * 24 * 60 * 60 * 1000);
+  };
+
 /** A column of values that `seal` closed: under another SECRET_KEY they are sealed anew. What lives for a day at most needs none. */
 export interface SealedColumn {
   table: string;

@@ -5,7 +5,7 @@ import { rawSql, type Sql, sql } from '../database/sql.js';
 import { type Bound, slot, Template } from '../database/statement.js';
 import type { Variables } from './collect.js';
 import type { FieldPlan, PagePlan } from './printPlan.js';
-import { fieldsSql, printedRow, type Run, type Tally } from './printSql.js';
+import { fieldsSql, newTally, printedRow, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
 /** A record by its id, or the one that stands for none, such as the default pipeline. */
@@ -75,7 +75,7 @@ export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: 
 }
 
 async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
-  const tally: Tally = { isPlanned: true, isLong: false, records: 0, mostRecords: Number.POSITIVE_INFINITY, joined: 0 };
+  const tally = newTally(Number.POSITIVE_INFINITY);
   const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
   const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
   const bounded = withinBytes(whole, slot('bytes', 'int'));

@@ -34,6 +34,8 @@ export interface Tally {
   joined: number;
 }
 
+export const newTally = (mostRecords: number): Tally => ({ isPlanned: true, isLong: false, records: 0, mostRecords, joined: 0 });
+
 /** What is selected of the rows of `t`, and what is joined to them for it. */
 export interface Selected {
   columns: Sql;

@@ -13,7 +13,7 @@ import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from 
 import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
 import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
-import { pageParts, type Run, type Tally } from './printSql.js';
+import { newTally, pageParts, type Run, type Tally } from './printSql.js';
 import type { AnyTable } from './window.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
@@ -105,13 +105,7 @@ type Printing = Pick<Root, 'key'> & { parts: { key?: string }[] };
 
 async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
   const { budget } = ctx.request;
-  const tally = {
-    isPlanned: true,
-    isLong: false,
-    records: 0,
-    mostRecords: Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted),
-    joined: 0,
-  };
+  const tally = newTally(Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted));
   let asked: Asked | undefined;
   try {
     asked = (await fixed(plans, ctx, variables, tally)) ?? (await composed(plans, ctx, variables, tally));

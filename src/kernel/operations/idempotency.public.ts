@@ -50,7 +50,7 @@ const isFree = (now: Sql) => sql`(o.expires_at <= ${now} or (o.outcome is null a
 
 const textSlot = (name: string) => slot(name, 'text');
 const at = sql`o.client = ${textSlot('client')} and o.operation = ${textSlot('operation')} and o.key = ${textSlot('key')}`;
-const now_ = slot('now', 'timestamptz');
+const nowSlot = slot('now', 'timestamptz');
 
 /** Claims a key by itself; answers the claim, or what is there of another. It looks first: an insert would wait for who is concluding. */
 const claiming = new Template(sql`
@@ -58,10 +58,10 @@ const claiming = new Template(sql`
     insert into public_outcomes as o (client, operation, key, request_hash, expires_at, created_at)
     select ${textSlot('client')}, ${textSlot('operation')}, ${textSlot('key')}, ${textSlot('requestHash')},
       ${slot('expiresAt', 'timestamptz')}, now()
-    where not exists (select from public_outcomes o where ${at} and not ${isFree(now_)})
+    where not exists (select from public_outcomes o where ${at} and not ${isFree(nowSlot)})
     on conflict (client, operation, key) do update set request_hash = excluded.request_hash, outcome = null,
       expires_at = excluded.expires_at, created_at = excluded.created_at
-    where ${isFree(now_)}
+    where ${isFree(nowSlot)}
     returning o.created_at)
   select json_build_object('mine', c.created_at, 'requestHash', o.request_hash, 'outcome', o.outcome)::text
   from (select 1) one left join claimed c on true left join public_outcomes o on c.created_at is null and ${at}`);

@@ -1,11 +1,9 @@
-import type { Sweep } from '../../kernel/context/registry.js';
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { daysBefore, type Sweep } from '../../kernel/context/registry.js';
 
 /**
  * Runs that ended as long ago as the server is told to keep them, each with its steps; the contract sets them no end. The latest one of
- * each automation stays, since it says when that was triggered last, and one whose webhook is still on its way. Runs are taken until those before have led to `$2` rows and more:
- * one may have thousands of steps. By account, since the index begins with it.
+ * each automation stays, since it says when that was triggered last, and one whose webhook is still on its way. Runs are taken until
+ * those before have led to `$2` rows and more: one may have thousands of steps. By account, since the index begins with it.
  */
 export const oldRuns: Sweep = {
   sql: `with old as (
@@ -26,5 +24,5 @@ export const oldRuns: Sweep = {
       delete from automation_runs r using chosen c where r.account_id = c.account_id and r.id = c.id returning 1
     )
     select from steps union all select from runs`,
-  before: (now, { keepRunsDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
+  before: daysBefore(({ keepRunsDays }) => keepRunsDays),
 };

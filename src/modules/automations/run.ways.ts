@@ -36,8 +36,8 @@ function namesContact(schema: Parameters<typeof recordSchema>[0], type: string):
 
 /**
  * What a run's wait for an event goes by: the record that started the run, where the event is of the same type and may still come to it;
- * else the run's contact, where such events may be about one, whose record that one is as well. A contact is that of the run by either, and may have been merged
- * since. Null where no event can end the wait.
+ * else the run's contact, where such events may be about one, whose record that one is as well. A contact is that of the run by either,
+ * and may have been merged since. Null where no event can end the wait.
  */
 export function wayOf(
   { app }: Pick<Context, 'app'>,

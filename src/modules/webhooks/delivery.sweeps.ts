@@ -1,6 +1,4 @@
-import type { Sweep } from '../../kernel/context/registry.js';
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { daysBefore, type Sweep } from '../../kernel/context/registry.js';
 
 /**
  * Deliveries that have ended, once they are as old as the server is told to keep them; the contract sets them no end. One that was
@@ -15,5 +13,5 @@ export const oldDeliveries: Sweep = {
         order by d.created_at, d.id limit $2::int) d
       limit $2::int)
     delete from webhook_deliveries d using old where d.account_id = old.account_id and d.id = old.id returning 1`,
-  before: (now, { keepDeliveriesDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
+  before: daysBefore(({ keepDeliveriesDays }) => keepDeliveriesDays),
 };

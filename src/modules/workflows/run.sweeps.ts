@@ -1,12 +1,9 @@
-import type { Sweep } from '../../kernel/context/registry.js';
-
-const dayMs = 24 * 60 * 60 * 1000;
+import { daysBefore, type Sweep } from '../../kernel/context/registry.js';
 
 /**
  * Runs that ended as long ago as the server is told to keep them; the contract sets them no end. The latest one of each workflow stays,
- * since it says when that ran last, and one whose webhook is still on
- * its way. By account, since the index begins with it. One that was retried meanwhile is looked at again
- * where it is deleted.
+ * since it says when that ran last, and one whose webhook is still on its way. By account, since the index begins with it. One that was
+ * retried meanwhile is looked at again where it is deleted.
  */
 export const oldRuns: Sweep = {
   sql: `with old as (
@@ -20,5 +17,5 @@ export const oldRuns: Sweep = {
         order by r.started_at, r.id limit $2::int) r
       limit $2::int)
     delete from workflow_runs r using old where r.account_id = old.account_id and r.id = old.id and r.status <> 'running' returning 1`,
-  before: (now, { keepRunsDays: days }) => (days === undefined ? undefined : new Date(now.getTime() - days * dayMs)),
+  before: daysBefore(({ keepRunsDays }) => keepRunsDays),
 };
