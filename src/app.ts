@@ -20,7 +20,7 @@ import type { Config } from './kernel/base/config.js';
 import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
-import { openDatabase } from './kernel/database/index.js';
+import { type DatabaseOptions, openDatabase } from './kernel/database/index.js';
 import { Egress } from './kernel/egress/egress.js';
 import { registryOf } from './kernel/module/module.js';
 import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
@@ -40,8 +40,8 @@ import { Background } from './workers/background.js';
 export interface Overrides {
   clock?: Clock;
   log?: Logger;
-  /** A saved image of a migrated embedded database. */
-  image?: Blob;
+  /** An embedded database that is open already. */
+  embedded?: DatabaseOptions['embedded'];
   /** Whether the worker sweeps by itself; a test that moves the clock says when. */
   sweeps?: boolean;
 }
@@ -99,14 +99,14 @@ function buildContract() {
 
 /** The composition root: the only place that knows every layer. */
 export async function createServer(config: Config, overrides: Overrides = {}): Promise<Server> {
-  const { clock = systemClock, log = pino({ level: config.logLevel }), image } = overrides;
+  const { clock = systemClock, log = pino({ level: config.logLevel }), embedded } = overrides;
   const metrics = new Metrics();
   const simulated = simulatedOutside(config, log);
   warnOfLinks(config, log);
   const persisted = new PersistedDocuments(config.graphql);
   const { schema, endpoints } = contract();
   const { databaseUrl: url, databasePool: pool, dataDir } = config;
-  const database = await openDatabase({ url, pool, dataDir, image, onStatement: () => metrics.queries.inc(), log });
+  const database = await openDatabase({ url, pool, dataDir, embedded, onStatement: () => metrics.queries.inc(), log });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
   const background = new Background(config, database, redis, log);
   const whole = { ...config, secretKey: secretKeyOf(config, clock) };

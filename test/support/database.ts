@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { PGlite } from '@electric-sql/pglite';
 import pg from 'pg';
 
 const { DATABASE_URL, REDIS_URL, CRM_TEST_RUN = 'alone', JEST_WORKER_ID = '1' } = process.env;
@@ -25,6 +26,7 @@ const uniqueName = () => `crm_test_${CRM_TEST_RUN}_${JEST_WORKER_ID}_${process.h
 export interface Place {
   databaseUrl?: string;
   redisUrl?: string;
+  /** Of the embedded database. */
   image?: Blob;
   /** Gives the database back. */
   drop(): Promise<void>;
@@ -35,7 +37,15 @@ export async function freshPlace(): Promise<Place> {
   const name = uniqueName();
   // A prefix of its own keeps the rate limits of tests that run beside each other apart.
   const redisUrl = REDIS_URL && `${REDIS_URL}?keyPrefix=${name}:`;
-  if (!DATABASE_URL) return { redisUrl, image: image(), drop: async () => {} };
+  if (!DATABASE_URL) {
+    return {
+      redisUrl,
+      get image() {
+        return new Blob([readFileSync(imageFile())]);
+      },
+      drop: async () => {},
+    };
+  }
   // A commit that waits for the disk takes ten times as long, and no test takes the power from PostgreSQL.
   await admin(`create database ${name} template ${process.env.CRM_TEST_TEMPLATE}`, `alter database ${name} set synchronous_commit = off`);
   const url = new URL(DATABASE_URL);
@@ -46,10 +56,17 @@ export async function freshPlace(): Promise<Place> {
 /** To drop a database waits for the disk, for seconds where others write: the run does it beside the tests, several at a time. */
 const giveBack = (name: string) => admin(`alter database ${name} allow_connections false`);
 
-function image(): Blob {
+function imageFile(): string {
   const file = process.env.CRM_TEST_IMAGE;
   if (!file) throw new Error('Run the tests through Jest: its global setup makes the database image');
-  return new Blob([readFileSync(file)]);
+  return file;
+}
+
+/** An embedded database for a server, emptied for it if another one had it before; see kept.mjs. */
+export const embeddedDatabase = (): Promise<PGlite> => (globalThis as unknown as TestGlobals).takeDatabase(imageFile());
+
+interface TestGlobals {
+  takeDatabase(image: string): Promise<PGlite>;
 }
 
 async function admin(...statements: string[]): Promise<void> {

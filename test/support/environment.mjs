@@ -17,6 +17,8 @@ export default class extends TestEnvironment {
   constructor(...given) {
     super(...given);
     this.global.importBuilt = (specifier) => import(specifier);
+    // Where PostgreSQL serves, nobody asks.
+    this.global.takeDatabase = async (image) => (await import('./kept.mjs')).takeDatabase(image);
     // What crosses the border must be of one kind on both sides: the clock's dates, what decorators of a test note down.
     Object.assign(this.global, { Date, Reflect });
   }

@@ -5,6 +5,7 @@ import { endDropping } from './drop.mjs';
 export default async function globalTeardown() {
   const run = process.env.CRM_TEST_RUN;
   if (process.env.DATABASE_URL) await endDropping(process.env.DATABASE_URL, run);
+  else await (await import('./kept.mjs')).closeDatabases();
   if (process.env.REDIS_URL) await forgetKeys(process.env.REDIS_URL, `crm_test_${run}_`);
 }
 

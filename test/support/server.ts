@@ -9,7 +9,7 @@ import { type Config, type RateLimits, readConfig } from '../../src/kernel/base/
 import { forgetCallers } from '../../src/modules/auth/auth.identify.js';
 import { Client, type Wire } from './client.js';
 import { MovableClock } from './clock.js';
-import { freshPlace, type Place } from './database.js';
+import { embeddedDatabase, freshPlace, type Place } from './database.js';
 import { Seed } from './seed.js';
 
 export interface Options {
@@ -68,7 +68,8 @@ export async function server(options: Options = {}): Promise<TestServer> {
   const clock = options.beside?.clock ?? new MovableClock();
   const logs: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void logs.push(line) });
-  const inner = await createServer(configFor(place, outboxDir, options), { clock, log, image: place.image, sweeps: false });
+  const embedded = place.databaseUrl ? undefined : await embeddedDatabase();
+  const inner = await createServer(configFor(place, outboxDir, options), { clock, log, embedded, sweeps: false });
   clock.onMove(() => {
     forgetCallers(inner.app);
     for (const due of inner.app.registry.due.keys()) inner.app.jobs.wake(due);

@@ -1,3 +1,4 @@
+import type { PGlite } from '@electric-sql/pglite';
 import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils';
 import { PrismaClient } from '../../generated/prisma/client.js';
 import { migrationNames } from './engine.js';
@@ -42,6 +43,8 @@ export interface DatabaseOptions {
   log?: Log;
   /** starts an embedded database that does not exist yet from `dumpDataDir()` */
   image?: Blob;
+  /** an embedded database that is open already, in the place of that in `dataDir` */
+  embedded?: PGlite;
   /** default true */
   migrate?: boolean;
 }
@@ -97,7 +100,8 @@ const embedded = () => import('./pglite.js');
 
 async function openEmbedded(options: DatabaseOptions): Promise<Database> {
   const { openPGlite, pgliteAdapter, pgliteStore } = await embedded();
-  const { pg, release } = await openPGlite(options.dataDir, options.image);
+  const opened = options.embedded && { pg: options.embedded, release: () => {} };
+  const { pg, release } = opened ?? (await openPGlite(options.dataDir, options.image));
   const store = pgliteStore(pg, release);
   try {
     if (options.migrate !== false) await migrate(store.execute, pgliteAdapter(pg));
