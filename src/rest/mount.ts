@@ -65,7 +65,7 @@ const routeOf = (bound: BoundEndpoint, handler: RouteHandlerMethod): RouteOption
   method: bound.endpoint.method,
   url: urlOf(bound),
   bodyLimit: bound.endpoint.bodyCap,
-  // Before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
+  // The one place where REST decides it, before the body is read: who may not call learns nothing from a 400 and sends no megabytes.
   onRequest: (request, _reply, done) => {
     allow(request.ctx, bound.needs);
     refuseRetired(bound.endpoint);
@@ -95,12 +95,12 @@ function sent(reply: FastifyReply, { status, headers, body }: Envelope): string 
 }
 
 const tuned = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const prepared = prepare(bound, request.ctx, rawRequest(request));
+  const prepared = prepare(bound, rawRequest(request));
   return sent(reply, await answer(bound, request.ctx, prepared));
 };
 
 const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const prepared = prepare(bound, request.ctx, rawRequest(request));
+  const prepared = prepare(bound, rawRequest(request));
   const { input } = prepared.variables;
   // A long body would be printed and parsed once more, without a pause; what is asked for by GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);

@@ -40,7 +40,7 @@ Parameters that may be left out are there, switched off. What is only for sessio
  * address and the key as variables, an example body for each write. It says nothing that the document does not.
  */
 export function postmanCollection(openapi: Record<string, unknown>, baseUrl: string): Record<string, unknown> {
-  const document = openapi as unknown as Document;
+  const document = openapi as Partial<Document> as Document;
   const examples = new Examples(document.components.schemas);
   const all = Object.entries(document.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ path, method, operation })),

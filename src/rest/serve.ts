@@ -1,11 +1,10 @@
 import type { GraphQLInputObjectType } from 'graphql';
 import { getNamedType } from 'graphql';
-import { allow } from '../kernel/access/access.js';
 import { AppError, asUnprocessable, badRequest, notFound } from '../kernel/base/errors.js';
 import { Printed, PrintedData, type PrintedField } from '../kernel/base/jsonText.js';
 import type { Context } from '../kernel/context/context.js';
 import { type Endpoint, pathArguments, type RawReply, type RawRequest } from '../kernel/module/routes.js';
-import { causeOf, run } from '../kernel/operations/operation.js';
+import { causeOf, perform } from '../kernel/operations/operation.js';
 import { type AdaptedBody, adaptBody } from './body.js';
 import { type Envelope, envelope } from './envelope.js';
 import { inClientNames } from './errors.js';
@@ -20,9 +19,8 @@ export interface Prepared {
   ignored: string[];
 }
 
-/** Path, query and body as the operation's variables; access is decided before anything is looked at. */
-export function prepare(bound: BoundEndpoint, ctx: Context, request: RawRequest): Prepared {
-  allow(ctx, bound.needs);
+/** Path, query and body as the operation's variables. */
+export function prepare(bound: BoundEndpoint, request: RawRequest): Prepared {
   const variables: Record<string, unknown> = pathArguments(bound.endpoint, request.params);
   let names: ReadonlyMap<string, string> = new Map();
   let ignored: string[] = [];
@@ -94,7 +92,7 @@ export async function answer(bound: BoundEndpoint, ctx: Context, prepared: Prepa
 
 async function ran(bound: BoundEndpoint, ctx: Context, variables: Record<string, unknown>): Promise<unknown> {
   const operation = bound.operation();
-  const { data, errors } = await run(operation, ctx, variables);
+  const { data, errors } = await perform(operation, ctx, variables);
   if (errors?.length) throw causeOf(errors[0]!) ?? errors[0]!.originalError ?? errors[0];
   const answer = data instanceof PrintedData ? parted(data.fields[0]!) : (data as Record<string, unknown>)[operation.fields[0]!];
   return bound.connections.length > 0 ? flattened(answer, bound.connections) : answer;
@@ -136,7 +134,6 @@ export function refuseRetired({ status, summary }: Endpoint): void {
 
 /** Runs an endpoint that has a handler of its own. */
 export async function answerRaw(bound: BoundEndpoint, ctx: Context, request: RawRequest): Promise<RawReply> {
-  allow(ctx, bound.needs);
   const { endpoint } = bound;
   if (!endpoint.handler) throw notFound('Endpoint');
   if (bound.sources.size === 0) return endpoint.handler(ctx, request);

@@ -106,7 +106,7 @@ function bind(given: Endpoint, address: string, module: string, schema: GraphQLS
     field,
     document,
     sources: endpoint.list ? querySources(field, endpoint, address) : endpoint.inputByQuery ? inputSources(field) : new Map(),
-    needs: { ...operation().needs, write: endpoint.method !== 'GET' },
+    needs: { ...operation().needs, write: kind === 'mutation' || endpoint.method !== 'GET' },
     isPaged: Boolean(endpoint.list && isConnection(getNamedType(field.type)) && field.args.some((a) => a.name === 'after')),
     connections: endpoint.list ? [] : connectionsIn(field, document),
     operation,

@@ -17,6 +17,9 @@ export interface PrintedField {
 
 /** The data of an answer, field by field, as text. */
 export class PrintedData extends Printed {
+  /** So that it may stand where data by name does. */
+  readonly [name: string]: unknown;
+
   constructor(readonly fields: PrintedField[]) {
     super(`{${fields.map(({ key, text }) => `"${key}":${text}`).join(',')}}`);
   }

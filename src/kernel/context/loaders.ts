@@ -60,8 +60,8 @@ export function inOrder<R>(keys: readonly string[], rows: R[], keyOf: (row: R) =
 }
 
 /** The rows of each key, in the order in which they came. */
-export function grouped<R, V = R>(keys: readonly string[], rows: R[], keyOf: (row: R) => string, toValue?: (row: R) => V): V[][] {
-  const groups = new Map<string, V[]>(keys.map((key) => [key, []]));
-  for (const row of rows) groups.get(keyOf(row))?.push(toValue ? toValue(row) : (row as unknown as V));
+export function grouped<R>(keys: readonly string[], rows: R[], keyOf: (row: R) => string): R[][] {
+  const groups = new Map<string, R[]>(keys.map((key) => [key, []]));
+  for (const row of rows) groups.get(keyOf(row))?.push(row);
   return keys.map((key) => groups.get(key) ?? []);
 }

@@ -6,7 +6,7 @@ export interface Kind<T> {
   /** The type that a parameter is cast to, and that a column has. */
   readonly sql: string;
   /** Makes the value of its JSON; absent where they are the same. */
-  readonly read?: (json: never) => T;
+  read?(json: unknown): T;
   readonly nullable?: boolean;
   /** Whether it is text that holds JSON. */
   readonly isJson?: boolean;
@@ -16,7 +16,9 @@ export interface Kind<T> {
   readonly of?: T;
 }
 
-const kind = <T>(sql: string, read?: (json: never) => T): Kind<T> => ({ sql, read });
+type Reads<T> = NonNullable<Kind<T>['read']>;
+
+const kind = <T>(sql: string, read?: Reads<T>): Kind<T> => ({ sql, read });
 
 export const uuid = kind<string>('uuid');
 export const text = kind<string>('text');
@@ -50,19 +52,19 @@ export type ValueOf<K> = K extends Kind<infer T> ? T : never;
 export type RowOf<S extends Shape> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
 /** A record within a row. */
-export const record = <S extends Shape>(shape: S): Kind<RowOf<S>> => kind('json', readerOf<RowOf<S>>(shape) as (json: never) => RowOf<S>);
+export const record = <S extends Shape>(shape: S): Kind<RowOf<S>> => kind('json', readerOf<RowOf<S>>(shape));
 /** A list of records within a row. */
 export const records = <S extends Shape>(shape: S): Kind<RowOf<S>[]> => {
   const read = readerOf<RowOf<S>>(shape);
-  return kind('json', ((rows: object[]) => rows.map(read)) as (json: never) => RowOf<S>[]);
+  return kind('json', (rows: object[]) => rows.map(read));
 };
 
-function orNull<T>(read: (json: never) => T): (json: never) => T | null {
+function orNull<T>(read: Reads<T>): Reads<T | null> {
   return (json) => (json === null ? null : read(json));
 }
 
-function each<T>(read: (json: never) => T): (json: never) => T[] {
-  return (json) => (json as never[]).map(read);
+function each<T>(read: Reads<T>): Reads<T[]> {
+  return (json) => (json as unknown[]).map(read);
 }
 
 /** What makes a row of its JSON, in place. */
@@ -70,7 +72,7 @@ export function readerOf<Row extends object>(shape: Shape): (json: object) => Ro
   const reads = Object.entries(shape).flatMap(([name, { read }]) => (read ? [[name, read] as const] : []));
   return (json) => {
     const row = json as Record<string, unknown>;
-    for (const [name, read] of reads) row[name] = read(row[name] as never);
+    for (const [name, read] of reads) row[name] = read(row[name]);
     return row as Row;
   };
 }

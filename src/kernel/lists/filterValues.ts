@@ -137,8 +137,8 @@ const matching =
 /** The moment without the blanks around it, or with the + that a query string took for a blank. */
 const dated: Form = (text) => {
   const faults: string[] = [];
-  const cleaned = moment(text, '', (at) => faults.push(at), undefined as never);
-  return faults.length > 0 || cleaned === null ? undefined : String(cleaned);
+  const cleaned = moment(text, '', (at) => faults.push(at));
+  return faults.length > 0 || cleaned === null ? undefined : cleaned;
 };
 
 const storable: Form = (text) => (jsonFault(text) ? undefined : text);

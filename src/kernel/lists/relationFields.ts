@@ -94,7 +94,7 @@ export const computedFields = (table: AnyTable): DeclaredField[] =>
       .filter(([name]) => !table.options.carried?.includes(name))
       .map(([name, { of: derived, type, isNullable, description, record }]) => {
         const resolve: Resolve = (row, ctx) =>
-          row[name] !== undefined ? row[name] : derived ? derived(row as never, ctx) : computedLoader(ctx, table, name).load(row.id);
+          row[name] !== undefined ? row[name] : derived ? derived(row, ctx) : computedLoader(ctx, table, name).load(row.id);
         const resolver = resolverOf({ of: table, name, resolve, type, isNullable, description });
         return { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name), derived } };
       }),

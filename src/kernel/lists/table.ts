@@ -20,7 +20,7 @@ export type ComputedSql = Sql | ((ctx: Context) => Sql);
 export interface Computed {
   sql: ComputedSql;
   /** How it follows from a row, where that needs no statement. */
-  of?: (row: never, ctx: Context) => unknown;
+  of?(row: object, ctx: Context): unknown;
   /** Its type and description, where the record's class has no line for it. */
   type?: () => unknown;
   isNullable?: boolean;

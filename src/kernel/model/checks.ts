@@ -230,7 +230,7 @@ export const calendarDay: Check = (value, at, report) => {
 // In a query string the + of an offset is a space, unless the caller thinks of writing %2B.
 const spacedOffset = /([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?) (?=\d{2}:?\d{2}$)/i;
 
-export const moment: Check = (value, at, report) => {
+export const moment = (value: unknown, at: string, report: Report): string | null => {
   const given = String(value).trim().replace(spacedOffset, '$1+');
   if (given === '') return null;
   const good = isDay(given) || (dateTime.test(given) && isDay(given.slice(0, 10)) && !Number.isNaN(Date.parse(given.replace(' ', 'T'))));

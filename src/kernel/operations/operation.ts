@@ -173,18 +173,24 @@ class Rollback extends Error {
   }
 }
 
-/**
- * Runs an operation: access, coercion, then the whole document (a mutation in one transaction with its outbox rows, any
- * error undoing all of it). Refusals are thrown; what resolvers throw comes back in `errors`, as in GraphQL.
- */
+/** Decides whether the caller may, then performs the operation. */
 export async function run(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
   allow(ctx, operation.needs);
+  return perform(operation, ctx, variables);
+}
+
+/**
+ * Performs an operation that its caller may ask for, as was decided already: coercion, then the whole document (a mutation in one
+ * transaction with its outbox rows, any error undoing all of it). Refusals are thrown; what resolvers throw comes back in `errors`, as
+ * in GraphQL.
+ */
+export async function perform(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
   const coerced = operation.coerce(variables);
   if (operation.kind === OperationTypeNode.SUBSCRIPTION)
     throw badRequest('Subscribe over WebSocket at /graphql, or over SSE at /graphql/stream');
   if (operation.kind !== OperationTypeNode.MUTATION) {
     const data = await printed(operation, ctx, coerced);
-    if (data) return { data: data as unknown as Variables };
+    if (data) return { data };
     await operation.readMoment?.(ctx);
     return operation.execute(ctx, variables, { coerced });
   }

@@ -59,7 +59,7 @@ export function recordMutation(schema: GraphQLSchema, document: DocumentNode, co
     const row = done.data?.[key];
     if (done.errors?.length || !row) return done;
     const told = isToldSo ? ctx.emittedRecord(type.name, row.id) : undefined;
-    if (told) return { data: new PrintedData([{ key, text: told.text }]) as unknown as Variables };
+    if (told) return { data: new PrintedData([{ key, text: told.text }]) };
     return showing().query({ [key]: row }, ctx, {}) as ExecutionResult;
   };
 }

@@ -57,7 +57,7 @@ export interface ActionKind {
   /** What else is wrong with a configuration whose members are right by themselves. */
   check?(ctx: Context, config: Config, blame: Blame): void | Promise<void>;
   /** Does it, as part of the unit of work. What it throws says whether it may succeed later. */
-  perform(ctx: Context, config: never, acting: Acting): Promise<Outcome>;
+  perform(ctx: Context, config: Config, acting: Acting): Promise<Outcome>;
 }
 
 const ofPeople = new Set(['toEmail', 'subject', 'title', 'newValue', 'seen']);

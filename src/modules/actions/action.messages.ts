@@ -10,12 +10,12 @@ import { findTemplate } from '../templates/template.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
 import { type ActionKind, skipped, success } from './action.kinds.js';
 
-interface EmailConfig {
+type EmailConfig = {
   templateId?: string;
   subject?: string;
   body?: string;
   bodyHtml?: string;
-}
+};
 
 /** Keeps an e-mail to the contact, which the sender of messages takes. */
 export const sendEmail: ActionKind = {

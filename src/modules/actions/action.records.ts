@@ -17,14 +17,14 @@ export const assignContact: ActionKind = {
   },
 };
 
-interface TaskConfig {
+type TaskConfig = {
   title: string;
   description?: string;
   dueInDays?: number;
   dueDate?: string;
   priority?: keyof typeof TaskPriority;
   assignedTo?: string;
-}
+};
 
 /** The most days after which a task is due. */
 const mostDays = 3650;

@@ -123,7 +123,7 @@ export function actor(
   });
   return async ({ type, config }, place) => {
     const acting: Acting = { ...occasion, place, contact: loaded, values };
-    const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config as never, acting);
+    const outcome = await (actionKinds[type as ActionType] as ActionKind).perform(ctx, config, acting);
     // What an action changes of the contact the next one is to see.
     if (changing.has(type)) contact = undefined;
     return outcome;

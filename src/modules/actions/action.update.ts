@@ -27,11 +27,11 @@ const entities: Record<string, { type: string; input: Class; update: Update }> =
   task: { type: 'Task', input: UpdateTaskInput, update: updateTask },
 };
 
-interface UpdateConfig {
+type UpdateConfig = {
   entity?: string;
   field: string;
   value?: unknown;
-}
+};
 
 const custom = 'customFields.';
 
@@ -47,7 +47,7 @@ export const updateField: ActionKind = {
     value: { type: 'any' },
   },
   check(ctx, given, blame) {
-    const config = given as unknown as UpdateConfig;
+    const config = given as UpdateConfig;
     if (typeof config.field !== 'string' || (config.entity !== undefined && !Object.hasOwn(entities, config.entity))) return;
     const rule = ruleOf(config);
     const names = rulesOf(entities[config.entity ?? 'contact']!.input).map(({ name }) => name);

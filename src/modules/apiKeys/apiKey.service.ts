@@ -73,7 +73,7 @@ export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise
   if (input.id) ctx.requireFree(input.id);
   const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({
-    data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.caller.userId } as never,
+    data: { ...data, prefix: secret.slice(0, 12), last4: secret.slice(-4), hash: digest(secret), createdBy: ctx.person } as never,
   });
   const apiKey = shown(made);
   await ctx.emit({ name: 'api_key.created', record: apiKey });

@@ -19,8 +19,8 @@ const CalendarTime = (description: string) =>
     { required: true },
     {
       type: () => DateOrDateTime,
-      check: (value, at, report, scope) => {
-        const given = moment(value, at, report, scope) as string | null;
+      check: (value, at, report) => {
+        const given = moment(value, at, report);
         if (given !== null && isDay(given)) report(at, 'invalid_format', 'must be a date-time, not a day');
         return given;
       },

@@ -87,7 +87,7 @@ export function graphOf(given: unknown): DraftGraph {
   if (!Array.isArray(given.nodes)) throw unprocessable('draftGraph.nodes', 'invalid_type', 'must be a list');
   const seen = new Set<string>();
   for (const [nth, node] of given.nodes.entries()) checkNode(node, `draftGraph.nodes.${nth}`, seen);
-  return given as unknown as DraftGraph;
+  return { ...given, nodes: given.nodes };
 }
 
 /** Ids are keys of an index, and stand in the addresses of a call, which neither take texts of any length. */

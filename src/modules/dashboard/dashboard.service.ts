@@ -94,13 +94,16 @@ const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
  * What is not asked for or not seen costs nothing.
  */
 export async function getDashboard(ctx: Context, selection: Selection): Promise<Dashboard> {
-  const seen = Object.fromEntries(Object.entries(flags).map(([flag, scope]) => [flag, mayRead(ctx.caller, scope)]));
+  const seen = Object.fromEntries(Object.entries(flags).map(([flag, scope]) => [flag, mayRead(ctx.caller, scope)])) as Record<
+    Flag,
+    boolean
+  >;
   const wanted = Object.entries(sections).filter(([name, { flag }]) => seen[flag] && selection.has(name));
-  const empty = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, section.empty]));
-  return { ...empty, ...seen, ...(wanted.length > 0 && (await found(ctx, selection, wanted))) } as unknown as Dashboard;
+  const empty = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, section.empty])) as Omit<Dashboard, Flag>;
+  return { ...empty, ...seen, ...(wanted.length > 0 && (await found(ctx, selection, wanted))) };
 }
 
-async function found(ctx: Context, selection: Selection, wanted: [string, Section][]): Promise<object> {
+async function found(ctx: Context, selection: Selection, wanted: [string, Section][]): Promise<Partial<Dashboard>> {
   const { id } = ctx.caller.account;
   const row: Shape = Object.fromEntries(wanted.map(([name, { kind }]) => [name, kind]));
   const columns = wanted.map(([name, section]) => sql`(${section.find(ctx, id, selection)}) as ${rawSql(`"${name}"`)}`);

@@ -169,12 +169,7 @@ export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
       return { importId, preview: { row, fields, error: error ?? fault } };
     }),
   );
-  return grouped(
-    ids,
-    read_,
-    ({ importId }) => importId,
-    ({ preview }) => preview,
-  );
+  return grouped(ids, read_, ({ importId }) => importId).map((rowsOfOne) => rowsOfOne.map(({ preview }) => preview));
 };
 
 const begin = statement({

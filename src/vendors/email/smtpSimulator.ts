@@ -113,7 +113,7 @@ export class SmtpSimulator {
     if (path === '/simulator/messages') return reply(200, this.#taken);
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
     const told = JSON.parse(body) as Told;
-    if (path === '/simulator/next') return void reply(200, { waiting: this.#next.push(told as unknown as MailBehaviour) });
+    if (path === '/simulator/next') return void reply(200, { waiting: this.#next.push(JSON.parse(body)) });
     const mail = this.#taken.findLast(({ messageId, to }) => (told.messageId ? messageId === told.messageId : to === told.to));
     const makes = incoming.get(path);
     if (!mail || !makes) return reply(404, { message: mail ? 'There is no such address' : 'No such mail was taken' });

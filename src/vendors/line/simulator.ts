@@ -113,7 +113,7 @@ export class LineSimulator {
     const { request, body, reply } = asked;
     const { pathname: path, searchParams } = asked.url;
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
-    if (path.startsWith('/simulator/')) return this.#told(path, JSON.parse(body), reply);
+    if (path.startsWith('/simulator/')) return this.#told(path, body, reply);
     this.#asked++;
     const meanwhile = this.#onAsked;
     this.#onAsked = undefined;
@@ -130,9 +130,9 @@ export class LineSimulator {
     await this.#take(line, asked);
   }
 
-  #told(path: string, told: Record<string, never>, reply: JsonReply): void {
-    const { account, line, from, body, ids, key, down } = told;
-    if (path === '/simulator/next') this.will(told as unknown as LineBehaviour);
+  #told(path: string, asked: string, reply: JsonReply): void {
+    const { account, line, from, body, ids, key, down } = JSON.parse(asked) as Record<string, never>;
+    if (path === '/simulator/next') this.will(JSON.parse(asked));
     if (path === '/simulator/reply') this.reply(account!, { line: line!, from: from!, body: body! });
     if (path === '/simulator/lines') this.keep(account!, ids!);
     if (path === '/simulator/revoke') this.revoke(key!);

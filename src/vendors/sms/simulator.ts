@@ -99,7 +99,7 @@ export class SmsSimulator {
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
     const told = JSON.parse(body) as Told;
     if (path === '/simulator/next') {
-      this.will(told as unknown as Behaviour);
+      this.will(JSON.parse(body));
       return reply(200, { waiting: this.#next.length });
     }
     if (path === '/simulator/calls') return reply(200, await this.call(told as PlacedCall));
