@@ -20,7 +20,8 @@ import type { Config } from './kernel/base/config.js';
 import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
-import { type DatabaseOptions, openDatabase } from './kernel/database/index.js';
+import { memory } from './kernel/context/recall.js';
+import { type Database, type DatabaseOptions, openDatabase } from './kernel/database/index.js';
 import { Egress } from './kernel/egress/egress.js';
 import { registryOf } from './kernel/module/module.js';
 import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
@@ -115,9 +116,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     clock,
     log,
     database,
-    commits: new CommitBatcher(database, config.batching.commits ? undefined : Number.POSITIVE_INFINITY),
-    // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
-    reads: new LookupBatcher(database, config.batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
+    ...sharing(config, database),
     longReads: new TurnQueue(longReads),
     longWrites: new TurnQueue(longWrites),
     registry: registryOf(modules, () => schema),
@@ -156,6 +155,14 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   };
   return { app, schema, endpoints, http, metrics, warm: () => warm(app), close };
 }
+
+/** What requests share: statements that several write or ask together, and what one has read for the next. */
+const sharing = ({ batching }: Config, database: Database) => ({
+  commits: new CommitBatcher(database, batching.commits ? undefined : Number.POSITIVE_INFINITY),
+  // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
+  reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
+  recalled: memory(),
+});
 
 async function warm({ database, config }: App): Promise<void> {
   await database.warm();

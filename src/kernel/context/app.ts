@@ -15,6 +15,7 @@ import type { LookupBatcher } from '../reads/lookupBatcher.js';
 import type { CommitBatcher } from '../writes/commitBatcher.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 import type { Jobs } from './jobQueue.js';
+import type { Memory } from './recall.js';
 import type { Registry } from './registry.js';
 import type { Vendors } from './vendors.js';
 
@@ -26,6 +27,8 @@ export interface AppOf<C> {
   database: Database;
   commits: CommitBatcher;
   reads: LookupBatcher;
+  /** What `recall` goes by. */
+  recalled: Memory;
   /** Reads that may take long. */
   longReads: TurnQueue;
   /** Transactions that change very many records. */

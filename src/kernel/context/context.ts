@@ -8,7 +8,7 @@ import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
-import { type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
+import { type UnitKind, UnitOfWork, Unsure } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -285,7 +285,7 @@ export class Context {
     const inside = new Context(this.app, this.request, this.principal, unit);
     const { session } = this.request;
     try {
-      const done = await work(inside);
+      const done = await work(inside).catch((error: unknown) => Promise.reject(unit.isUnsure ? new Unsure(error) : error));
       await unit.commit();
       if (unit.tells) this.app.eventsWritten();
       for (const queue of unit.wakes) this.app.jobs.wake(queue);

@@ -64,7 +64,14 @@ export function sawReference(ctx: Context, kind: string, id: string): void {
   seen.set(ctx, (seen.get(ctx) ?? new Set()).add(`${kind}/${id}`));
 }
 
-const isKnown = (ctx: Context, key: string) => seen.get(ctx)?.has(key) || existing(ctx).fresh(key);
+/** Of what is held, an optimistic write makes sure: nobody has to look before. */
+async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean> {
+  const key = `${kind}/${id}`;
+  if (seen.get(ctx)?.has(key)) return true;
+  if (!referenceOf(ctx, kind).held || !ctx.unit?.isOptimistic || ctx.unit.isOpen) return existing(ctx).fresh(key);
+  ctx.unit.isUnsure = true;
+  return true;
+}
 
 /**
  * Has the next write find a record alive that was read before: whoever has it go waits for this unit of work, and then finds what it
@@ -87,7 +94,7 @@ type Body<F extends string> = Partial<Record<F, string | null>>;
  */
 export async function missingReferences<F extends string>(ctx: Context, of: ReferenceKinds<F>, body: Body<F>): Promise<string[]> {
   const given = (Object.keys(of) as F[]).filter((field) => body[field]);
-  const known = await Promise.all(given.map((field) => isKnown(ctx, `${of[field]}/${body[field]}`)));
+  const known = await Promise.all(given.map((field) => isKnown(ctx, of[field], body[field]!)));
   for (const [i, field] of given.entries()) if (known[i] && referenceOf(ctx, of[field]).held) holdReference(ctx, of[field], body[field]!);
   return given.filter((_field, i) => !known[i]);
 }

@@ -1,9 +1,12 @@
+import { AppError } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { fromDatabase, isRetryable, isTaken, mayRetry } from '../database/errors.js';
+import { fromDatabase, isRetryable, isTaken, mayRetry, wasRefused } from '../database/errors.js';
+import { Unsure } from '../writes/unitOfWork.js';
 
 /**
  * Does something again while the database says that its failure is transient; its faults are thrown as what they mean to the
- * caller. Only the first attempt is optimistic: the others hold what they are to change. `faultsOf` tells what was behind an error.
+ * caller. Only the first attempt is optimistic: the others hold what they are to change. What one refused that was unsure is not final.
+ * `faultsOf` tells what was behind an error.
  */
 export async function retried<T>(
   work: (isOptimistic: boolean) => Promise<T>,
@@ -12,8 +15,11 @@ export async function retried<T>(
   for (let attempt = 1; ; attempt++) {
     try {
       return await work(attempt === 1);
-    } catch (error) {
-      if (await mayRetry(faultsOf(error).find(isRetryable), attempt)) continue;
+    } catch (thrown) {
+      const error = thrown instanceof Unsure ? thrown.cause : thrown;
+      const faults = faultsOf(error);
+      if (thrown instanceof Unsure && faults.every((fault) => fault instanceof AppError || wasRefused(fault))) continue;
+      if (await mayRetry(faults.find(isRetryable), attempt)) continue;
       throw fromDatabase(error) ?? error;
     }
   }

@@ -22,6 +22,13 @@ export class NeedsTurn extends Error {
   }
 }
 
+/** What a unit of work refused that was unsure of what it went by: it is done again by one that looks. */
+export class Unsure extends Error {
+  constructor(override readonly cause: unknown) {
+    super('Refused by what may not be so any more');
+  }
+}
+
 export interface UnitKind {
   /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
   isOptimistic?: boolean;
@@ -41,6 +48,8 @@ export type Changed = Record<string, unknown> & { accountId: string; id: string 
  */
 export class UnitOfWork {
   isOptimistic: boolean;
+  /** Whether it goes by what it did not look at. Its write makes sure of that; what is refused before may be refused for no reason. */
+  isUnsure = false;
   /** Whether it writes events, which wait for their places once it is committed. */
   tells = false;
   /** The queues in which something is due by then. */
@@ -62,7 +71,7 @@ export class UnitOfWork {
   #many = 0;
 
   constructor(
-    private readonly database: Pick<Database, 'prisma'>,
+    private readonly database: Pick<Database, 'prisma' | 'text'>,
     private readonly commits: CommitBatcher,
     private readonly kind: UnitKind = {},
   ) {
@@ -189,6 +198,9 @@ export class UnitOfWork {
     const rows = this.#takeRows();
     const facts = this.#facts.splice(0);
     const rest = [...rows, ...facts];
+    // Nothing to write, but what it answers depends on what it went by.
+    if (rest.length === 0 && this.isUnsure && !this.#transaction)
+      return void (await this.database.text(statementOf([], this.#takeLocks([]))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
     if (isAlone) return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive });

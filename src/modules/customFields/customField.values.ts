@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { grouped, type Loader } from '../../kernel/context/loaders.js';
-import { listOf, text as textKind } from '../../kernel/database/kinds.js';
+import { recall } from '../../kernel/context/recall.js';
+import { listOf, text as textKind, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
@@ -9,7 +11,7 @@ import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
 import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 
-type Definition = Pick<CustomField, 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'>;
+type Definition = Pick<CustomField, 'id' | 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'> & { xmin: string };
 
 /** What is wrong with a value; undefined for nothing. */
 type Judge = (value: unknown, definition: Definition, ctx: Context) => Fault | undefined;
@@ -93,7 +95,7 @@ export async function checkCustomFields<T extends object | undefined>(
 ): Promise<T> {
   if (given === undefined) return given;
   const values = { ...given } as Record<string, unknown>;
-  const all = await ctx.load.customFieldsOf.load(entityType);
+  const all = await definitionsToWrite(ctx, entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
   if (all.length > 0) ctx.share(definitionsLock);
   const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
@@ -115,12 +117,35 @@ const { entityType, fieldKey, fieldType, options, isRequired } = shapeOf(CustomF
 const definitionsOf = statement({
   name: 'customFieldsOf',
   takes: { entityTypes: listOf(textKind) },
-  row: { entityType, fieldKey, fieldType, options, isRequired },
+  row: { id: uuid, entityType, fieldKey, fieldType, options, isRequired, xmin: textKind },
   shared: true,
   text: ({ account, entityTypes }) => sql`
-    select t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired"
+    select t.id, t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired",
+      t.xmin::text as xmin
     from custom_fields t where t.account_id = ${account} and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
 });
+
+/** The definitions that records of a type are written by. */
+export async function definitionsToWrite(ctx: Context, entityType: CustomField['entityType']): Promise<readonly Definition[]> {
+  const { account } = ctx.caller;
+  const found = await recall(ctx, `custom fields of ${entityType}`, {
+    version: sql`(select md5(coalesce(string_agg(f.xmin::text, ' ' order by f.id), '')) from custom_fields f
+      where f.account_id = ${account.id}::uuid and f.entity_type = ${entityType})`,
+    read: async () => {
+      const all = await ctx.load.customFieldsOf.load(entityType);
+      return { version: versionOf(all), all };
+    },
+  });
+  return found!.all;
+}
+
+/** As PostgreSQL makes it of the same rows. */
+function versionOf(definitions: readonly Definition[]): string {
+  const inOrder = definitions.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return createHash('md5')
+    .update(inOrder.map(({ xmin }) => xmin).join(' '))
+    .digest('hex');
+}
 
 /** The definitions of the fields that records of each type carry. */
 export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>

@@ -12,7 +12,7 @@ import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
-import { checkCustomFields } from '../customFields/customField.values.js';
+import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lastPlace, placeBehind } from './deal.board.js';
 import { type DealRow, dealRow, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
@@ -59,7 +59,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const [rules, missing] = await Promise.all([
     rulesOf(ctx, input.stageId),
     missingReferences(ctx, links, input),
-    input.customFields && ctx.load.customFieldsOf.load('deal'),
+    input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
   const stage = await checkStage(ctx, rules, input.pipelineId);
   holdStage(ctx, stage);
@@ -89,7 +89,7 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
     ctx.forChange(toChange, id, 'Deal'),
     input.stageId ? rulesOf(ctx, input.stageId) : undefined,
     missingReferences(ctx, links, input),
-    input.customFields && ctx.load.customFieldsOf.load('deal'),
+    input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
   return changeDeal(ctx, before, input, { rules, missing });
 }

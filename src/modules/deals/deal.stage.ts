@@ -1,6 +1,7 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
+import { recall } from '../../kernel/context/recall.js';
 import { decimal, flag, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -11,8 +12,16 @@ const stageRules = {
   ...{ lostReasonRequired: flag, lostReasons: listOf(text) },
   /** What the workspace asks of every lost deal. */
   workspace: json<{ lostReasonRequired: boolean; lostReasons: string[] }>(),
+  version: text,
 };
 export type StageRules = RowOf<typeof stageRules>;
+
+const liveStages = sql`from stages s
+    join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
+    join accounts a on a.id = s.account_id`;
+
+/** Rows of another transaction each, if one of them was changed. */
+const versionOfRules = sql`concat_ws(' ', s.xmin, p.xmin, a.xmin)`;
 
 const byStages = statement({
   name: 'stageRules',
@@ -22,10 +31,9 @@ const byStages = statement({
   text: ({ account, stages }) => sql`
     select p.id as "pipelineId", s.id as "stageId", s.probability::text as probability, s.is_won as "isWon", s.is_lost as "isLost",
       s.lost_reason_required as "lostReasonRequired", s.lost_reasons as "lostReasons",
-      json_build_object('lostReasonRequired', a.lost_reason_required, 'lostReasons', a.lost_reasons) as workspace
-    from stages s
-    join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
-    join accounts a on a.id = s.account_id
+      json_build_object('lostReasonRequired', a.lost_reason_required, 'lostReasons', a.lost_reasons) as workspace,
+      ${versionOfRules} as version
+    ${liveStages}
     where s.account_id = ${account} and s.id = any(${stages}) and s.deleted_at is null`,
 });
 
@@ -34,8 +42,14 @@ export const rulesOfStages: Batch<StageRules | null> = async (ctx, stages) =>
   inOrder(stages, await ctx.rows(byStages, { stages }), (rules) => rules.stageId);
 
 /** The rules of a live stage, or undefined. */
-export const rulesOf = async (ctx: Context, stage: string): Promise<StageRules | undefined> =>
-  (await ctx.load.stageRules.fresh(stage)) ?? undefined;
+export async function rulesOf(ctx: Context, stage: string): Promise<StageRules | undefined> {
+  const { id: account } = ctx.caller.account;
+  const rules = await recall(ctx, `stage ${stage}`, {
+    version: sql`(select ${versionOfRules} ${liveStages} where s.account_id = ${account}::uuid and s.id = ${stage}::uuid and s.deleted_at is null)`,
+    read: () => ctx.load.stageRules.fresh(stage),
+  });
+  return rules ?? undefined;
+}
 
 /** Has the next write find the stage and its pipeline alive, and keep them so. */
 export function holdStage(ctx: Context, { pipelineId, stageId }: StageRules): void {
