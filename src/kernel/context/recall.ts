@@ -1,20 +1,6 @@
-import { LRUCache } from 'lru-cache';
-import { jsonSize } from '../base/jsonText.js';
 import { type Sql, sql } from '../database/sql.js';
+import type { Versioned } from '../reads/memory.js';
 import type { Context } from './context.js';
-
-/** What is read of an account together with its version, which is another one after every change of it. */
-export interface Versioned {
-  readonly version: string;
-}
-
-/** What a process read last, by account and name. */
-export type Memory = LRUCache<string, Versioned>;
-
-/** About how many characters are remembered. */
-const mostCharacters = 8_000_000;
-
-export const memory = (): Memory => new LRUCache({ maxSize: mostCharacters, sizeCalculation: (value) => jsonSize(value) });
 
 interface Source<T> {
   /** Selects the version that it has now. */
