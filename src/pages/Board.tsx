@@ -10,7 +10,7 @@ import {
   type PipelinesSubscription,
 } from '../generated/client/pages.js';
 import { type Held, useDrag } from './drag.js';
-import { Face, Fault, Link, More, money } from './parts.js';
+import { Face, Fault, Link, More, money, worth } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { cardOf, moved, type Show, useBoard } from './useBoard.js';
 import { useKeys } from './useKeys.js';
@@ -106,8 +106,7 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show }: Col
   const [pages, want] = useState(1);
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
-  const { count = 0, totalValue } = figures ?? {};
-  const currency = cards[0]?.currency ?? 'USD';
+  const { count = 0, totalValue, currency } = figures ?? {};
   const add = (title: string) =>
     send(title, (lostReason) => create({ variables: { input: { title, pipelineId, stageId: stage.id, lostReason } } }));
   return (
@@ -116,7 +115,7 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show }: Col
         <i className="dot" style={{ background: stage.color }} />
         {stage.name}
         <small>{count}</small>
-        <span>{totalValue ? money(totalValue, currency) : ''}</span>
+        <span title={currency ? undefined : 'In several currencies'}>{totalValue ? worth(totalValue, currency) : ''}</span>
       </h2>
       {Array.from({ length: pages }, (_, n) => (
         <Page key={n} stageId={stage.id} page={n + 1} show={show} />

@@ -36,6 +36,10 @@ export function Face({ name }: { name: string | null | undefined }) {
   );
 }
 
+/** A sum of values: without a currency where there are several. */
+export const worth = (total: number, currency: string | null | undefined) =>
+  currency ? money(total, currency) : `Σ ${new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(total)}`;
+
 export const money = (value: number | null | undefined, currency: string) =>
   value === null || value === undefined
     ? ''

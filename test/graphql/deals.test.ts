@@ -121,6 +121,24 @@ describe('the connection of deals', () => {
       ],
     });
   });
+
+  it('tells the currency of a sum, unless it is of several', async () => {
+    const other = await acme.pipeline();
+    const [first, second] = other.stages;
+    await acme.deal({ pipeline: other, stageId: first.id, value: 5, currency: 'EUR' });
+    await acme.deal({ pipeline: other, stageId: first.id, value: 7, currency: 'EUR' });
+    await acme.deal({ pipeline: other, stageId: first.id, currency: 'CHF' });
+    await acme.deal({ pipeline: other, stageId: second.id, value: 5, currency: 'EUR' });
+    await acme.deal({ pipeline: other, stageId: second.id, value: 5, currency: 'USD' });
+    const { deals: page } = await ask(
+      'query ($pipelineId: ID!) { deals(first: 1, filter: { pipelineId: $pipelineId }) { summary { byStage { count totalValue currency } } } }',
+      { pipelineId: other.id },
+    );
+    expect(page.summary.byStage).toEqual([
+      { count: 3, totalValue: 12, currency: 'EUR' },
+      { count: 2, totalValue: 10, currency: null },
+    ]);
+  });
 });
 
 describe('a key', () => {

@@ -94,7 +94,7 @@ export class DocumentWriter {
     if (this.draw(2) === 0) members.push('totalCount');
     if (this.draw(2) === 0) members.push('pageInfo { endCursor hasNextPage startCursor hasPreviousPage __typename }');
     if (connection.getFields().summary && this.draw(3) === 0)
-      members.push('summary { count totalValue byStage { stageId name count totalValue } }');
+      members.push('summary { count totalValue byStage { stageId name count totalValue currency } }');
     if (this.draw(6) === 0) members.push('__typename');
     return members.join(' ');
   }

@@ -144,6 +144,7 @@ export class StageSummary {
   @Text(200, 'Its name', { required: true }) name: string;
   @Count('How many there are', { required: true }) count: number;
   @Money('The sum of their values', { required: true }) totalValue: string;
+  @Text(3, 'The currency of all of these values; null where there are several') currency: string | null;
 }
 
 @Entity('All deals that a list finds, whatever its page and their currency')

@@ -69,7 +69,7 @@ export default defineModule({
       as: 'page',
       query: names,
       include: related,
-      extras: { summary: 'summary { count totalValue byStage { stageId name count totalValue } }' },
+      extras: { summary: 'summary { count totalValue byStage { stageId name count totalValue currency } }' },
     }),
     make('POST /deals', 'createDeal', { also: [402, 404, 422], hot: true }),
     read('GET /deals/{id}', 'deal', { with: Object.values(related).join(' '), hot: true }),
