@@ -129,6 +129,7 @@ function known(error: Error, fault: DriverFault): AppError | undefined {
   if (code === 'P2025') return notFound('Record');
   if (state === '23P01') return conflict(`It overlaps another record${sharedBy(error.message)}`);
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
+  if (state === '54000') return badRequest('A value is too large');
   if (isRetryable(error)) return unavailable();
   if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();
   return lost.test(error.message) ? unavailable() : undefined;
