@@ -59,7 +59,8 @@ onPostgres(it)('an opt-out stays with whom its contact is merged into at that mo
   const phone = '+14157770123';
   const known: Loose = await acme.contact({ phone });
   const pairs = [];
-  for (let n = 0; n < 2; n++) pairs.push({ primary: (await acme.contact({ firstName: 'Kept' })).id, secondary: (await acme.contact({ phone })).id });
+  for (let n = 0; n < 2; n++)
+    pairs.push({ primary: (await acme.contact({ firstName: 'Kept' })).id, secondary: (await acme.contact({ phone })).id });
   const [first, second] = pairs as [Loose, Loose];
   const endFirst = await mergeUpToNote(first.primary, first.secondary, 0);
   const endSecond = await mergeUpToNote(second.primary, second.secondary, 1);
