@@ -137,6 +137,24 @@ describe('a subscription at Stripe', () => {
 const makes = async (account: Account) => (await account.owner.post('/contacts', { firstName: 'Ada' })).status;
 const updated = (subscription: StripeSubscription) => tell('customer.subscription.updated', subscription);
 
+describe('a change of plan under an Idempotency-Key', () => {
+  it('is one at Stripe, also where nothing could be kept of it', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    dataOf(await checkout({ planId: 'standard' }, account));
+    const subscription = stripe.subscribe(customer(account), 'standard_monthly');
+    await updated(subscription);
+    const change = () => account.owner.post('/billing/checkout', { planId: 'premium' }, { 'idempotency-key': 'one change of plan' });
+    dataOf(await change());
+    // As if the process had died, or the database gone, before it was kept.
+    await api.app.database.prisma.idempotencyKey.deleteMany({ where: { accountId: account.id } });
+    dataOf(await change());
+    const asked = stripe.asked.filter(({ method, path }) => method === 'POST' && path === `/v1/subscriptions/${subscription.id}`);
+    const [first, second] = asked.map(({ headers }) => headers['idempotency-key']);
+    expect([first, asked.length]).toEqual([expect.stringMatching(/^crm-change-/), 2]);
+    expect(second).toBe(first);
+  });
+});
+
 describe('a subscription that is not paid', () => {
   it('changes nothing where its first payment never came: the trial goes on', async () => {
     const account = await api.seed.account({ plan: 'trial' });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
@@ -94,6 +95,16 @@ describe('units that are written at the same time', () => {
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(await names(accounts[1]!)).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
+});
+
+test('units that are written at the same time fail alone where one of them is too large for an index, whatever the database calls that', async () => {
+  const account = (await db.prisma.account.create({ data: { name: 'C' } })).id;
+  const commits = new CommitBatcher(db, 1);
+  const tooLarge = randomBytes(20_000).toString('hex');
+  const wanted = ['one', 'two', tooLarge, 'three', 'four'];
+  const outcomes = await Promise.allSettled(wanted.map((name) => commits.write(tag(account, name))));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(await names(account)).toEqual(['four', 'one', 'three', 'two']);
 });
 
 test('a unit writes a record before what refers to it, also where it names other columns than those before', () => {

@@ -97,8 +97,14 @@ export const isRetryable = (error: unknown): boolean => prismaCode(error) === 'P
 /** Whether a unique index refused a value. */
 export const isTaken = (error: unknown): boolean => prismaCode(error) === 'P2002' || sqlStateOf(error) === '23505';
 
-/** Whether the database itself refused the statement, so that nothing of it is there. */
-export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|55|P0)/.test(sqlStateOf(error));
+/** Whether the database itself refused the statement for what it says, so that nothing of it is there. */
+export const wasRefused = (error: unknown): boolean => /^(22|23|40|42|54|55|P0)/.test(sqlStateOf(error));
+
+/**
+ * Whether nothing of a statement is there: the database says that it failed, whatever for, and the connection stands. It may have been
+ * too long or too large for one of those whose work it was.
+ */
+export const leftNothing = (error: unknown): boolean => wasRefused(error) || /^(53[12]|57014|XX)/.test(sqlStateOf(error));
 
 /** What a database error means to the caller; undefined when it is a fault of ours. Never the database's own words. */
 export function fromDatabase(error: unknown): AppError | undefined {
@@ -123,6 +129,7 @@ function known(error: Error, fault: DriverFault): AppError | undefined {
   if (code === 'P2025') return notFound('Record');
   if (state === '23P01') return conflict(`It overlaps another record${sharedBy(error.message)}`);
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
+  if (state === '54000') return badRequest('A value is too large');
   if (isRetryable(error)) return unavailable();
   if (notNow.has(code) || lostKinds.has(fault.kind ?? '') || lostStates.test(state)) return unavailable();
   return lost.test(error.message) ? unavailable() : undefined;

@@ -26,6 +26,15 @@ export const concluded = <T>(ctx: Context, work: (inside: Context) => Promise<T>
         return value;
       });
 
+/** What was noted under the key of this request by one that was done in part (`note`); undefined where nothing was. */
+export const noted = <Notes>({ request }: Context): Notes | undefined => request.claim?.notes as Notes | undefined;
+
+/**
+ * Notes in the unit of work of a part of a detached operation that the part is done: under an `Idempotency-Key` a retry finds the last
+ * of these notes, whatever became of the rest, and goes on behind it. Nothing where there is no key.
+ */
+export const note = async ({ request, unit }: Context, notes: object): Promise<void> => request.claim?.note?.(unit!, notes);
+
 type Execute = (inside: Context, root: Answer) => Promise<ExecutionResult> | ExecutionResult;
 
 /** Runs a detached operation: `execute` its document, in a unit of work where that concludes it. */

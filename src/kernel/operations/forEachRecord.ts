@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../base/errors.js';
 import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
+import { note, noted } from './concluded.js';
 
 /** What came of one of many: what was done answered, or why it was not done. */
 export interface Outcome<T, R> {
@@ -24,23 +25,38 @@ interface Plan<T, R> {
   batchId?: string;
   /** What is kept of those that were done, in their transaction. */
   settle?(inside: Context, done: Outcome<T, R>[]): Promise<void>;
+  /** What a retry under an `Idempotency-Key` has to know of the items, where a look for them would not find the same: see `itemsNoted`. */
+  noted?: readonly unknown[];
 }
+
+/** What is noted under an `Idempotency-Key` of many items: which of them are done, by their places. */
+interface Notes {
+  items?: readonly unknown[];
+  done: number[];
+}
+
+/** The items that a request under this `Idempotency-Key` has begun with before (`noted`); undefined where none has come so far. */
+export const itemsNoted = <T>(ctx: Context): readonly T[] | undefined => noted<Notes>(ctx)?.items as readonly T[] | undefined;
 
 /** Items that share a transaction: few enough for it to be short. */
 const together = 100;
 /**
  * Does the same to many records so that one's failure is never another's: all that go well share a transaction, and its
- * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown.
+ * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown. Under an
+ * `Idempotency-Key` a retry does those that were not done: it is noted with them that they are.
  */
 export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T, R>): Promise<Outcome<T, R>[]> {
   const places = new Map<Place<T>, Outcome<T, R>>();
-  const all = items.map((item) => ({ item }));
+  const all = items.map((item, nth) => ({ item, nth }));
   const request = { ...ctx.request, batchId: plan.batchId ?? ctx.app.clock.id() };
   const batch = new Context(ctx.app, request, ctx.principal);
-  for (const round of roundsOf(all, plan.touches)) {
+  const done = new Set(noted<Notes>(ctx)?.done);
+  for (const nth of done) places.set(all[nth]!, { item: all[nth]!.item });
+  const left = all.filter(({ nth }) => !done.has(nth));
+  for (const round of roundsOf(left, plan.touches)) {
     const { alike } = plan;
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
-    for (const [place, outcome] of await attempt(batch, round, plan)) places.set(place, outcome);
+    for (const [place, outcome] of await attempt(batch, round, { ...plan, done })) places.set(place, outcome);
     // The embedded database answers within the turn: without this, other requests would starve until the last round.
     await turn();
   }
@@ -50,7 +66,11 @@ export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T
 /** An item by identity, since the same may be given twice. */
 interface Place<T> {
   item: T;
+  nth: number;
 }
+
+/** A plan, and the places of those that are done for good. */
+type UnderWay<T, R> = Plan<T, R> & { done: Set<number> };
 type Outcomes<T, R> = [Place<T>, Outcome<T, R>][];
 
 /** Who touches the same as an earlier one comes in a later round. */
@@ -79,9 +99,11 @@ class SomeFailed<T, R> extends Error {
 /** What was wrong with no item. */
 class Ended extends Error {}
 
-async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: Plan<T, R>, nth = 1): Promise<Outcomes<T, R>> {
+async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: UnderWay<T, R>, nth = 1): Promise<Outcomes<T, R>> {
   try {
-    return await ctx.transaction((inside) => pass(inside, places, plan));
+    const outcomes = await ctx.transaction((inside) => pass(inside, places, plan));
+    for (const { nth } of places) plan.done.add(nth);
+    return outcomes;
   } catch (error) {
     if (error instanceof Ended) throw error.cause;
     if (error instanceof SomeFailed) return withoutThem(ctx, error as SomeFailed<T, R>, plan);
@@ -96,7 +118,7 @@ async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: Plan<T, R>,
   }
 }
 
-async function pass<T, R>(inside: Context, places: Place<T>[], plan: Plan<T, R>): Promise<Outcomes<T, R>> {
+async function pass<T, R>(inside: Context, places: Place<T>[], plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {
   await plan.begin?.(inside).catch((cause: unknown) => {
     throw new Ended('', { cause });
   });
@@ -118,10 +140,11 @@ async function pass<T, R>(inside: Context, places: Place<T>[], plan: Plan<T, R>)
     inside,
     outcomes.map(([, outcome]) => outcome),
   );
+  await note(inside, { items: plan.noted, done: [...plan.done, ...places.map(({ nth }) => nth)] } satisfies Notes);
   return outcomes;
 }
 
-async function withoutThem<T, R>(ctx: Context, { outcomes }: SomeFailed<T, R>, plan: Plan<T, R>): Promise<Outcomes<T, R>> {
+async function withoutThem<T, R>(ctx: Context, { outcomes }: SomeFailed<T, R>, plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {
   const failed = outcomes.filter(([, { error }]) => error);
   const server = failed.find(([, { error }]) => error!.status >= 500);
   if (server) throw server[1].error;

@@ -6,7 +6,8 @@ import type { HeldClaim } from '../context/app.js';
 import { Context } from '../context/context.js';
 import { type Sql, sql } from '../database/sql.js';
 import { slot, Template } from '../database/statement.js';
-import { done, inProgress, isAbandoned, kept, keyOf, otherRequest, requestHashes, settle } from './idempotency.js';
+import { isAbandoned } from './idempotency.claims.js';
+import { done, inProgress, kept, keyOf, otherRequest, requestHashes, settle } from './idempotency.js';
 
 /**
  * An `Idempotency-Key` where nobody is known to call: login, registration, forgotten passwords. The key is of the client's

@@ -1,26 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
+import { v5 } from 'uuid';
 import { seal, signatures, unseal } from '../base/crypto.js';
 import { AppError, check, invalidField } from '../base/errors.js';
+import { nilId } from '../base/ids.js';
 import type { HeldClaim } from '../context/app.js';
 import { Context, type Principal } from '../context/context.js';
 import { lockKey } from '../context/nameLocks.js';
-import { flag, instant, nullable, text } from '../database/kinds.js';
-import { type Sql, sql } from '../database/sql.js';
+import { flag, text } from '../database/kinds.js';
+import { sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
+import type { UnitOfWork } from '../writes/unitOfWork.js';
+import { abandoned, annotate, conclude, release, take } from './idempotency.claims.js';
 import { retried } from './transacted.js';
 
 /** How long an outcome is kept. */
 export const kept = 24 * 60 * 60 * 1000;
-/**
- * A claim may be taken over after this by the database's clock, which all processes share: its process may have died. What runs longer,
- * such as the merge of a tag that very many contacts carry, is done by two at a time where it is sent again, and has to bear that: who
- * was overtaken can conclude nothing.
- */
-export const abandoned = 2 * 60 * 1000;
-/** The same in a statement: whether a claim that was made then may be taken over. */
-export const isAbandoned = (since: Sql): Sql => sql`${since} < now() - make_interval(secs => ${abandoned / 1000}::int)`;
-
 /** One use of an `Idempotency-Key`: whose, and for which request. */
 export interface Claim {
   principal: string;
@@ -61,6 +56,12 @@ export function claimOf(ctx: Context, operationId: string, variables: object): C
 export function effectKeysOf(ctx: Context, effect: string, input: object): readonly string[] {
   const key = keyOf(ctx);
   return key === undefined ? [] : requestHashes(ctx, `${effect} ${ownerOf(ctx.caller)} ${key}`, input);
+}
+
+/** An id that a retry under the same key has as well, for what is told to somebody of whom nothing is kept; a new one where there is no key. */
+export function effectIdOf(ctx: Context, effect: string, input: object): string {
+  const [key] = effectKeysOf(ctx, effect, input);
+  return key === undefined ? ctx.app.clock.id() : v5(key, nilId);
 }
 
 export const inProgress = () => new AppError('send_in_progress', 'A request with this Idempotency-Key is still running');
@@ -116,6 +117,10 @@ export async function keep(inside: Context, claim: Claim, result: ExecutionResul
 const sealedOutcome = (ctx: Context, claim: Claim, { data }: ExecutionResult) =>
   seal(ctx.app, 'idempotency', place(claim), JSON.stringify(data));
 
+/** What is noted of a claim, and as it is kept. */
+const notesIn = ({ app }: Context, claim: Claim, notes: string): unknown => JSON.parse(unseal(app, 'idempotency', place(claim), notes));
+const sealedNotes = ({ app }: Context, claim: Claim, notes: object) => seal(app, 'idempotency', place(claim), JSON.stringify(notes));
+
 const expiry = (ctx: Context) => new Date(ctx.now().getTime() + kept);
 
 /** An outcome as it is kept, from now on. */
@@ -125,60 +130,20 @@ const outcomeOf = (ctx: Context, claim: Claim, result: ExecutionResult) => ({
   expiresAt: expiry(ctx),
 });
 
-const own = { principal: text, key: text, requestHash: text };
-
-/** Whether the claim `k` is nobody's any more. */
-const isFree = (now: Sql) => sql`(k.expires_at <= ${now} or (k.state = 'running' and ${isAbandoned(sql`k.created_at`)}))`;
-
-/**
- * Claims a key by itself; answers the claim, or what is there of another, nothing where that is being written at this moment. It looks
- * first: an insert would wait for who is concluding.
- */
-const take = statement({
-  name: 'claimIdempotencyKey',
-  takes: { ...own, name: text, now: instant, expiresAt: instant },
-  row: { mine: nullable(instant), requestHash: nullable(text), state: nullable(text), response: nullable(text), since: nullable(instant) },
-  changes: true,
-  text: ({ account, principal, key, requestHash, name, now, expiresAt }) => sql`
-    with held as materialized (select pg_try_advisory_xact_lock(${lockKey(account, name)}) as locked),
-      claimed as (
-        insert into idempotency_keys as k (account_id, principal, key, request_hash, state, expires_at, created_at)
-        select ${account}, ${principal}, ${key}, ${requestHash}, 'running', ${expiresAt}, now() from held where locked and not exists (
-          select from idempotency_keys k where k.account_id = ${account} and k.principal = ${principal} and k.key = ${key} and not ${isFree(now)})
-        on conflict (account_id, principal, key) do update set request_hash = excluded.request_hash, state = excluded.state,
-          response = null, expires_at = excluded.expires_at, created_at = excluded.created_at
-        where ${isFree(now)}
-        returning k.created_at)
-    select c.created_at as mine, k.request_hash as "requestHash", k.state, k.response #>> '{}' as response, k.created_at as since
-    from held h left join claimed c on true
-    left join idempotency_keys k on c.created_at is null and h.locked
-      and k.account_id = ${account} and k.principal = ${principal} and k.key = ${key}`,
-});
-
-/** Keeps the outcome of a claim with its effect; nothing where another request has taken it over. */
-const conclude = statement({
-  name: 'keepIdempotentOutcome',
-  takes: { ...own, since: instant, response: text, expiresAt: instant },
-  row: { key: text },
-  changes: true,
-  text: ({ account, principal, key, requestHash, since, response, expiresAt }) => sql`
-    update idempotency_keys k set state = 'done', response = to_json(${response}), expires_at = ${expiresAt}
-    where k.account_id = ${account} and k.principal = ${principal} and k.key = ${key}
-      and k.request_hash = ${requestHash} and k.state = 'running' and k.created_at = ${since} returning k.key`,
-});
-
 /** A claim as it stands: made now, or what is there of the same request. */
 interface Held {
   since: Date;
   requestHash: string;
   isDone: boolean;
   response: string | null;
+  /** What is noted of what was done in part. */
+  notes: string | null;
 }
 
 /** Claims a key for a detached operation, or answers what is there: an outcome, or the note that it was done. Throws 409. */
 async function claimed(ctx: Context, claim: Claim): Promise<Held> {
   const [found] = await ctx.rows(take, { ...claim, name: place(claim), now: ctx.now(), expiresAt: expiry(ctx) });
-  if (found?.mine) return { since: found.mine, requestHash: claim.requestHash, isDone: false, response: null };
+  if (found?.mine) return { since: found.mine, requestHash: claim.requestHash, isDone: false, response: null, notes: found.response };
   check(found?.since, inProgress);
   const { since, response } = found;
   const requestHash = claim.hashes.find((hash) => hash === found.requestHash);
@@ -186,7 +151,7 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
   check(found.state === 'done', inProgress);
   // What was not final is asked for again.
   ctx.request.replayed = response !== null;
-  return { since, requestHash, isDone: true, response };
+  return { since, requestHash, isDone: true, response, notes: null };
 }
 
 /**
@@ -197,23 +162,29 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
  */
 export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { principal, key } = claim;
-  const { since, requestHash, isDone, response } = await claimed(ctx, claim);
+  const { since, requestHash, isDone, response, notes } = await claimed(ctx, claim);
   if (response !== null) return outcomeIn(ctx, claim, response);
+  /** Its claim, and not one that another request has made of it, or that is done: the answer to the last commit may have been lost. */
+  const mine = { ...claim, since };
+  const insideOf = (unit: UnitOfWork) => new Context(ctx.app, ctx.request, ctx.principal, unit);
   const held: HeldClaim = {
+    notes: notes === null ? undefined : notesIn(ctx, claim, notes),
     async keep(unit, result) {
       // Noted as done, and not final: what comes of it now is kept behind it.
       if (isDone || held.isOpen) return;
-      const inside = new Context(ctx.app, ctx.request, ctx.principal, unit);
       const outcome = { response: sealedOutcome(ctx, claim, result), expiresAt: expiry(ctx) };
-      const [mine] = await inside.rows(conclude, { ...claim, since, ...outcome });
-      check(mine, inProgress);
+      const [kept] = await insideOf(unit).rows(conclude, { ...mine, ...outcome });
+      check(kept, inProgress);
       held.outcome = result;
+    },
+    async note(unit, notes) {
+      if (isDone) return;
+      const [kept] = await insideOf(unit).rows(annotate, { ...mine, notes: sealedNotes(ctx, claim, notes) });
+      check(kept, inProgress);
     },
   };
   ctx.request.claim = held;
-  // Only its own claim, and not what is done: another request may have taken it over, or the answer to the last commit been lost.
-  const running = { principal, key, requestHash, state: 'running', createdAt: since };
-  const letGo = () => ctx.db.idempotencyKey.deleteMany({ where: running });
+  const letGo = () => release(ctx, mine);
   const result = await done(ctx, work, letGo);
   if (result.errors?.length || held.outcome) return result;
   const data = held.isOpen ? { state: 'done' } : outcomeOf(ctx, claim, result);
@@ -230,13 +201,18 @@ export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;
 }
 
-/** What comes of a work under a claim. What failed is let go: where that fails too, the claim stays until it may be taken over. */
+/** What comes of a work under a claim. What failed is let go; where that fails too it is tried again beside, until the claim may be taken over. */
 export async function done(
   { app }: Context,
   work: () => Promise<ExecutionResult>,
   letGo: () => Promise<unknown>,
 ): Promise<ExecutionResult> {
-  const failed = () => letGo().catch((err: unknown) => app.log.warn({ err }, 'a request under an Idempotency-Key could not be let go'));
+  // The connection may be lost that it failed by: until it is let go, its key is 409.
+  const failed = () =>
+    letGo().catch((err: unknown) => {
+      app.log.warn({ err }, 'a request under an Idempotency-Key could not be let go yet');
+      void settleLater(app, letGo);
+    });
   try {
     const result = await work();
     if (result.errors?.length) await failed();

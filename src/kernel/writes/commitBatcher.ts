@@ -1,5 +1,5 @@
 import { BatchQueue } from '../base/batchQueue.js';
-import { wasRefused } from '../database/errors.js';
+import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
 import { allTaken, type Taking } from './locks.js';
 import { type Batch, mostCharacters, statementOf } from './rowBatches.js';
@@ -23,7 +23,7 @@ const mostRows = 200;
 /**
  * Units of work that are a single statement each, written together: while two statements of a kind are under way, later ones are
  * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
- * one commit. Nothing else is shared: what the database refuses is written again unit by unit, and only the one at fault fails.
+ * one commit. Nothing else is shared: what fails in the database is written again unit by unit, and only the one at fault fails.
  */
 export class CommitBatcher {
   readonly #lines: BatchQueue<Waiting>;
@@ -46,8 +46,8 @@ export class CommitBatcher {
       await this.#send(units);
       for (const unit of units) unit.done();
     } catch (error) {
-      // After a lost connection nobody knows; what was refused is not there. Nobody waits for those that are written by themselves.
-      if (units.length > 1 && wasRefused(error)) for (const unit of units) void this.#settle([unit]);
+      // After a lost connection nobody knows; what the database says has failed is not there. Nobody waits for those that are written by themselves.
+      if (units.length > 1 && leftNothing(error)) for (const unit of units) void this.#settle([unit]);
       else for (const unit of units) unit.failed(error);
     }
   }

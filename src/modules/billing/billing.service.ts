@@ -1,7 +1,10 @@
 import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
+import { concluded } from '../../kernel/operations/concluded.js';
+import { effectKeysOf } from '../../kernel/operations/idempotency.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
+import { forgetCallers } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
 import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, shownState, subscriptionOf } from './billing.account.js';
 import { healthOf } from './billing.health.js';
@@ -47,18 +50,27 @@ export async function invoiceHistory(ctx: Context, { account }: StatusRow): Prom
   }
 }
 
-/** Contract POST /billing/checkout: a hosted page for a first subscription; an existing one is changed at once. */
-export async function startCheckout(ctx: Context, { planId: plan, interval = 'monthly' }: CheckoutInput): Promise<CheckoutResult> {
+/**
+ * Contract POST /billing/checkout: a hosted page for a first subscription; an existing one is changed at once. What is asked of the
+ * payment service under an `Idempotency-Key` is one order there as well, whatever became of the answer.
+ */
+export async function startCheckout(ctx: Context, input: CheckoutInput): Promise<CheckoutResult> {
+  const { planId: plan, interval = 'monthly' } = input;
   const { payments } = ctx.app.vendors;
+  const [key] = effectKeysOf(ctx, 'checkout', input);
   const account = await billingAccount(ctx);
   if (account.subscriptionId) {
     const asked = ctx.now();
-    const subscription = await payments.change(account.subscriptionId, plan, interval);
-    await keepSubscription(ctx, `own_${ctx.app.clock.id()}`, asked, subscription);
-    return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: shownState(subscription.status) };
+    const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
+    const kept = await concluded(ctx, async (inside): Promise<CheckoutResult> => {
+      await keepSubscription(inside, `own_${ctx.app.clock.id()}`, asked, subscription);
+      return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: shownState(subscription.status) };
+    });
+    forgetCallers(ctx.app);
+    return kept;
   }
   const customerId = account.customerId ?? (await newCustomer(ctx, account));
-  const url = await payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx) });
+  const url = await payments.checkout({ customerId, plan, interval, returnUrl: returnUrl(ctx), key });
   return { url, action: null, subscriptionId: null, plan: null, status: null };
 }
 

@@ -33,7 +33,8 @@ export async function editContacts(ctx: Context, input: BulkEditContactsInput) {
   const { assignedTo, companyId } = input.changes;
   const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company' } as const;
   await checkReferences(ctx, links, { 'changes.assignedTo': assignedTo, 'changes.companyId': companyId });
-  return countsOf(await each(ctx, ids, { work: (inside, id) => updateContact(inside, id, structuredClone(input.changes)) }));
+  const work = (inside: Context, id: string) => updateContact(inside, id, structuredClone(input.changes));
+  return countsOf(await each(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }
 
 /** Contract POST /bulk/contacts/delete: each as DELETE /contacts/{id} would. */

@@ -29,5 +29,6 @@ export async function editDeals(ctx: Context, input: BulkEditDealsInput) {
   await checkReferences(ctx, links, {
     ...{ 'changes.assignedTo': assignedTo, 'changes.companyId': companyId, 'changes.contactId': contactId },
   });
-  return countsOf(await each(ctx, ids, { work: (inside, id) => updateDeal(inside, id, structuredClone(input.changes)) }));
+  const work = (inside: Context, id: string) => updateDeal(inside, id, structuredClone(input.changes));
+  return countsOf(await each(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }

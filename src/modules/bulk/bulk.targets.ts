@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
+import { itemsNoted } from '../../kernel/operations/forEachRecord.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
 /** An id that is given twice is one record. */
@@ -15,10 +16,15 @@ const matching = (account: string, table: string, condition: Sql) => sql`
     select t.id from ${rawSql(table)} t where t.account_id = ${account}::uuid and t.deleted_at is null and ${condition}
     order by t.id limit ${sizes.edit + 1}::int`;
 
-/** The records that an edit is about. 400 unless they are named in one way, 422 where a filter finds too many. */
+/**
+ * The records that an edit is about: of a filter those that it found at first, where a request under its key has begun with them. 400
+ * unless they are named in one way, 422 where a filter finds too many.
+ */
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
   check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
   if (ids) return distinct(ids);
+  const begunWith = itemsNoted<string>(ctx);
+  if (begunWith) return [...begunWith];
   const table = filterableTable(ctx, entity)!;
   const rows = await ctx.select({ id: uuid }, matching(ctx.caller.account.id, table.name, filterSql(ctx, table, filters)));
   check(rows.length <= sizes.edit, () => unprocessable('filters', 'too_many', `must match at most ${sizes.edit} ${entity}s`));

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { note, noted } from '../../kernel/operations/concluded.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { claimForWorkspace, holdNumber } from '../numbers/number.service.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
@@ -72,38 +73,58 @@ export async function publishDraft(ctx: Context, before: KeptFlow): Promise<Call
 
 /**
  * Contract POST /call-flows/{id}/publish: 428, 409, then 422 with the code of the first blocker and all of them. The vendor is asked
- * outside of the transaction; where it does not take the wiring, the flow is published all the same, and the wiring says why.
+ * outside of the transaction; where it does not take the wiring, the flow is published all the same, and the wiring says why. What was
+ * published under an `Idempotency-Key` before its wiring was known is only wired.
  */
 export async function publishCallFlow(ctx: Context, id: string, input: PublishCallFlowInput): Promise<PublishedCallFlow> {
   const seen = await getCallFlow(ctx, id);
+  const callFlow = noted(ctx) ? seen : await publishAsSeen(ctx, seen, input);
+  return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
+}
+
+async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlowInput): Promise<CallFlowRow> {
   checkSeen(seen, input);
   const vendor = await atVendor(ctx, seen.phoneNumber);
-  const callFlow = await transacted(ctx, async (inside) => {
+  return transacted(ctx, async (inside) => {
     inside.lockRows();
     await inside.rows(oneAtATime);
-    const before = await inside.forChange(flowToChange, id, 'Call flow');
+    const before = await inside.forChange(flowToChange, seen.id, 'Call flow');
     checkSeen(before, input);
     // Else it might be given back between the look at whose it is and the publication.
     if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
     await checkPublishable(inside, before, vendor);
-    return publishDraft(inside, before);
+    const published = await publishDraft(inside, before);
+    await note(inside, { publishedVersion: published.publishedVersion });
+    return published;
   });
-  return { callFlow: callFlow as PublishedCallFlow['callFlow'], wiring: await wire(ctx, callFlow) };
 }
 
 /**
  * Contract POST /call-flows/{id}/unpublish: calls that go on keep their version. The number is given back to what handled it before;
- * where that does not work, a tombstone of it stays. Nothing happens with a flow that is not published.
+ * where that does not work, a tombstone of it stays. Nothing happens with a flow that is not published, unless it was unpublished under
+ * this `Idempotency-Key`: then its number is given back.
  */
 export async function unpublishCallFlow(ctx: Context, id: string): Promise<CallFlowRow> {
-  const { flow, number } = await transacted(ctx, async (inside) => {
+  const before = noted<Left>(ctx);
+  const { flow, number } = before ? { ...before, flow: await getCallFlow(ctx, id) } : await leave(ctx, id);
+  if (number) await restoreQuietly(ctx, number);
+  return flow;
+}
+
+/** What is noted of a flow that was unpublished, and whose number is to be given back. */
+interface Left {
+  number?: string;
+}
+
+function leave(ctx: Context, id: string): Promise<Left & { flow: CallFlowRow }> {
+  return transacted(ctx, async (inside) => {
     inside.lockRows();
     const before = await inside.forChange(flowToChange, id, 'Call flow');
     if (before.publishedVersion === null) return { flow: await shown(inside, before) };
     const number = await leaveTombstone(inside, before.id);
     const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, priorConfig: null };
-    return { flow: await keepFlow(inside, before, given, 'unpublished'), number };
+    const flow = await keepFlow(inside, before, given, 'unpublished');
+    await note(inside, { number } satisfies Left);
+    return { flow, number };
   });
-  if (number) await restoreQuietly(ctx, number);
-  return flow;
 }

@@ -18,10 +18,12 @@ const byNumber = statement({
 /** What is kept of a number that a flow has left, and that still comes to the service as far as anybody knows. */
 export const tombstoneOf = async (ctx: Context, number: string) => (await ctx.rows(byNumber, { number }))[0];
 
-/** Marks a tombstone as released. */
-export async function release(ctx: Context, id: string): Promise<void> {
-  await ctx.transaction(async (inside) => void inside.update('CallFlowTombstone', { id }, { releasedAt: inside.now() }));
-}
+/** Marks a tombstone as released, in a unit of work. */
+export const released = (inside: Context, id: string): void =>
+  void inside.update('CallFlowTombstone', { id }, { releasedAt: inside.now() });
+
+/** The same in a unit of work of its own. */
+export const release = (ctx: Context, id: string): Promise<void> => ctx.transaction(async (inside) => released(inside, id));
 
 const leaving = statement({
   name: 'leaveTombstone',

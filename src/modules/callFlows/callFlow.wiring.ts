@@ -3,13 +3,14 @@ import { type Context, inLog } from '../../kernel/context/context.js';
 import { json, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { SmsRefused, SmsUnconfirmed, type VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
 import { isOurs, ourConfig, priorOf, wasOurs } from '../numbers/number.routing.js';
 import { ownerOf } from '../numbers/number.service.js';
 import type { Wiring } from './callFlow.model.js';
 import { getCallFlow, type KeptFlow } from './callFlow.service.js';
-import { leaveTombstoneLate, release, tombstoneOf } from './callFlow.tombstone.js';
+import { leaveTombstoneLate, release, released, tombstoneOf } from './callFlow.tombstone.js';
 
 const stateOf = (ctx: Context, voice: VoiceConfig | undefined, error: string | null = null): Wiring => {
   const wired = voice !== undefined && isOurs(ctx, voice);
@@ -145,6 +146,8 @@ export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNum
   const voice = number && (await restore(ctx, number, left.priorConfig).catch(unverified));
   if (voice === 'answered') throw conflict('A call flow answers the number again');
   check(!number || voice, () => conflict('The number still comes to the service, and nothing is known of what handled it before'));
-  await release(ctx, left.id);
-  return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };
+  return concluded(ctx, async (inside) => {
+    released(inside, left.id);
+    return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };
+  });
 }

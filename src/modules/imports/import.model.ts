@@ -32,6 +32,7 @@ export class Import {
   @Count('How many found theirs', { required: true }) updatedCount: number;
   @Count('How many were in error', { required: true }) errorCount: number;
   @Fraction('How much of it is done, 0 to 1', { required: true }) progress: number;
+  @Text(500, 'Why it has failed, where it has') error: string | null;
   @Ref('Who made it') createdBy: string | null;
   @Stamp('When its processing began', {}) startedAt: Date | null;
   @Stamp('When its last row was done', {}) completedAt: Date | null;

@@ -1,6 +1,6 @@
 import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
-import { instant, integer, json, nullable, uuid, word } from '../../kernel/database/kinds.js';
+import { instant, integer, json, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -16,7 +16,10 @@ import { importTable } from './import.table.js';
 const portion = 25;
 const portionsOfRun = 20;
 
-type Run = Pick<Import, 'id' | 'mode' | 'matchOn' | 'mapping'> & { attempt: number };
+/** So many runs in a row may end without a word before they have done a row: then its rows are what ends the process. */
+const mostFruitless = 3;
+
+type Run = Pick<Import, 'id' | 'mode' | 'matchOn' | 'mapping'> & { attempt: number; fruitless: number };
 
 interface Row {
   id: string;
@@ -32,12 +35,22 @@ const take = statement({
     mode: word<Run['mode']>(),
     matchOn: nullable(word<NonNullable<Run['matchOn']>>()),
     mapping: json<Run['mapping']>(),
-    attempt: integer,
+    ...{ attempt: integer, fruitless: integer },
   },
   changes: true,
+  // Of this run nothing is known but that it has begun, until a row is done or it says why not.
   text: ({ account, id }) => sql`
-    update imports set attempt = attempt + 1 where account_id = ${account} and id = ${id} and status = 'processing'
-    returning id, mode, match_on as "matchOn", mapping, attempt`,
+    update imports set attempt = attempt + 1, fruitless = fruitless + 1
+    where account_id = ${account} and id = ${id} and status = 'processing'
+    returning id, mode, match_on as "matchOn", mapping, attempt, fruitless`,
+});
+
+const heardOf = statement({
+  name: 'importRunHeardOf',
+  takes: { id: uuid, attempt: integer },
+  changes: true,
+  text: ({ account, id, attempt }) => sql`
+    update imports set fruitless = 0 where account_id = ${account} and id = ${id} and attempt = ${attempt}`,
 });
 
 const holdRun = statement({
@@ -61,11 +74,10 @@ const fence = (run: Run) => async (inside: Context) => {
 
 const pending = statement({
   name: 'pendingImportRows',
-  takes: { id: uuid },
+  takes: { id: uuid, most: integer },
   row: { id: uuid, data: json<Record<string, unknown>>() },
-  text: ({ account, id }) => sql`
-    select id, data from import_rows where account_id = ${account} and import_id = ${id} and status = 'pending'
-    order by row limit ${portion}::int`,
+  text: ({ account, id, most }) => sql`
+    select id, data from import_rows where account_id = ${account} and import_id = ${id} and status = 'pending' order by row limit ${most}`,
 });
 
 const count = statement({
@@ -75,7 +87,8 @@ const count = statement({
   changes: true,
   text: ({ account, id, created, updated, failed, now }) => sql`
     update imports t set created_count = t.created_count + ${created}, updated_count = t.updated_count + ${updated},
-      error_count = t.error_count + ${failed}, processed_rows = t.processed_rows + ${created} + ${updated} + ${failed}, updated_at = ${now}
+      error_count = t.error_count + ${failed}, processed_rows = t.processed_rows + ${created} + ${updated} + ${failed}, updated_at = ${now},
+      fruitless = 0
     where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
 });
 
@@ -94,20 +107,21 @@ async function countRows(inside: Context, { id }: Run, { created = 0, updated = 
 
 const end = statement({
   name: 'endImport',
-  takes: { id: uuid, status: word<'completed' | 'failed'>(), completedAt: nullable(instant), now: instant },
+  takes: { id: uuid, status: word<'completed' | 'failed'>(), error: nullable(text), completedAt: nullable(instant), now: instant },
   row: importTable.shape,
   changes: true,
-  text: ({ account, id, status, completedAt, now }) => sql`
-    update imports t set status = ${status}, completed_at = ${completedAt}, updated_at = ${now}
+  text: ({ account, id, status, error, completedAt, now }) => sql`
+    update imports t set status = ${status}, error = ${error}, completed_at = ${completedAt}, updated_at = ${now}
     where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
 });
 
-/** Ends an import for which nothing is left to do, or that has failed too often. */
-async function endImport(inside: Context, run: Run, status: 'completed' | 'failed'): Promise<void> {
+/** Ends an import for which nothing is left to do, or that has failed too often: then the error says why. */
+async function endImport(inside: Context, run: Run, error: string | null = null): Promise<void> {
   await fence(run)(inside);
   const now = inside.now();
-  const [record] = await inside.rows(end, { id: run.id, status, completedAt: status === 'completed' ? now : null, now });
-  const changes = { status: { from: 'processing', to: status } };
+  const status = error === null ? 'completed' : 'failed';
+  const [record] = await inside.rows(end, { id: run.id, status, error, completedAt: error === null ? now : null, now });
+  const changes = { status: { from: 'processing', to: status }, ...(error !== null && { error: { from: null, to: error } }) };
   await inside.emit({ name: 'import.updated', record: record!, changes, also: { [`import.${status}`]: ['status'] } });
 }
 
@@ -145,7 +159,9 @@ async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; faile
   ctx.load.customFieldsOf.clear('contact');
   const rows: Row[] = [];
   const failed: Outcome<Pick<Row, 'id'>, never>[] = [];
-  for (const row of await ctx.rows(pending, { id: run.id })) {
+  // Where a run ended without a word, its rows go one by one: the others are done, and the one that ends the process comes alone.
+  const most = run.fruitless > 1 ? 1 : portion;
+  for (const row of await ctx.rows(pending, { id: run.id, most })) {
     try {
       rows.push({ ...row, input: await importedFrom(ctx, run.mapping, row.data) });
     } catch (error) {
@@ -186,7 +202,7 @@ async function noteErrors(inside: Context, run: Run, wrong: Outcome<Pick<Row, 'i
 async function runPart(ctx: Context, run: Run): Promise<void> {
   for (let n = 0; n < portionsOfRun; n++) {
     if (await importPortion(ctx, run)) continue;
-    await ctx.transaction((inside) => endImport(inside, run, 'completed'));
+    await ctx.transaction((inside) => endImport(inside, run));
     return;
   }
   await ctx.transaction(async (inside) => {
@@ -202,11 +218,17 @@ async function runPart(ctx: Context, run: Run): Promise<void> {
 export const runImport: JobHandler<{ importId: string }> = async (ctx, { importId }, { retries }) => {
   const [run] = await ctx.transaction((inside) => inside.rows(take, { id: importId }));
   if (!run) return;
+  if (run.fruitless > mostFruitless) {
+    await ctx.transaction((inside) => endImport(inside, run, 'The server ended three times in the middle of it without getting on'));
+    return;
+  }
   try {
     await runPart(ctx, run);
   } catch (error) {
     if (error instanceof Overtaken) return;
-    if (retries >= importJob.retryLimit) await ctx.transaction((inside) => endImport(inside, run, 'failed'));
+    if (retries >= importJob.retryLimit)
+      await ctx.transaction((inside) => endImport(inside, run, 'It could not go on, however often it was tried'));
+    else await ctx.rows(heardOf, run);
     throw error;
   }
 };

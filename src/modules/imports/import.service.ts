@@ -100,7 +100,7 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   check(!matchOn || fields.includes(matchOn), () => invalidField('matchOn', 'conflicting', `needs a column that leads to ${matchOn}`));
   checkTrial(ctx);
   const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
-  const given = { id: input.id, name: input.name ?? null, status: 'pending', mode, matchOn, mapping, ...counts };
+  const given = { id: input.id, name: input.name ?? null, status: 'pending', error: null, mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
     const [{ until }] = (await inside.rows(forgetUnfinished, { id: null })) as [{ until: Date }];
     return inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
@@ -178,7 +178,7 @@ const begin = statement({
   row: { was: text },
   changes: true,
   text: ({ account, id, now }) => sql`
-    update imports t set status = 'processing', started_at = coalesce(t.started_at, ${now}), updated_at = ${now}
+    update imports t set status = 'processing', error = null, fruitless = 0, started_at = coalesce(t.started_at, ${now}), updated_at = ${now}
     from (select i.id, i.status from imports i where i.account_id = ${account} and i.id = ${id} and i.total_rows > 0 for update) old
     where t.account_id = ${account} and t.id = old.id and old.status in ('pending', 'failed') returning old.status as was`,
 });

@@ -1,6 +1,7 @@
 import { limited } from '../../kernel/access/rateLimits.js';
 import { AppError, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { countMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { type MergeValues, merged, mergedHtml, mergedLine, Room } from './template.mergeFields.js';
@@ -18,7 +19,8 @@ const example = (ctx: Context): MergeValues => ({
 });
 
 /** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 502 where the mail server refuses. */
-export async function testSend(ctx: Context, { templateId, toEmail }: TestSendInput): Promise<TestSend> {
+export async function testSend(ctx: Context, input: TestSendInput): Promise<TestSend> {
+  const { templateId, toEmail } = input;
   const template = await findTemplate(ctx, templateId);
   if (!template) throw invalidField('templateId', 'not_found', 'names no template of this account');
   await checkMayMail(ctx);
@@ -27,7 +29,9 @@ export async function testSend(ctx: Context, { templateId, toEmail }: TestSendIn
   const values = example(ctx);
   const subject = mergedLine(template.subject ?? template.name, values) || template.name;
   const html = template.bodyHtml === null ? undefined : mergedHtml(template.bodyHtml, values, new Room('templateId'));
-  const mail = { to: toEmail, subject, text: merged(template.body, values, new Room('templateId')), html };
+  // The same mail where it is sent again under its key: mail servers and readers know it by this.
+  const messageId = `<${effectIdOf(ctx, 'test send', input)}@${new URL(ctx.app.config.publicUrl).hostname}>`;
+  const mail = { to: toEmail, messageId, subject, text: merged(template.body, values, new Room('templateId')), html };
   await ctx.app.vendors.email.send(mail).catch(() => {
     throw new AppError('vendor_unavailable', 'The mail server did not take the mail');
   });

@@ -2,12 +2,12 @@ import { seal, sign, unseal } from '../../kernel/base/crypto.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
-import { isTaken } from '../../kernel/database/errors.js';
 import { listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { findRow } from '../../kernel/lists/list.js';
+import { concluded } from '../../kernel/operations/concluded.js';
 import { type LineAccount, LineRefused, type VendorLineRecord } from '../../vendors/line/line.js';
 import type { ConnectVendorLineInput, LineHolder, LineInventory, VendorLine } from './vendorLine.model.js';
 import { assignmentTable, connectionTable } from './vendorLine.table.js';
@@ -124,13 +124,12 @@ export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorL
   const { line } = ctx.app.vendors;
   const account = await fromVendor(line.account(apiKey));
   const seen = { account, lines: await fromVendor(line.lines(apiKey)) };
-  const keep = () => ctx.transaction((inside) => keepKey(inside, apiKey, seen));
-  // Of two who connect the first key at once, the second replaces it.
-  await keep().catch((error: unknown) => {
-    if (!isTaken(error)) throw error;
-    return keep();
+  return concluded(ctx, async (inside) => {
+    // Of two who connect the first key at once, the second replaces it.
+    await inside.lockName('vendor line');
+    await keepKey(inside, apiKey, seen);
+    return getVendorLine(inside);
   });
-  return getVendorLine(ctx);
 }
 
 async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): Promise<void> {

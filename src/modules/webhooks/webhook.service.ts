@@ -9,6 +9,7 @@ import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { concluded } from '../../kernel/operations/concluded.js';
+import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
 import { bodyOf, checkUrlNow, headersOf, newSecret, outcomeOf, placeOf, sealed, secretsOfWebhook } from './webhook.queue.js';
@@ -150,7 +151,8 @@ export async function testWebhook(ctx: Context, id: string): Promise<WebhookTest
   const webhook = await getWebhook(ctx, id);
   checkTrial(ctx);
   const [kept] = await ctx.rows(secretsOf, { id: webhook.id });
-  const [eventId, at] = [ctx.app.clock.id(), ctx.now()];
+  // Whoever is told it again, since our answer was lost, can tell that it is the same.
+  const [eventId, at] = [effectIdOf(ctx, ping, { id }), ctx.now()];
   const body = bodyOf(ctx, { id: eventId, event: ping, createdAt: at, data: { webhookId: webhook.id, message: 'This is a test.' } });
   const secrets = secretsOfWebhook(ctx, webhook.id, kept!);
   const headers = headersOf({ deliveryId: eventId, messageId: eventId, event: ping, body, at, secrets });

@@ -1,6 +1,7 @@
 import { BatchQueue } from '../../kernel/base/batchQueue.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
+import { leftNothing } from '../../kernel/database/errors.js';
 import { instant, integer, json, jsonText, listOf, nullable, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -130,7 +131,9 @@ async function serve(waiting: Waiting[]): Promise<void> {
     const after = new Map(rows.map(({ id, ...row }) => [id, afterOf(row)]));
     for (const { given, done } of waiting) done(after.get(given.id));
   } catch (error) {
-    for (const { failed } of waiting) failed(error);
+    // One that cannot be kept must not have the others made again, whose addresses have taken them.
+    if (waiting.length > 1 && leftNothing(error)) for (const one of waiting) await serve([one]);
+    else for (const { failed } of waiting) failed(error);
   }
 }
 

@@ -38,10 +38,15 @@ export interface Bill {
   url: string | null;
 }
 
-export interface Order {
-  customerId: string;
+/** What is bought: under a key it is one order, however often it is given. */
+export interface Bought {
   plan: SoldPlan;
   interval: Interval;
+  key?: string;
+}
+
+export interface Order extends Bought {
+  customerId: string;
   /** Where the hosted page sends the person afterwards. */
   returnUrl: string;
 }
@@ -53,7 +58,7 @@ export interface PaymentsVendor {
   /** The address of a hosted page where an order is paid. */
   checkout(order: Order): Promise<string>;
   /** Moves a subscription to another plan or interval at once; what is left of the paid time is set off. */
-  change(subscriptionId: string, plan: SoldPlan, interval: Interval): Promise<Subscription>;
+  change(subscriptionId: string, bought: Bought): Promise<Subscription>;
   /** The address of a hosted page where a customer manages cards and the subscription. */
   portal(customer: { customerId: string; subscriptionId: string | null; returnUrl: string }): Promise<string>;
   /** The latest bills, newest first. */

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../kernel/base/clock.js';
 import { badRequest } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
-import type { Bill, Interval, Order, Paid, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
+import type { Bill, Bought, Interval, Order, Paid, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 /** What a hosted page of the simulator is about, as the token in its address says. */
 export interface Ticket extends Partial<Pick<Order, 'plan' | 'interval'>> {
@@ -49,7 +49,7 @@ export class SimulatedPayments implements PaymentsVendor {
   portal = async ({ customerId, subscriptionId }: { customerId: string; subscriptionId: string | null }) =>
     this.#page({ kind: 'portal', customerId, subscriptionId });
 
-  change = async (id: string, plan: SoldPlan, interval: Interval) => this.#active(id, plan, interval);
+  change = async (id: string, { plan, interval }: Bought) => this.#active(id, plan, interval);
 
   async bills(_customerId: string, subscription: Paid | null): Promise<Bill[]> {
     const { id, plan, interval, currentPeriodEnd } = subscription ?? {};

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { StripeConfig } from '../../kernel/base/config.js';
 import { AppError, badRequest } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
-import type { Bill, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
+import type { Bill, Bought, Interval, Notice, Order, PaymentsVendor, SoldPlan, Subscription } from './payments.js';
 
 const statuses: Partial<Record<Stripe.Subscription.Status, Subscription['status']>> = {
   active: 'active',
@@ -18,6 +18,9 @@ const dateOf = (seconds: number) => new Date(seconds * 1000);
 
 const idOf = (value: string | { id: string } | null | undefined) => (typeof value === 'string' ? value : value?.id);
 
+/** What is asked for under a key of ours is done once at Stripe. */
+const once = (what: string, key: string | undefined) => (key === undefined ? {} : { idempotencyKey: `crm-${what}-${key}` });
+
 /** Currencies whose amounts have no minor unit; Stripe tells all amounts in the smallest one. */
 const whole = new Set(['bif', 'clp', 'djf', 'gnf', 'jpy', 'kmf', 'krw', 'mga', 'pyg', 'rwf', 'ugx', 'vnd', 'vuv', 'xaf', 'xof', 'xpf']);
 
@@ -28,30 +31,33 @@ export class StripePayments implements PaymentsVendor {
   constructor(private readonly config: StripeConfig) {}
 
   customer({ id, name, email }: { id: string; name: string; email: string }): Promise<string> {
-    const once = { idempotencyKey: `crm-customer-${id}` };
-    return this.#ask(async (stripe) => (await stripe.customers.create({ name, email, metadata: { workspace: id } }, once)).id);
+    return this.#ask(
+      async (stripe) => (await stripe.customers.create({ name, email, metadata: { workspace: id } }, once('customer', id))).id,
+    );
   }
 
-  checkout({ customerId, plan, interval, returnUrl }: Order): Promise<string> {
+  checkout({ customerId, plan, interval, returnUrl, key }: Order): Promise<string> {
     return this.#ask(async (stripe) => {
-      const session = await stripe.checkout.sessions.create({
+      const order: Stripe.Checkout.SessionCreateParams = {
         mode: 'subscription',
         customer: customerId,
         line_items: [{ price: this.config.prices[`${plan}_${interval}`], quantity: 1 }],
         success_url: `${returnUrl}?checkout=success`,
         cancel_url: `${returnUrl}?checkout=cancelled`,
-      });
+      };
+      const session = await stripe.checkout.sessions.create(order, once('checkout', key));
       if (!session.url) throw new Error('Stripe answered a checkout session without an address');
       return session.url;
     });
   }
 
-  change(subscriptionId: string, plan: SoldPlan, interval: Interval): Promise<Subscription> {
+  change(subscriptionId: string, { plan, interval, key }: Bought): Promise<Subscription> {
     return this.#ask(async (stripe) => {
       const before = await stripe.subscriptions.retrieve(subscriptionId);
       const price = this.config.prices[`${plan}_${interval}`];
       const items = [{ id: before.items.data[0]?.id, price }];
-      return this.#subscription(await stripe.subscriptions.update(subscriptionId, { items, proration_behavior: 'always_invoice' }));
+      const changed = { items, proration_behavior: 'always_invoice' } as const;
+      return this.#subscription(await stripe.subscriptions.update(subscriptionId, changed, once('change', key)));
     });
   }
 

@@ -1,0 +1,3 @@
+-- AlterTable
+ALTER TABLE "imports" ADD COLUMN     "error" TEXT,
+ADD COLUMN     "fruitless" INTEGER NOT NULL DEFAULT 0;
