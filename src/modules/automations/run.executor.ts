@@ -11,7 +11,7 @@ import { branchOf, decide, type Subject } from './run.decide.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
 import { type DueRun, type RunRow, type StepRow, stepToChange } from './run.table.js';
-import { wayOf } from './run.ways.js';
+import { isGone, wayOf } from './run.ways.js';
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
@@ -154,6 +154,10 @@ export class RunExecutor {
       this.#stopsBefore = node;
       if (this.pace.progress) this.pace.progress.isReaderBusy = true;
       return undefined;
+    }
+    if ('event' in wait && !wait.patience && (await isGone(this.ctx, this.run, wait.event))) {
+      const error = `The record that ${wait.event} was to come to is deleted: without a timeout the wait would never end`;
+      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
     }
     this.#log(node, now, {
       type: 'wait',
