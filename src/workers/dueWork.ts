@@ -4,6 +4,7 @@ import type { App, DueWork } from '../kernel/context/context.js';
 import type { DueRow } from '../kernel/context/registry.js';
 import { tablesWith } from '../kernel/database/sql.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
+import { countLapses, forgetLapses, isHopeless, type Lapsing, pauseOf } from './dueLapses.js';
 import { jobsWake } from './jobs.js';
 import { type Work, Worker } from './worker.js';
 
@@ -24,8 +25,7 @@ const second = 1000;
 const mostPause = 60 * 60 * second;
 
 /** A row that was taken. */
-interface Due extends DueRow {
-  accountId: string;
+interface Due extends DueRow, Lapsing {
   causes?: readonly Cause[] | null;
   /** The last account that was looked at as it was taken, where there may be others behind it. */
   lookedTo?: string | null;
@@ -63,14 +63,15 @@ const taking = ({ table }: DueWork) => `
     select f.account_id, f.id, f.due_at, row_number() over (partition by f.account_id order by f.due_at, f.id)
       + (select count(*) from unnest($4::uuid[]) busy where busy = f.account_id) as nth from found f
   ), taken as (
-    select t.account_id, t.id from ${table} t join (
+    select t.account_id, t.id, t.leased_until is not null as lapsed from ${table} t join (
       select * from soon order by nth, coalesce(array_position($5::uuid[], account_id), 0), due_at limit $2::int) s using (account_id, id)
     where t.due_at <= $1::timestamptz and (t.leased_until is null or t.leased_until <= now()) for update of t skip locked
   )
   update ${table} t set attempt = t.attempt + 1, leased_until = now() + make_interval(secs => $3::int) from taken
   where t.account_id = taken.account_id and t.id = taken.id
   returning t.account_id as "accountId", t.id, t.attempt, ${tablesWith('causes').includes(table) ? 't.causes' : 'null::jsonb'} as causes,
-    (select account_id from accounts_due where nth = ${mostAccounts}) as "lookedTo"`;
+    (select account_id from accounts_due where nth = ${mostAccounts}) as "lookedTo", taken.lapsed as "isLapsed",
+    (select n from due_lapses l where l.account_id = t.account_id and l.kind = '${table}' and l.id = t.id) as lapses`;
 
 const putOff = ({ table }: DueWork) =>
   `update ${table} set due_at = $4::timestamptz, leased_until = null where account_id = $1::uuid and id = $2::uuid
@@ -140,6 +141,7 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
       const given = [app.clock.now().toISOString(), most, app.config.leaseSeconds];
       const { rows } = await app.database.execute(text, due.taking ? given : [...given, turns.busy, turns.served, turns.lookedTo]);
       turns.lookedTo = (rows as Due[])[0]?.lookedTo ?? nilId;
+      await countLapses(app, due, rows as Due[]);
       for (const row of rows as Due[]) turns.begin(row, row.accountId);
       return rows as Due[];
     },
@@ -193,11 +195,18 @@ async function workOnRow(
   };
   try {
     const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
+    const pause = account ? pauseOf(app, due, row) : mostPause;
     // The work of a suspended account waits.
-    if (account) await due.work(actingAs(app, account, { actor: due.actor, request }), { id, attempt, more, place: { mayGoOn, goOn } });
-    else await later(mostPause);
+    if (!account || pause !== undefined) await later(pause!);
+    else {
+      const ctx = actingAs(app, account, { actor: due.actor, request });
+      if (isHopeless(row)) await due.giveUp!(ctx, { id, attempt });
+      else await due.work(ctx, { id, attempt, more, place: { mayGoOn, goOn } });
+      await forgetLapses(app, due, row);
+    }
   } catch (error) {
     if (row.isCut) return undefined;
+    await forgetLapses(app, due, row);
     app.log.error({ err: error, work: name, id, attempt }, 'due work failed');
     await later(due.pause ? due.pause * second : Math.min(2 ** attempt * 5 * second, mostPause));
   }

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { messageToSend } from './message.due.js';
+import { messageToSend, settle } from './message.due.js';
 import { deliverEmail } from './message.email.js';
 import { deliverSms } from './message.sms.attempt.js';
 
@@ -8,4 +8,11 @@ import { deliverSms } from './message.sms.attempt.js';
 export async function deliver(ctx: Context, row: DueRow): Promise<void> {
   const message = await messageToSend(ctx, row.id, row.attempt);
   if (message) await (message.channel === 'sms' ? deliverSms : deliverEmail)(ctx, message);
+}
+
+/** Sends a message no more in the middle of which processes have ended: a text message may have gone, which nobody says by guess. */
+export async function giveUp(ctx: Context, row: DueRow): Promise<void> {
+  const message = await messageToSend(ctx, row.id, row.attempt);
+  if (!message) return;
+  await settle(ctx, message, message.status === 'sending' ? { kind: 'unconfirmed' } : { kind: 'failed', error: 'interrupted' });
 }

@@ -2,7 +2,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
 import { mostBytes as bodyCap } from '../numbers/number.notice.js';
-import { deliver } from './message.delivery.js';
+import { deliver, giveUp } from './message.delivery.js';
 import { takeMail } from './message.email.inbound.js';
 import { lineActor, takeReplies } from './message.line.inbound.js';
 import { Message, messageEvents } from './message.model.js';
@@ -38,7 +38,7 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted },
   sweeps: [oldKeys],
   due: {
-    messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, keepsLease: true },
+    messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, giveUp, keepsLease: true },
     replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },
   },
   callbacks: [

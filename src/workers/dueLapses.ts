@@ -1,0 +1,53 @@
+import type { App, DueWork } from '../kernel/context/context.js';
+
+/** So many processes may have ended in the middle of the work on a row; with one more the row itself is what ends them. */
+const mostLapses = 5;
+/** So often it is tried to give such a row up, which may end the process as well. */
+const mostGivingUp = 2;
+/** Milliseconds that a row is left alone which cannot be given up. */
+const longest = 60 * 60 * 1000;
+
+/** What is known of the processes that worked on a row before. */
+export interface Lapsing {
+  accountId: string;
+  id: string;
+  /** Whether the one before did not give it back: it died, or stood still for longer than its lease. */
+  isLapsed?: boolean;
+  /** How many did so since its work last came to an end, whatever the end was; null or nothing for none. */
+  lapses?: number | null;
+}
+
+/** Whether a row is to be given up instead of worked on. */
+export const isHopeless = ({ lapses }: Lapsing): boolean => (lapses ?? 0) > mostLapses;
+
+/**
+ * For how many milliseconds a row is left alone first; undefined for none. Of the rows that were under way together nobody knows which
+ * one ended the process: at another time each, they are not together again.
+ */
+export function pauseOf({ config }: App, { giveUp }: DueWork, row: Lapsing): number | undefined {
+  const lapses = row.lapses ?? 0;
+  if (isHopeless(row) && (!giveUp || lapses > mostLapses + mostGivingUp)) return longest;
+  if (!row.isLapsed || lapses < 2 || isHopeless(row)) return undefined;
+  return Math.random() * config.leaseSeconds * 1000 * lapses;
+}
+
+const counting = `
+  insert into due_lapses as l (account_id, kind, id, n)
+  select r."accountId", $1, r.id, 1 from jsonb_to_recordset($2::jsonb) r("accountId" uuid, id uuid)
+  on conflict (account_id, kind, id) do update set n = l.n + 1`;
+
+/** Counts those of some rows that were just taken whose lease had run out, before they are worked on. */
+export async function countLapses({ database }: App, { table }: DueWork, rows: readonly Lapsing[]): Promise<void> {
+  const lapsed = rows.filter(({ isLapsed }) => isLapsed);
+  if (lapsed.length === 0) return;
+  await database.execute(counting, [table, JSON.stringify(lapsed.map(({ accountId, id }) => ({ accountId, id })))]);
+  for (const row of lapsed) row.lapses = (row.lapses ?? 0) + 1;
+}
+
+/** Forgets that processes ended in the middle of the work on a row: it came to an end. */
+export async function forgetLapses({ database, log }: App, { table }: DueWork, { accountId, id, lapses }: Lapsing): Promise<void> {
+  if (!lapses) return;
+  await database
+    .execute('delete from due_lapses where account_id = $1::uuid and kind = $2 and id = $3::uuid', [accountId, table, id])
+    .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
+}
