@@ -146,39 +146,10 @@ function changed(): void {
   });
 }
 
-function waiting(): void {
-  it('while an event of its contact gets its place: the event ends the wait', async () => {
-    const id = await published([aNode('wait', 'wait', { event: 'contact.updated' }, 'end'), aNode('end', 'end')]);
-    const contact = await person();
-    await outside.query(`create function beginning() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock(4646); return new; end'`);
-    await outside.query(`create trigger beginning before update on automation_runs for each row
-      when (new.wait_event is not null and old.wait_event is null) execute function beginning()`);
-    const isPassed = async () => {
-      const { rows } =
-        await outside.query(`select from feed_readers r join feed_heads h using (account_id) where r.name = 'automations' and r.pos >= h.pos
-        and h.pos = (select max(p.pos) from feed_positions p join outbox_events e using (account_id, seq) where e.name = 'contact.updated')`);
-      return rows.length > 0;
-    };
-    await whileHeld(
-      'select pg_advisory_xact_lock(4646)',
-      () => enroll(id, contact),
-      async () => {
-        dataOf(await asked.caller.patch(`/contacts/${contact.id}`, { city: 'Oslo' }));
-        // Time for a reader that would pass over it.
-        await eventually(isPassed, 1500).catch(() => undefined);
-      },
-    );
-    await outside.query('drop trigger beginning on automation_runs');
-    await expectOnce(id, contact, ['wait completed', 'end completed']);
-  });
-}
-
 onPostgres(describe)('what runs are made of and about', () => {
   processes();
   describe('a workflow that is deleted', deleted);
   describe('a run that is cancelled', cancelled);
   describe('a run whose contact is merged', merged);
-  describe('a run that begins to wait', waiting);
   describe('a contact for whom a run begins', changed);
 });

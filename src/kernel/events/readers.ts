@@ -1,4 +1,4 @@
-import { bigint, integer, json, nullable, text, uuid } from '../database/kinds.js';
+import { bigint, integer, json, listOf, text, uuid } from '../database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
@@ -54,27 +54,21 @@ export const endOfFeed = statement({
 });
 
 /**
- * Where the feed of the account ends for what a reader is to see from now on: until this unit of work is committed the reader makes no step,
- * so that it passes over no event that comes meanwhile. Null where it is at a step: who waits for that while holding rows that the step
- * waits for would wait for ever.
+ * The events of some names after a place, the oldest first, for who announced that he waits for one: what a reader passed over before it
+ * could know of him is among them, whatever it is at. What is for one person alone is not.
  */
-export const endForReader = statement({
-  name: 'endForReader',
-  takes: { name: text },
-  row: { pos: nullable(bigint) },
-  locks: true,
-  text: ({ account, name }) => sql`
-    with held as (select r.pos from feed_readers r where r.account_id = ${account} and r.name = ${name} for share skip locked)
-    select case when exists (select from held) or not exists (select from feed_readers where account_id = ${account} and name = ${name})
-      then greatest((select pos from feed_heads where account_id = ${account}), (select pos from held), 0)::text end as pos`,
-});
-
-/** Waits for the end of the step that a reader is at, and has it make none before this unit of work is committed. */
-export const holdReader = statement({
-  name: 'holdReader',
-  takes: { name: text },
-  locks: true,
-  text: ({ account, name }) => sql`select from feed_readers where account_id = ${account} and name = ${name} for share`,
+export const eventsAfter = statement({
+  name: 'eventsAfter',
+  takes: { names: listOf(text), after: text, most: integer },
+  row: { event: json<StoredEvent>() },
+  text: ({ account, names, after, most }) => sql`
+    select (select row_to_json(r) from (
+      select ${feedColumns} from outbox_events e where e.account_id = ${account} and e.seq = p.seq offset 0) r) as event
+    from (select f.pos, f.seq from (select distinct unnest(${names}) as name) n cross join lateral (
+        select pos, seq from feed_positions where account_id = ${account} and pos > ${after}::bigint and name = n.name and name <> '' and only_for is null
+        order by pos limit ${most}) f
+      order by f.pos limit ${most}) p
+    order by p.pos`,
 });
 
 /** One step of a reader: the next events that it wants, taken in a transaction that is to make something of them. */

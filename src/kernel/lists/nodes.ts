@@ -1,7 +1,7 @@
 import { isObjectType } from 'graphql';
 import { markOfType, mayUse } from '../access/access.js';
 import type { Context, NodeSource } from '../context/context.js';
-import { readerOf } from '../database/kinds.js';
+import { readerOf, uuid } from '../database/kinds.js';
 import { joinSql, rawSql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
@@ -17,6 +17,14 @@ export const nodeOf = (table: AnyTable): NodeSource => ({
   shape: table.shape,
   has: (account, id) => sql`select 1 from ${rawSql(table.name)} t where t.account_id = ${account}::uuid and ${table.id} = ${id}`,
 });
+
+/** Whether a record is there for the caller to find, of a type whose records are found by their ids; others are taken to be. */
+export async function isThere(ctx: Context, type: string, id: string): Promise<boolean> {
+  const source = ctx.app.registry.nodes.get(type);
+  if (!source) return true;
+  const found = await ctx.select({ id: uuid }, sql`select n.id from (${source.rows(ctx, sql`${[id]}::uuid[]`)}) n`);
+  return found.length > 0;
+}
 
 /** The types whose records the caller may read. */
 export function readableNodes({ app: { registry }, caller }: Context): [type: string, NodeSource][] {

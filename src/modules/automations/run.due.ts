@@ -1,9 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { holdReader } from '../../kernel/events/readers.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { faultOf, mayPass, pauses } from '../actions/action.service.js';
 import { planOfVersion } from './automation.publish.js';
+import { rests } from './run.begin.js';
 import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
 import { within } from './run.start.js';
 import { runToChange } from './run.table.js';
@@ -19,7 +19,7 @@ export async function goOn(ctx: Context, due: DueRow): Promise<void> {
     try {
       const at: Pace = { ...pace, progress };
       isMore = await transacted(ctx, (inside) => burst(inside, due, at));
-      if (progress.isReaderBusy) pace = { ...pace, holdsReader: true };
+      if (progress.isWaiting && (await rests(ctx, due))) return;
     } catch (error) {
       pace = await paceAfter(ctx, due, { error, pace, progress });
     }
@@ -41,8 +41,6 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
 }
 
 async function burst(ctx: Context, { id, attempt }: DueRow, pace: Pace): Promise<boolean> {
-  // Before the run, which the reader may wait for.
-  if (pace.holdsReader) await ctx.rows(holdReader, { name: 'automations' });
   const run = await ctx.forChange(runToChange, id, 'Automation run');
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };

@@ -35,6 +35,10 @@ const ending = statement({
     from live l where t.account_id = ${account} and t.id = l.id returning ${columns}, l.status as "wasStatus"`,
 });
 
+/** Why a wait for an event of a record fails that is deleted. */
+export const recordIsGone = (event: string): string =>
+  `The record that ${event} was to come to is deleted: without a timeout the wait would never end`;
+
 const failing = statement({
   name: 'failWaitsOfAutomationRuns',
   takes: { runs: listOf(uuid), now: instant },
@@ -42,7 +46,7 @@ const failing = statement({
   changes: true,
   text: ({ account, runs, now }) => sql`
     update automation_runs t set status = 'failed', end_reason = 'failed', ${over(now)},
-      error = 'The record that ' || t.wait_event || ' was to come to is deleted: without a timeout the wait would never end'
+      error = replace(${recordIsGone('*')}::text, '*', t.wait_event)
     where t.account_id = ${account} and t.id = any(${runs}) and t.status = 'waiting' returning ${columns}, 'waiting' as "wasStatus"`,
 });
 

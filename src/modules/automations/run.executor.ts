@@ -1,17 +1,17 @@
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { endForReader } from '../../kernel/events/readers.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { withoutPeople } from '../actions/action.kinds.js';
 import { actor, readContact } from '../actions/action.service.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
 import { actedOf, actionOf, callRunner, occasionOf, runnerStep } from './run.act.js';
+import { beginningOf, sinceBeginning } from './run.begin.js';
 import { branchOf, decide, type Subject } from './run.decide.js';
+import { failWaits } from './run.end.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
 import { type DueRun, type RunRow, type StepRow, stepToChange } from './run.table.js';
-import { isGone, wayOf } from './run.ways.js';
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
@@ -25,16 +25,14 @@ export interface Pace {
   fault?: { nodeId: string; message: string };
   /** Where it is, for whoever has to know after a fault. */
   progress?: Progress;
-  /** Whether the reader of events was at a step when it came to a wait: it is held from the beginning now. */
-  holdsReader?: boolean;
 }
 
 /** Where a burst is. */
 export interface Progress {
   actions: number;
   nodeId: string | null;
-  /** Whether it stopped before a wait, since the reader of events was at a step. */
-  isReaderBusy?: boolean;
+  /** Whether it began to wait for an event, and is to look what came meanwhile. */
+  isWaiting?: boolean;
 }
 
 /** A step as it is logged. */
@@ -57,8 +55,8 @@ export class RunExecutor {
   #actions = 0;
   #steps: number;
   #goal: string | null;
-  /** The wait before which it stops. */
-  #stopsBefore?: GraphNode;
+  /** Whether a wait for an event has begun. */
+  #isToLook = false;
   #contact?: Promise<Record<string, unknown> | null>;
   readonly #subject: Subject;
   readonly #act: ReturnType<typeof actor>;
@@ -76,7 +74,7 @@ export class RunExecutor {
     this.#subject = { started: run.triggerData, contact: () => this.#contactNow() };
   }
 
-  /** Goes to the next wait or to the end, and keeps where it is; answers whether it stopped before for there was much to do. */
+  /** Goes to the next wait or to the end, and keeps where it is; answers whether there is more to do at once. */
   async go(): Promise<boolean> {
     const { run } = this;
     if (run.isDeleted) return this.#cancel('automation_deleted');
@@ -93,7 +91,7 @@ export class RunExecutor {
       if (this.#steps >= mostSteps) return this.#end('failed', 'too_many_steps', `It took more than ${mostSteps} steps`);
       if (node.type === 'action' && this.#actions >= this.pace.mostActions) return this.#pause(node);
       const step = await this.#do(node);
-      if (!step) return this.#stopsBefore ? this.#pause(this.#stopsBefore) : false;
+      if (!step) return this.#isToLook;
       if (step.status === 'failed') return this.#end('failed', 'failed', step.error);
       at = step.next;
     }
@@ -106,7 +104,7 @@ export class RunExecutor {
     return this.#contact;
   }
 
-  /** Does a node; undefined where the run waits at it from now on, or stops before it. */
+  /** Does a node; undefined where the run waits at it from now on. */
   async #do(node: GraphNode): Promise<Step | undefined> {
     const { progress, fault } = this.pace;
     if (progress) progress.nodeId = node.id;
@@ -140,43 +138,41 @@ export class RunExecutor {
   /** Waits at a node, unless what it waits for is past, or can never come. */
   async #wait(node: GraphNode, now: Date): Promise<Step | undefined> {
     const wait = waitOf(node.config)!;
-    if ('event' in wait && !wait.patience && !wayOf(this.ctx, this.run, wait.event)) {
-      const error = `${wait.event} is about nothing that the run is about, neither its record nor its contact: without a timeout the wait would never end`;
-      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
-    }
     const waitUntil = endOfWait(wait, now, this.ctx.caller.account.timezone);
     if (waitUntil && waitUntil <= now)
       return this.#log(node, now, { type: 'wait', status: 'completed', output: { ended: 'time' }, next: node.next });
+    const begins = 'event' in wait ? await beginningOf(this.ctx, this.run, wait) : { after: null };
+    if (typeof begins === 'string')
+      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error: begins });
     const waitEvent = 'event' in wait ? wait.event : null;
-    // The clocks of processes differ: where the feed ends tells what happened before.
-    const waitingAfter = waitEvent === null ? null : (await this.ctx.rows(endForReader, { name: 'automations' }))[0]!.pos;
-    if (waitEvent !== null && waitingAfter === null) {
-      this.#stopsBefore = node;
-      if (this.pace.progress) this.pace.progress.isReaderBusy = true;
-      return undefined;
-    }
-    if ('event' in wait && !wait.patience && (await isGone(this.ctx, this.run, wait.event))) {
-      const error = `The record that ${wait.event} was to come to is deleted: without a timeout the wait would never end`;
-      return this.#log(node, now, { type: 'wait', status: 'failed', output: null, next: null, error });
-    }
-    this.#log(node, now, {
-      type: 'wait',
-      status: 'waiting',
-      output: { until: waitUntil, event: waitEvent },
-      next: null,
-    });
-    const waiting = { waitUntil, waitEvent, waitingSince: now, waitingAfter };
-    await this.#keep({ status: 'waiting', currentNodeId: node.id, ...waiting, dueAt: waitUntil, state: null });
+    this.#log(node, now, { type: 'wait', status: 'waiting', output: { until: waitUntil, event: waitEvent }, next: null });
+    const waiting = { waitUntil, waitEvent, waitingSince: now, waitingAfter: begins.after, state: null };
+    const resting = { status: 'waiting', currentNodeId: node.id, ...waiting, dueAt: waitUntil } as const;
+    if (waitEvent === null) await this.#keep(resting);
+    else await this.#announce({ ...resting, dueAt: now });
     return undefined;
   }
 
-  /** Ends a wait; undefined where it is not over. Answers where the run goes on. */
+  /** Keeps a wait for an event, to look once that is committed what came meanwhile. */
+  async #announce(waiting: Changed): Promise<void> {
+    this.#isToLook = true;
+    if (this.pace.progress) this.pace.progress.isWaiting = true;
+    await this.#write({ ...waiting, tries: 0 });
+  }
+
+  /** Ends a wait; undefined where it is not over, or failed. Answers where the run goes on. */
   async #resume(node: GraphNode): Promise<string | null | undefined> {
-    const { waitUntil, waitStepId, state } = this.run;
+    const { waitUntil, waitEvent, waitStepId, state, dueAt, attempt } = this.run;
     const now = this.ctx.now();
-    const arrived = state?.arrived;
+    const isBegun = waitEvent !== null && dueAt?.getTime() !== waitUntil?.getTime();
+    const since = isBegun ? await sinceBeginning(this.ctx, this.run) : undefined;
+    if (since && !since.arrived) {
+      await failWaits(this.ctx, [since.id]);
+      return undefined;
+    }
+    const arrived = state?.arrived ?? since?.arrived;
     if (!arrived && !(waitUntil && waitUntil <= now)) {
-      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null });
+      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null, attempt: attempt + 1 });
       return undefined;
     }
     const isLate = !arrived && 'event' in waitOf(node.config)!;
@@ -242,8 +238,6 @@ export class RunExecutor {
     }
     const changes = changesBetween(run, after, tracked);
     if (Object.keys(changes).length > 0) await emitRun(ctx, 'updated', after, changes);
-    const { dueAt } = after;
-    if (dueAt && dueAt <= ctx.now()) ctx.wake('automationRuns');
   }
 }
 

@@ -7,11 +7,11 @@ import type { RunRow } from './run.table.js';
 
 /** What a run does next; null where it has ended. */
 async function nextStep(ctx: Context, run: RunRow): Promise<NextStep | null> {
-  const { currentNodeId: nodeId, automationId, version, dueAt, waitEvent: event } = run;
+  const { currentNodeId: nodeId, automationId, version, dueAt, waitEvent: event, waitUntil } = run;
   if (run.completedAt) return null;
   const { kind, nodes } = await planOfVersion(ctx, automationId, version);
   if (kind === 'ext' || nodeId === null) return { nodeId: runnerStep, type: runnerStep, at: dueAt, event: null };
-  return { nodeId, type: nodes.find(({ id }) => id === nodeId)?.type ?? 'end', at: dueAt, event };
+  return { nodeId, type: nodes.find(({ id }) => id === nodeId)?.type ?? 'end', at: event ? waitUntil : dueAt, event };
 }
 
 const ended = { success: 'It came to its end', failed: 'It failed', cancelled: 'It was ended' } as const;

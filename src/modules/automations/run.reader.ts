@@ -10,7 +10,7 @@ import { evaluator, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { keptInstead, whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
-import { contactOf, endWaits } from './run.waits.js';
+import { contactOf, endWaits, waitedFor } from './run.waits.js';
 
 // They are held, so that whoever starts runs of one automation comes after the other.
 const live = statement({
@@ -101,8 +101,7 @@ export const automationReader: FeedReader = {
   actor: { kind: 'automation', id: null, name: 'Automations' },
   wanted: (account) => sql`
     select live_event from automations where account_id = ${account} and live_event is not null and deleted_at is null
-    union select e.name from automation_runs r cross join lateral (values (r.wait_event), (split_part(r.wait_event, '.', 1) || '.deleted')) e (name)
-    where r.account_id = ${account} and r.wait_event is not null`,
+    union all ${waitedFor(account)}`,
   async make(ctx, all) {
     const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
     if (!all.some(isOne)) return all.length;

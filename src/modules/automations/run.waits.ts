@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { actsFor, contactOf as contactIn } from '../actions/action.service.js';
@@ -10,6 +10,7 @@ import { planOfVersion } from './automation.publish.js';
 import { waitOf } from './automation.wait.js';
 import { failWaits } from './run.end.js';
 import { mergedOf } from './run.enroll.js';
+import type { RunState } from './run.table.js';
 import { ofNew, wayOf } from './run.ways.js';
 
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
@@ -25,10 +26,10 @@ type Waiting = RowOf<typeof waitingRun>;
 // A run that moves to another contact meanwhile is waited for, and is still found by the contact whose it was.
 const waiting = statement({
   name: 'runsWaitingForEvents',
-  takes: { events: listOf(text), contacts: listOf(uuid), records: listOf(uuid), gone: listOf(uuid) },
+  takes: { events: listOf(text), contacts: listOf(uuid), records: listOf(uuid), gone: listOf(uuid), only: nullable(uuid) },
   row: waitingRun,
   locks: true,
-  text: ({ account, events, contacts, records, gone }) => sql`
+  text: ({ account, events, contacts, records, gone, only }) => sql`
     with recursive ${mergedOf(account, contacts)}, people (id, now) as (
       select id, id from unnest(${contacts}) given (id) union select id, kept from merged
     ), meant (id, person) as (
@@ -46,8 +47,24 @@ const waiting = statement({
       r.waiting_since as since, r.waiting_after as after, r.trigger_event as "triggerEvent", r.entity_id as "entityId", r.contact_id as "contactId",
       r.wait_until is not null as "isPatient"
     from found f join automation_runs r on r.account_id = ${account} and r.id = f.id
-    where (r.wait_event = any(${events}) or r.wait_event is not null and r.entity_id = any(${gone})) and r.status = 'waiting' order by r.id for update of r`,
+    where (r.wait_event = any(${events}) or r.wait_event is not null and r.entity_id = any(${gone})) and r.status = 'waiting'
+      and (${only} is null or r.id = ${only}) order by r.id for update of r`,
 });
+
+/**
+ * The events that runs of an account wait for, and the deletions that would leave them waiting for ever. Of each name one run is looked
+ * for, however many wait for it.
+ */
+export const waitedFor = (account: Sql): Sql => sql`(
+  with recursive waited (name) as (
+    (select r.wait_event from automation_runs r where r.account_id = ${account} and r.wait_event is not null order by r.wait_event limit 1)
+    union all
+    select (select r.wait_event from automation_runs r where r.account_id = ${account} and r.wait_event is not null and r.wait_event > w.name
+      order by r.wait_event limit 1)
+    from waited w where w.name is not null
+  )
+  select e.name from waited w cross join lateral (values (w.name), (split_part(w.name, '.', 1) || '.deleted')) e (name)
+  where w.name is not null)`;
 
 /**
  * Whether an event came after a wait began, and of something else than the run itself, which did nothing since. Of waits that began
@@ -60,19 +77,22 @@ const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginni
 const concerns = (ctx: Context, event: FeedEvent, run: Waiting): boolean =>
   wayOf(ctx, run, event.name) === 'record' ? event.entityId === run.entityId : run.people.includes(contactOf(event) ?? '');
 
+/** What tells that a record is gone to which an event might come. */
+export const deletionOf = (event: string): string => `${event.split('.')[0]}.deleted`;
+
 const isDeletion = ({ type, name }: FeedEvent): boolean => type !== 'Contact' && name.endsWith('.deleted');
 
-/** Ends the waits of runs that waited for one of the events, and fails those without an end whose record one of them tells is deleted. */
-export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
+/** What events mean to runs that wait: which of them one waited for, or that none of them can come any more. */
+export async function outcomesOf(ctx: Context, events: readonly FeedEvent[], only: string | null): Promise<Outcome[]> {
   const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
   const records = [...new Set(events.flatMap(({ type, name, entityId }) => (type === 'Contact' || ofNew.test(name) ? [] : [entityId])))];
-  if (contacts.length === 0 && records.length === 0) return;
+  if (contacts.length === 0 && records.length === 0) return [];
   const gone = new Set(events.filter(isDeletion).map(({ entityId }) => entityId));
-  const runs = await ctx.rows(waiting, { events: [...new Set(events.map(({ name }) => name))], contacts, records, gone: [...gone] });
+  const runs = await ctx.rows(waiting, { events: [...new Set(events.map(({ name }) => name))], contacts, records, gone: [...gone], only });
   // Many of them wait at the same place: each version is read once.
   const plans = new Map<string, Plan>();
   const evaluate = evaluator(ctx, 'config.conditions');
-  const endless: string[] = [];
+  const outcomes: Outcome[] = [];
   for (const run of runs) {
     const version = `${run.automationId} ${run.version}`;
     const plan = plans.get(version) ?? (await planOfVersion(ctx, run.automationId, run.version));
@@ -82,13 +102,27 @@ export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Prom
     const arrived = events.find(
       (event) => event.name === run.event && concerns(ctx, event, run) && isAfter(event, run) && evaluate(event, conditions).holds,
     );
-    if (!arrived) {
-      if (!run.isPatient && gone.has(run.entityId ?? '') && wayOf(ctx, run, run.event) === 'record') endless.push(run.id);
-      continue;
-    }
-    const state = { arrived: { event: arrived.name, eventId: arrived.eventId } };
-    ctx.update('AutomationRun', { id: run.id }, { state, waitEvent: null, dueAt: ctx.now() });
+    if (arrived) outcomes.push({ id: run.id, arrived: { event: arrived.name, eventId: arrived.eventId } });
+    else if (!run.isPatient && gone.has(run.entityId ?? '') && wayOf(ctx, run, run.event) === 'record') outcomes.push({ id: run.id });
+  }
+  return outcomes;
+}
+
+/** What became of a run's wait: the event that ended it, or none where it would never end. */
+export interface Outcome extends RunState {
+  id: string;
+}
+
+/** Ends the waits of runs that waited for one of the events, and fails those without an end whose record one of them tells is deleted. */
+export async function endWaits(ctx: Context, events: readonly FeedEvent[]): Promise<void> {
+  const outcomes = await outcomesOf(ctx, events, null);
+  for (const { id, arrived } of outcomes) {
+    if (!arrived) continue;
+    ctx.update('AutomationRun', { id }, { state: { arrived }, waitEvent: null, dueAt: ctx.now() });
     ctx.wake('automationRuns');
   }
-  await failWaits(ctx, endless);
+  await failWaits(
+    ctx,
+    outcomes.filter(({ arrived }) => !arrived).map(({ id }) => id),
+  );
 }

@@ -1,6 +1,4 @@
 import type { Context } from '../../kernel/context/context.js';
-import { integer } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
 import { recordSchema } from '../../kernel/model/recordSchema.js';
 import { actsFor } from '../actions/action.service.js';
 
@@ -51,23 +49,6 @@ export function wayOf(
   const isOfRecord = entityId !== null && type !== 'Contact' && type === typeOf(triggerEvent);
   if (isOfRecord && mayCome(event, triggerEvent, contactId !== null)) return 'record';
   return actsFor(event, contactId) && type && namesContact(app.registry.schema(), type) ? 'contact' : null;
-}
-
-/**
- * Whether the record that an event was to come to is deleted. Of one that is deleted later the reader of the feed tells, which makes no
- * step before the wait is kept.
- */
-export async function isGone(
-  ctx: Context,
-  run: { triggerEvent: string | null; entityId: string | null; contactId: string | null },
-  event: string,
-): Promise<boolean> {
-  if (wayOf(ctx, run, event) !== 'record') return false;
-  const { events, nodes } = ctx.app.registry;
-  const source = nodes.get(events.get(event)!.of.type);
-  if (!source) return false;
-  const found = await ctx.select({ one: integer }, sql`select 1 as one from (${source.rows(ctx, sql`array[${run.entityId}]::uuid[]`)}) r`);
-  return found.length === 0;
 }
 
 /** Whether a run of an automation that such an event starts, or that somebody starts for a contact, may ever be gone on with by an event. */
