@@ -36,7 +36,7 @@ const quiet: Record<string, string[]> = {
   deals: ['last_activity_at', 'position'],
   memberships: ['last_active_at'],
   api_keys: ['last_used_at'],
-  imports: ['attempt'],
+  imports: ['attempt', 'fruitless'],
   webhooks: ['last_fired_at', 'fail_count', 'failing_since', 'secret', 'previous_secret'],
   messages: ['attempt', 'leased_until', 'due_at'],
   enrollments: ['attempt', 'leased_until', 'due_at', 'counts_from'],
