@@ -1,9 +1,10 @@
-import { found } from '../../kernel/base/errors.js';
+import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { longText, text, uuid } from '../../kernel/model/checks.js';
 import { emailRefusal, keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
+import { isOfTexts } from '../templates/template.mailed.js';
 import { type MergeValues, merged, mergedHtml, mergedLine, Room } from '../templates/template.mergeFields.js';
 import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
@@ -47,6 +48,7 @@ export const sendEmail: ActionKind = {
 
 async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: EmailConfig, values: MergeValues) {
   const template = templateId ? found(await findTemplate(ctx, templateId), 'Template') : null;
+  check(!template || template.channel === 'email', () => unprocessable('templateId', isOfTexts.code, isOfTexts.message));
   const html = body === undefined ? (bodyHtml ?? template?.bodyHtml ?? null) : (bodyHtml ?? null);
   return {
     subject: mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? ''),

@@ -1,10 +1,10 @@
 import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
-import { sql } from '../../kernel/database/sql.js';
 import { shortened } from '../../kernel/model/checks.js';
 import { missingReferences, nobody, sawReference } from '../../kernel/operations/references.js';
 import type { ContactRow } from '../contacts/contact.service.js';
+import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import { cleanConfig, Faults } from './action.config.js';
 import type { Acting, Action, ActionKind, Occasion, Outcome } from './action.kinds.js';
@@ -47,7 +47,8 @@ export async function checkActions(ctx: Context, actions: readonly Placed[]): Pr
     }),
   );
   // Of what is no id nobody asks the database.
-  if (faults.details.length === 0) await checkNames(ctx, cleaned, actions, faults);
+  if (faults.details.length === 0)
+    await Promise.all([checkNames(ctx, cleaned, actions, faults), checkTemplates(ctx, cleaned, actions, faults)]);
   if (faults.details.length > 0) throw invalid(faults.details.slice(0, 100));
   return cleaned;
 }
@@ -70,16 +71,25 @@ async function checkNames(ctx: Context, actions: readonly Action[], placed: read
   );
 }
 
+const templatesIn = (action: Action) => namesIn(action).filter(({ kind }) => kind === 'template');
+
+/** Blames templates that are there, and not for e-mails: no action sends anything else by one. */
+async function checkTemplates(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: Faults): Promise<void> {
+  const named = actions.flatMap((action, i) => templatesIn(action).map((one) => ({ ...one, at: placed[i]!.at })));
+  const channels = await channelsOf(
+    ctx,
+    named.map(({ id }) => id),
+  );
+  for (const { member, id, at } of named)
+    if ((channels.get(id) ?? 'email') !== 'email') faults.at(`${at}.config`)(member, isOfTexts.code, isOfTexts.message);
+}
+
 /**
  * Has the next write hold the templates that actions name: who archives one finds what names it, or is found by it. For what makes
  * use of them from then on.
  */
 export function holdTemplates(ctx: Context, actions: readonly Action[]): void {
-  const ids = new Set(actions.flatMap(namesIn).flatMap(({ kind, id }) => (kind === 'template' ? [id] : [])));
-  for (const id of ids) {
-    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null`;
-    ctx.requireRow(`template ${id}`, sql`select 1 from templates where ${there} for share`);
-  }
+  for (const id of new Set(actions.flatMap(templatesIn).map((named) => named.id))) holdForMail(ctx, id);
 }
 
 /** Whether the account may have actions done that send e-mail, or enroll for it: whoever has them begin is asked for it. */

@@ -1,19 +1,8 @@
 import { check, type Detail, detailOf, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
 import type { SequenceStepFields } from './sequence.model.js';
 import type { SequenceStepRow } from './sequence.table.js';
-
-const templates = statement({
-  name: 'templatesOfSteps',
-  takes: { ids: listOf(uuid) },
-  row: { id: uuid, channel: text },
-  shared: true,
-  text: ({ account, ids }) =>
-    sql`select id, channel from templates where account_id = ${account} and id = any(${ids}) and archived_at is null`,
-});
 
 type Given = Pick<SequenceStepFields, 'templateId' | 'subject' | 'body'>;
 
@@ -24,13 +13,10 @@ type Given = Pick<SequenceStepFields, 'templateId' | 'subject' | 'body'>;
 export async function checkSteps(ctx: Context, steps: readonly Given[]): Promise<void> {
   check(steps.length > 0, () => invalidField('steps', 'too_few', 'must have at least one step'));
   const ids = [...new Set(steps.flatMap(({ templateId }) => templateId ?? []))];
-  const known = new Map((ids.length > 0 ? await ctx.rows(templates, { ids }) : []).map(({ id, channel }) => [id, channel]));
+  const known = await channelsOf(ctx, ids);
   const faults = steps.flatMap((step, i) => faultsOf(step, known).map(({ field, ...fault }) => detailOf(`steps.${i}.${field}`, fault)));
   if (faults.length > 0) throw invalid(faults);
-  for (const id of ids) {
-    const there = sql`account_id = ${ctx.caller.account.id}::uuid and id = ${id}::uuid and archived_at is null and channel = 'email'`;
-    ctx.requireRow(`template ${id}`, sql`select 1 from templates where ${there} for share`);
-  }
+  for (const id of ids) holdForMail(ctx, id);
 }
 
 type Fault = Omit<Detail, 'field'> & { field: string; code: FaultCode };
@@ -42,7 +28,7 @@ function faultsOf({ templateId, subject, body }: Given, known: ReadonlyMap<strin
   }
   const channel = known.get(templateId);
   if (channel === 'email') return [];
-  if (channel) return [{ field: 'templateId', code: 'conflicting', message: 'names a template of text messages' }];
+  if (channel) return [{ field: 'templateId', ...isOfTexts }];
   return [{ field: 'templateId', code: 'not_found', message: 'names no record of this account' }];
 }
 
