@@ -51,7 +51,7 @@ const tracked = namesOf(AutomationRun).filter((name) => !['id', 'createdAt', 'up
 /** A run on its way through its plan, in one unit of work. */
 export class RunExecutor {
   readonly #nodes: ReadonlyMap<string, GraphNode>;
-  readonly #logged: StepRow[] = [];
+  readonly #logged: Omit<StepRow, 'id'>[] = [];
   #actions = 0;
   #steps: number;
   #goal: string | null;
@@ -128,7 +128,7 @@ export class RunExecutor {
     const isOver = step.status !== 'waiting';
     const completedAt = isOver ? this.ctx.now() : null;
     this.#logged.push({
-      ...{ id: this.ctx.app.clock.id(), automationId: this.run.automationId, runId: this.run.id, nodeId, nth: ++this.#steps },
+      ...{ automationId: this.run.automationId, runId: this.run.id, nodeId, nth: ++this.#steps },
       ...{ type: step.type, status: step.status, input: config, output: step.output, error: step.error ?? null, startedAt, completedAt },
       durationMs: completedAt && completedAt.getTime() - startedAt.getTime(),
     });
@@ -227,12 +227,12 @@ export class RunExecutor {
 
   async #write(changed: Changed): Promise<void> {
     const { ctx, run } = this;
-    for (const step of this.#logged) ctx.insert('AutomationStepLog', step);
-    const waiting = this.#logged.at(-1);
-    const waitStepId = changed.status === 'waiting' ? waiting!.id : null;
+    // Their ids are made here: one that is given is looked for among all records.
+    const logged: StepRow[] = this.#logged.map((step) => ({ ...step, id: ctx.insert('AutomationStepLog', step).id }));
+    const waitStepId = changed.status === 'waiting' ? logged.at(-1)!.id : null;
     const given = { ...changed, waitStepId, steps: this.#steps, goalNodeId: this.#goal };
     const after = ctx.update('AutomationRun', run, given as object) as RunRow;
-    for (const step of this.#logged) {
+    for (const step of logged) {
       const record = { ...step, output: withoutPeople(step.output) };
       await ctx.emit({ name: 'automation_step_log.created', record, logged: false });
     }
