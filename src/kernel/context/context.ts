@@ -190,7 +190,7 @@ export class Context {
   /** Adds a row to what this unit of work writes, before the next read or at the end; answers it whole, as it will be kept. */
   insert<M extends ModelName, Row extends Values<M>>(model: M, row: Row & Only<M, Row>): Row & Stamps {
     const { id } = row as { id?: string | null };
-    if (id && this.app.registry.nodes.has(model)) this.requireFree(id);
+    if (id && this.app.registry.nodes.has(model) && !this.#changing.isOwn(id)) this.requireFree(id);
     const whole = this.#newRow(model, row as Record<string, unknown>);
     this.#changing.insert(tableName(model), whole);
     return whole as Row & Stamps;

@@ -61,6 +61,7 @@ export class UnitOfWork {
   readonly #aside = new Aside();
   /** The ids that clients chose for new records. */
   readonly #chosen = new Set<string>();
+  readonly #own = new Set<string>();
   /** What the next write takes besides. */
   readonly #locks = new Locks();
   #transaction?: Promise<Transaction>;
@@ -137,6 +138,17 @@ export class UnitOfWork {
     const isNew = !this.#chosen.has(id);
     this.#chosen.add(id);
     return isNew;
+  }
+
+  /** Notes an id that the server made for a row of this unit of work. */
+  own(id: string): string {
+    this.#own.add(id);
+    return id;
+  }
+
+  /** Whether the server made an id: nobody has it. */
+  isOwn(id: string): boolean {
+    return this.#own.has(id);
   }
 
   /** Whether its transaction has begun: what only waits to be written needs none yet. */

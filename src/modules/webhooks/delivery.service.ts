@@ -1,5 +1,6 @@
 import { badRequest, check, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -131,7 +132,7 @@ export async function replayDeliveries(ctx: Context, input: ReplayInput): Promis
 
 /** Makes a delivery of the event and the bytes of another; answers its id. */
 function sendAgain(ctx: Context, { id: replayOf, secret, ...same }: Asked & { body: string }): string {
-  const id = ctx.app.clock.id();
+  const id = newId(ctx);
   const own = secret && sealed(ctx.app, placeOfOwn(id), opened(ctx.app, placeOfOwn(replayOf), secret));
   const { webhookId, sourceKind, sourceId, runId, url, eventId, messageId, event, ownPayload, body } = same;
   const whole = { webhookId, sourceKind, sourceId, runId, url, eventId, messageId, event, ownPayload, body };

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
 import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { App, Context } from '../../kernel/context/context.js';
+import { newId } from '../../kernel/context/freeIds.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
 import type { Answer } from '../../kernel/egress/egress.js';
 
@@ -41,7 +42,7 @@ export interface Queued {
  * as webhook-id on every attempt and replay.
  */
 export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Queued): string {
-  const id = ctx.app.clock.id();
+  const id = newId(ctx);
   ctx.insert('WebhookDelivery', {
     ...{ id, url: given.url, event: given.event, eventId: given.eventId ?? id, messageId: id, body: given.body, dueAt: ctx.now() },
     ...{ sourceKind: source.kind, sourceId: source.id, runId: source.runId ?? null, actionKey: key ?? null },

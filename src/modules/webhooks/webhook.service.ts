@@ -1,6 +1,7 @@
 import { AppError, check, found, orNull, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
+import { newId } from '../../kernel/context/freeIds.js';
 import { emptyRow, instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -47,7 +48,7 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
   const events = checkedEvents(ctx, input.events);
   await checkUrlNow(ctx, 'url', input.url);
   return concluded(ctx, async (inside) => {
-    const id = input.id ?? ctx.app.clock.id();
+    const id = input.id ?? newId(inside);
     const secret = newSecret(ctx.app);
     const own = { ...defined(input), isActive: input.isActive ?? true, id, events, failCount: 0, createdBy: ctx.caller.userId };
     const {
