@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
 import { Alone } from '../support/alone.js';
-import { dataOf, type Loose } from '../support/index.js';
+import { dataOf, type Loose, onPostgres } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { freePort, Simulators, type Vendor } from '../support/simulators.js';
 
@@ -92,6 +93,42 @@ it.each(begun)('never sends a text message by guess, where its vendor did %s it'
   expect(sent.status).toBe('sent');
   expect(dataOf(await text(contact.id, keyOf(contact)))).toEqual(sent);
   expect(vendors.sentTo(contact.phone)).toHaveLength(taken + 1);
+});
+
+/** Kills the process once the vendor has answered and before anything is kept of it, which has to wait for the contact. */
+async function killedUnsettled(channel: string, contact: Loose): Promise<void> {
+  const holder = new pg.Client(crm.databaseUrl);
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select 1 from contacts where id = $1 for no key update', [contact.id]);
+  const ended = channels[channel]!.send(contact).catch(() => 'cut');
+  const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await eventually(async () => (await holder.query(waiting)).rows.length > 0, patience);
+  expect(vendors.sentTo(channels[channel]!.address(contact))).toHaveLength(1);
+  await crm.process.kill();
+  // What has begun in the database would be done all the same.
+  await holder.query(`select pg_terminate_backend(pid) from (${waiting}) w`);
+  await holder.query('rollback');
+  await holder.end();
+  expect(await ended).toBe('cut');
+}
+
+onPostgres(describe)('a process that was killed between the answer of a vendor and what is kept of it', () => {
+  it.each(['an e-mail', 'a line'])('has sent %s once', async (channel) => {
+    const contact = await person();
+    await killedUnsettled(channel, contact);
+    await crm.start();
+    await eventually(async () => (await messageOf(contact)).status === 'sent', patience);
+    expect(vendors.sentTo(channels[channel]!.address(contact))).toHaveLength(1);
+  });
+
+  it('does not know of a text message, and leaves it to the client', async () => {
+    const contact = await person();
+    await killedUnsettled('a text message', contact);
+    await crm.start();
+    await eventually(async () => (await messageOf(contact)).error === 'unconfirmed', patience);
+    expect([(await messageOf(contact)).status, vendors.sentTo(contact.phone).length]).toEqual(['sending', 1]);
+  });
 });
 
 it('gives up a mail in whose middle it is killed again and again, which is one mail all the same', async () => {
