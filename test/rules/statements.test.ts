@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Kind } from '../../src/kernel/database/kinds.js';
+import { bigint, type Kind } from '../../src/kernel/database/kinds.js';
 import { type Statement, statements } from '../../src/kernel/database/statement.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 
@@ -30,7 +30,9 @@ const nobody = '00000000-0000-7000-8000-000000000000';
 const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer: 1, timestamptz: new Date(), boolean: false, json: {} };
 
 /** A value of a parameter's kind. */
-function sampleOf({ sql, nullable, isJson }: Kind<unknown>): unknown {
+function sampleOf(kind: Kind<unknown>): unknown {
+  const { sql, nullable, isJson } = kind;
+  if (kind === bigint) return '1';
   if (nullable) return null;
   if (isJson) return '[]';
   if (sql.endsWith('[]')) return [];

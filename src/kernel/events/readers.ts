@@ -59,7 +59,7 @@ export const endOfFeed = statement({
  */
 export const eventsAfter = statement({
   name: 'eventsAfter',
-  takes: { names: listOf(text), after: text, most: integer },
+  takes: { names: listOf(text), after: bigint, most: integer },
   row: { event: json<StoredEvent>() },
   text: ({ account, names, after, most }) => sql`
     select (select row_to_json(r) from (
