@@ -15,15 +15,19 @@ const fields = [
 ] as const;
 const names = fields.map(({ name }) => name);
 
-/** A button, and the dialog that it opens: whoever is made in it is shown. */
+/**
+ * A button, and the dialog that it opens: whoever is made in it is shown.
+ * Each press has its number: a browser tells of a closed dialog later than it gives the focus back, when the next one may be open.
+ */
 export function NewContact() {
-  const [isOpen, open] = useState(false);
+  const [pressed, press] = useState(0);
+  const [closed, close] = useState(0);
   return (
     <>
-      <button type="button" onClick={() => open(true)}>
+      <button type="button" onClick={() => press(pressed + 1)}>
         New contact
       </button>
-      {isOpen && <Form close={() => open(false)} />}
+      {pressed > closed && <Form key={pressed} close={() => close(pressed)} />}
     </>
   );
 }
