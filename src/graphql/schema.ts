@@ -22,6 +22,7 @@ import { typeOfNode } from '../kernel/model/node.js';
 import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
 import { markDetached } from '../kernel/operations/concluded.js';
+import { nameMutations } from '../kernel/operations/mutationNames.js';
 import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
@@ -60,6 +61,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   leavePlainFields(built);
   resolveAmounts(built);
   markDetached(built);
+  nameMutations(built);
   const schema = typeLists(built);
   countRecords(schema);
   markNodes(schema, modules);
@@ -163,7 +165,7 @@ function resolveAmounts(schema: GraphQLSchema) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const name = field.extensions.exactOf as string | undefined;
-      if (name) field.resolve = (row) => plainAmount((row as Record<string, string | number | null>)[name]);
+      if (name && !field.extensions.isComputed) field.resolve = (row) => plainAmount((row as Record<string, string | number | null>)[name]);
     }
   }
 }

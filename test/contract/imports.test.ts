@@ -26,12 +26,14 @@ const { create, made, imported, errorsOf, contactsOf } = importsBy(() => acme.ow
 async function errorsByField({ id }: Loose): Promise<void> {
   const where = `where: { import: { id: { eq: "${id}" } } }`;
   const groups = `importErrorAggregate(${where}, groupBy: [{ field: field }]) { key { field } count }`;
+  const nested = `import(id: "${id}") { errors(first: 1, filter: { field: "email" }) { totalCount nodes { row field } } }`;
   const { data, errors } = await acme.owner.gql(
-    `{ ${groups} allImportErrors(${where}, first: 1) { totalCount nodes { row import { id } } } }`,
+    `{ ${groups} ${nested} allImportErrors(${where}, first: 1) { totalCount nodes { row import { id } } } }`,
   );
   expect(errors).toBeUndefined();
   const fields = ['assignedTo', 'customFields.seats', 'doNotContact', 'email', 'phone', null];
   expect(data.importErrorAggregate).toEqual(fields.map((field) => ({ key: { field }, count: 1 })));
+  expect(data.import.errors).toEqual({ totalCount: 1, nodes: [{ row: expect.any(Number), field: 'email' }] });
   expect(data.allImportErrors).toEqual({ totalCount: 6, nodes: [{ row: 2, import: { id } }] });
 }
 

@@ -99,6 +99,18 @@ describe('an event of a mutation', () => {
     expect(await nameOf(await tag('In a header', {}, header))).toBe('drag 7');
     expect(await nameOf(await tag('In extensions', { extensions: { clientMutationId: 'Zug 8' } }))).toBe('Zug 8');
     expect(await nameOf(await tag('In both', { extensions: { clientMutationId: 'Zug 9' } }, header))).toBe('Zug 9');
+    const each = await account.owner.raw({
+      ...{ method: 'POST', path: '/graphql', headers: { 'content-type': 'application/json', ...header } },
+      payload: JSON.stringify({
+        query: `mutation ($id: String) {
+          a: createTag(input: { name: "A" }, clientMutationId: $id) { id }
+          b: createTag(input: { name: "B" }) { id }
+          c: createTag(input: { name: "C" }, clientMutationId: "third") { id } }`,
+        variables: { id: 'first' },
+      }),
+    });
+    const namesOf = ['a', 'b', 'c'].map(async (key) => (await feedOf(each.body.data[key].id, 1))[0]!.clientMutationId);
+    expect(await Promise.all(namesOf)).toEqual(['first', 'drag 7', 'third']);
     const contact = dataOf(await account.owner.send('POST', '/contacts', { firstName: 'Named' }, header));
     expect((await feedOf(contact.id, 1))[0]!.clientMutationId).toBe('drag 7');
     const socket = await open();
@@ -111,6 +123,10 @@ describe('an event of a mutation', () => {
       (await account.owner.get('/events?names=tag.created&per_page=200')).body.data.data.some((e: Loose) => e.clientMutationId === 's'),
     );
     socket.cut();
+    const long = await account.owner.gql(
+      `mutation { createTag(input: { name: "Refused" }, clientMutationId: "${'x'.repeat(201)}") { id } }`,
+    );
+    expectGraphQLRefusal(long, 400, 'clientMutationId');
     for (const clientMutationId of ['', 'a\nb', 'x'.repeat(201), 7, {}, '\ud800', '\u0000']) {
       const refused = await tag('Refused', { extensions: { clientMutationId } });
       expect(refused.body.errors[0].extensions).toMatchObject({ code: 'invalid_request', field: 'clientMutationId' });

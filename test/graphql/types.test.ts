@@ -45,6 +45,19 @@ describe('an amount', () => {
     expect((await acme.owner.get(`/deals/${made.createDeal.id}`)).text).not.toContain('Exact');
   });
 
+  it('that is a sum over records has both forms', async () => {
+    const company = await acme.company();
+    await acme.deal({ companyId: company.id, value: large });
+    await acme.deal({ companyId: company.id, value: 0.2 });
+    const asked = '{ totalDealValue totalDealValueExact }';
+    const one = await ask(`{ company(id: "${company.id}") ${asked} }`);
+    const sum = { totalDealValue: 1234567890123457, totalDealValueExact: '1234567890123456.98' };
+    expect(one.company).toEqual(sum);
+    // Beside what is no column the fields are resolved one by one.
+    const resolved = await ask(`mutation { updateCompany(id: "${company.id}", input: { name: "Summed" }) ${asked} }`);
+    expect(resolved.updateCompany).toEqual(sum);
+  });
+
   it('that is not there is null in both forms', async () => {
     const { id } = await acme.deal();
     expect((await ask(`{ deal(id: "${id}") { value valueExact } }`)).deal).toEqual({ value: null, valueExact: null });
@@ -73,6 +86,10 @@ describe('a type', () => {
       const parent = schema.getType(type);
       return isObjectType(parent) ? String(parent.getFields()[field]!.type) : undefined;
     };
+    expect(typeOf('SendResult', 'status')).toBe('SendOutcome!');
+    expect(typeOf('EnrollDetail', 'reason')).toBe('EnrollSkip');
+    expect(typeOf('Activity', 'action')).toBe('ActivityAction');
+    expect(typeOf('BulkResult', 'code')).toBe('ErrorCode');
     expect(typeOf('User', 'role')).toBe('Role!');
     expect(typeOf('Workspace', 'plan')).toBe('Plan!');
     expect(typeOf('ApiKey', 'permission')).toBe('ApiKeyPermission!');

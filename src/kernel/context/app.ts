@@ -71,6 +71,8 @@ export interface RequestInfo {
   reads?: (statement: string) => void;
   /** What the client calls this mutation, so that it knows the events of its own. */
   clientMutationId?: string;
+  /** The same of the one field of a document that runs now, where its arguments say so. */
+  mutationId?: string;
   /** Our place in the trace that the caller is in (W3C Trace Context): told with what it changes, and to webhooks. */
   traceparent?: string;
   /** What the systems before us say of that trace: goes wherever our place in it goes. */

@@ -49,7 +49,7 @@ export interface Source {
   /** The declared events by name. */
   events: ReadonlyMap<string, { of: RecordEvents }>;
   caller: Pick<Principal, 'userId' | 'userName' | 'actor'>;
-  request: { id: string; clientMutationId?: string; batchId?: string; traceparent?: string; tracestate?: string };
+  request: { id: string; clientMutationId?: string; mutationId?: string; batchId?: string; traceparent?: string; tracestate?: string };
   clock: { id(): string };
   /** In what members follow from their row that it does not carry. */
   shownIn: object;
@@ -101,7 +101,8 @@ export interface Shown {
 /** A change as its events, with the record as it is now. The first event's id is the id of the change. */
 export function eventsOfChange(source: Source, change: Change): Shown & { events: Record<string, unknown>[] } {
   const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
-  const { id: requestId, clientMutationId = null, batchId = null, traceparent = null, tracestate = null } = source.request;
+  const { id: requestId, batchId = null, traceparent = null, tracestate = null } = source.request;
+  const clientMutationId = source.request.mutationId ?? source.request.clientMutationId ?? null;
   const { type } = declared(source, change.name);
   const data = new Printed(recordText(source.schema, type, change.record, source.shownIn));
   const facts = factsOf(change);

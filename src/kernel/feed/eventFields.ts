@@ -72,7 +72,10 @@ export class EventFields {
     { required: true },
   )
   actor: Actor;
-  @Text(200, 'What the client called the mutation: the header X-Client-Mutation-Id, or clientMutationId in the extensions of the request')
+  @Text(
+    200,
+    'What the client called the mutation: its argument clientMutationId, the same in the extensions of the request, or the header X-Client-Mutation-Id',
+  )
   clientMutationId: string | null;
   @Text(
     55,

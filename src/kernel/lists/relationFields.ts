@@ -1,8 +1,10 @@
 import { Args, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { plainAmount } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { type ListArgs, validateListArgs } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import type { Derived } from '../model/restRecord.js';
+import { Decimal } from '../model/scalars.js';
 import type { Relation, ToMany } from './relation.js';
 import { computedLoader, loadMany, loadPage, recordLoader } from './relationRows.js';
 import type { Computed } from './table.js';
@@ -17,7 +19,15 @@ export interface DeclaredField {
   of: AnyTable;
   name: string;
   resolver: NonNullable<unknown>;
-  extensions: { relation?: Relation; record?: readonly string[]; rule?: FieldRule; holds?: number; derived?: Derived };
+  extensions: {
+    relation?: Relation;
+    record?: readonly string[];
+    rule?: FieldRule;
+    holds?: number;
+    derived?: Derived;
+    exactOf?: string;
+    isComputed?: boolean;
+  };
 }
 
 interface Field {
@@ -92,10 +102,20 @@ export const computedFields = (table: AnyTable): DeclaredField[] =>
   once(table, () =>
     Object.entries(table.computed as Record<string, Computed>)
       .filter(([name]) => !table.options.carried?.includes(name))
-      .map(([name, { of: derived, type, isNullable, description, record }]) => {
+      .flatMap(([name, { of: derived, type, isNullable, description, record }]) => {
         const resolve: Resolve = (row, ctx) =>
           row[name] !== undefined ? row[name] : derived ? derived(row, ctx) : computedLoader(ctx, table, name).load(row.id);
         const resolver = resolverOf({ of: table, name, resolve, type, isNullable, description });
-        return { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name), derived } };
+        const field = { of: table, name, resolver, extensions: { record, rule: ruleOf(table, name), derived } };
+        return type?.() === Decimal ? [field, exactField(table, name, resolve, { isNullable, description })] : [field];
       }),
   );
+
+/** The exact form of a computed amount: text, for what a number of JavaScript cannot hold. */
+function exactField(of: AnyTable, name: string, amount: Resolve, { isNullable, description }: Partial<Field>): DeclaredField {
+  const exactly = `${name}Exact`;
+  const resolve: Resolve = async (row, ctx) => plainAmount((await amount(row, ctx)) as string | null);
+  const told = `The same exactly, as text. ${description}`;
+  const resolver = resolverOf({ of, name: exactly, resolve, type: () => String, isNullable, description: told });
+  return { of, name: exactly, resolver, extensions: { exactOf: name, isComputed: true } };
+}

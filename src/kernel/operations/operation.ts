@@ -15,9 +15,9 @@ import {
 } from 'graphql';
 import { Extensions } from 'type-graphql';
 import { allow, type Needs, needsOf } from '../access/access.js';
-import { badRequest, check, type Detail, invalid, invalidField, unavailable } from '../base/errors.js';
+import { badRequest, check, type Detail, invalid, unavailable } from '../base/errors.js';
 import { answerSize, type PrintedData } from '../base/jsonText.js';
-import type { Context, RequestInfo } from '../context/context.js';
+import type { Context } from '../context/context.js';
 import { momentReader } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
@@ -27,6 +27,7 @@ import { type Answer, detached } from './concluded.js';
 import { type Executor, executorOf } from './executor.js';
 import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
 import { onceForAddress, publicClaimOf } from './idempotency.public.js';
+import { checkMutationId } from './mutationNames.js';
 import { recordMutation } from './recordMutation.js';
 import { retried } from './transacted.js';
 
@@ -205,15 +206,6 @@ export async function perform(operation: Operation, ctx: Context, variables: Var
   const claim = claimOf(ctx, operation.id, variables);
   if (operation.detached) return claim ? once(ctx, claim, alone) : alone();
   return mutate(operation, ctx, { ...given, claim });
-}
-
-const mutationId = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
-
-/** What a client calls its mutation comes back in the events of it: 400 unless it is a line of at most 200 characters. */
-function checkMutationId({ clientMutationId }: RequestInfo): void {
-  check(clientMutationId === undefined || mutationId.test(clientMutationId), () =>
-    invalidField('clientMutationId', 'invalid_format', 'must be a line of 1 to 200 characters'),
-  );
 }
 
 const faultsOf = (error: unknown) => (error instanceof Rollback ? (error.result.errors?.map((e) => e.originalError) ?? []) : [error]);

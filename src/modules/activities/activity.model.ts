@@ -1,7 +1,7 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Entity, Id, Input, JsonObject, Moment, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Entity, Id, Input, JsonObject, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
 /** Contract "Activity (log entry)": what is written by hand, one line a field. */
@@ -15,12 +15,14 @@ export class ActivityFields {
   @JsonObject(64, 'Anything else') metadata: object | null;
 }
 
+export const ActivityAction = oneOf('ActivityAction', ['created', 'updated', 'deleted'], 'What was done with a record');
+
 @Entity('An entry of the log: written by hand, or left by a change of a record', { scope: 'activities' })
 export class Activity extends ActivityFields {
   @Id() id: string;
   @Text(50, 'The kind of record that changed: contact, deal, task …') entityType: string | null;
   @Ref('The record that changed') entityId: string | null;
-  @Text(20, 'created, updated or deleted') action: string | null;
+  @OneOf(ActivityAction, 'What was done with it') action: keyof typeof ActivityAction | null;
   @JsonObject(64, 'The changed fields, each with its values {from, to}') changes: object | null;
   @JsonObject(64, 'What the changed fields lead to (stages, people, companies …), as it was called at the time, by its id')
   names: object | null;

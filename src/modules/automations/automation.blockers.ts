@@ -25,7 +25,7 @@ import { mayEnd } from './run.ways.js';
 /** The most blockers that are told at once. */
 const mostTold = 100;
 
-const at = (nodeId: string | null, code: string, message: string): Blocker => ({ nodeId, code, message });
+const at = (nodeId: string | null, code: Blocker['code'], message: string): Blocker => ({ nodeId, code, message });
 
 /** A draft as the version that it would be, and what stands against publishing it. Takes time in proportion to the graph. */
 export async function planOf(ctx: Context, draft: Draft): Promise<{ plan: Plan; blockers: Blocker[] }> {
@@ -59,7 +59,7 @@ function ofRunner(ctx: Context, { extWebhookUrl }: Plan): Blocker[] {
 }
 
 /** What is wrong, as a blocker; what is no fault of the draft is thrown. */
-function faultsOf(nodeId: string | null, code: string, read: () => unknown): Blocker[] {
+function faultsOf(nodeId: string | null, code: Blocker['code'], read: () => unknown): Blocker[] {
   try {
     read();
     return [];

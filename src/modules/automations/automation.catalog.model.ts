@@ -1,4 +1,4 @@
-import { Entity, Input, JsonObject, Nested, OneOf, Ref, Text } from '../../kernel/model/fields.js';
+import { Entity, Input, JsonObject, Nested, OneOf, oneOf, Ref, Text } from '../../kernel/model/fields.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 import { AutomationKind } from './automation.model.js';
 
@@ -17,14 +17,30 @@ export class TriggerEvent {
 /** The most names of one request. */
 export const mostNames = 100;
 
-export const resolvableTypes = [
-  ...['contact', 'company', 'deal', 'pipeline', 'stage', 'tag', 'user', 'template', 'sequence', 'form', 'product', 'automation'],
-  ...['custom_field', 'smart_list'],
-] as const;
+export const ResolvableType = oneOf(
+  'ResolvableType',
+  [
+    'contact',
+    'company',
+    'deal',
+    'pipeline',
+    'stage',
+    'tag',
+    'user',
+    'template',
+    'sequence',
+    'form',
+    'product',
+    'automation',
+    'custom_field',
+    'smart_list',
+  ],
+  'What can be found by its name',
+);
 
 @Input('A record by its name')
 export class NameInput {
-  @OneOf(resolvableTypes, 'What it is', { required: true }) type: (typeof resolvableTypes)[number];
+  @OneOf(ResolvableType, 'What it is', { required: true }) type: keyof typeof ResolvableType;
   @Text(200, 'Its name, or its e-mail address; upper and lower case are the same', { required: true }) name: string;
   @Text(200, 'The name or the id of what it belongs to: the pipeline of a stage') parent?: string | null;
 }
@@ -49,7 +65,7 @@ export class NameCandidate {
 /** Decisions, "automations/resolve". */
 @Entity('What a name means')
 export class ResolvedName {
-  @Text(50, 'What it is, as it was asked for', { required: true }) type: string;
+  @OneOf(ResolvableType, 'What it is, as it was asked for', { required: true }) type: keyof typeof ResolvableType;
   @Text(200, 'The name, as it was asked for', { required: true }) name: string;
   @Ref('The id of the one record of that name; null where there is none, or there are several') @RestName('id') recordId: string | null;
   @Nested(

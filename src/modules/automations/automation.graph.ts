@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { check, invalidField, unprocessable } from '../../kernel/base/errors.js';
-import { type AutomationFields, mostNodes, type nodeTypes } from './automation.model.js';
+import { type AutomationBlocker, type AutomationFields, mostNodes, type nodeTypes } from './automation.model.js';
 
 export type NodeType = (typeof nodeTypes)[number];
 
@@ -34,12 +34,8 @@ export interface Plan {
 
 export type Draft = Pick<AutomationFields, Exclude<keyof AutomationFields, 'name' | 'description' | 'folderId' | 'graphVersion'>>;
 
-/** What is wrong with a draft, and at which node; null where it is the automation itself. The form is that of call flows. */
-export interface Blocker {
-  nodeId: string | null;
-  code: string;
-  message: string;
-}
+/** What is wrong with a draft, and at which node; null where it is the automation itself. */
+export type Blocker = Pick<AutomationBlocker, 'nodeId' | 'code' | 'message'>;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -81,11 +81,21 @@ export class Automation extends AutomationFields {
   @Stamp('When it was last changed') updatedAt: Date;
 }
 
+export const AutomationBlockerCode = oneOf(
+  'AutomationBlockerCode',
+  [
+    ...(['bad_graph', 'too_many_nodes', 'missing_start', 'unreachable_node', 'unknown_node', 'duplicate_node', 'endless_loop'] as const),
+    ...(['bad_trigger', 'bad_condition', 'bad_branch', 'bad_action', 'bad_wait', 'endless_wait', 'bad_end'] as const),
+    ...(['missing_url', 'bad_url'] as const),
+  ],
+  'Why a draft of an automation cannot be published',
+);
+
 /** What stands against publishing, in the form of call flows. */
 @Entity('Something that stands against publishing an automation', { scope: 'automations' })
 export class AutomationBlocker {
   @Text(200, 'The node; none where it is the automation itself') nodeId: string | null;
-  @Text(50, 'What it is: bad_graph, unreachable_node, endless_loop …', { required: true }) code: string;
+  @OneOf(AutomationBlockerCode, 'What it is', { required: true }) code: keyof typeof AutomationBlockerCode;
   @Text(500, 'The same in words', { required: true }) message: string;
 }
 

@@ -1,4 +1,4 @@
-import { Entity, Input, JsonObject, Nested, OneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Entity, Input, JsonObject, Nested, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { ConditionSeen } from '../actions/action.model.js';
 import { AutomationBlocker, mostNodes } from './automation.model.js';
 import { AutomationStepStatus, AutomationStepType } from './run.model.js';
@@ -22,18 +22,17 @@ export class DryRunStep {
   @Stamp('When it would be done') at: Date;
 }
 
+export const DryRunOutcome = oneOf(
+  'DryRunOutcome',
+  ['completed', 'repeats', 'failed', 'blocked'],
+  'Where a run leads: to an end, round to a node where it was, to a step that fails, or nowhere, as the automation cannot be published',
+);
+
 @Entity('What a run would do', { scope: 'automations' })
 export class DryRunResult {
   @Ref('The automation', { required: true }) automationId: string;
   @Ref('The contact') contactId: string | null;
-  @OneOf(
-    ['completed', 'repeats', 'failed', 'blocked'],
-    'Where it leads: to an end, round to a node where it was, to a step that fails, or nowhere, as it cannot be published',
-    {
-      required: true,
-    },
-  )
-  outcome: string;
+  @OneOf(DryRunOutcome, 'Where it leads', { required: true }) outcome: keyof typeof DryRunOutcome;
   @Nested(
     () => DryRunStep,
     () => DryRunStep,
@@ -88,9 +87,11 @@ export class AutomationRunExplanation {
   next: NextStep | null;
 }
 
+export const RunKind = oneOf('RunKind', ['workflow', 'automation'], 'What a run is one of');
+
 @Entity('A run that led to another', { scope: 'automations' })
 export class BehindRun {
-  @OneOf(['workflow', 'automation'], 'What it is a run of', { required: true }) kind: string;
+  @OneOf(RunKind, 'What it is a run of', { required: true }) kind: keyof typeof RunKind;
   @Ref('The workflow or the automation', { required: true }) ofId: string;
   @Ref('The run', { required: true }) runId: string;
 }

@@ -95,11 +95,22 @@ export class EnrollAutomationInput {
   @Targets(mostEnrolled, 'The contacts') contactIds: string[];
 }
 
+export const AutomationEnrollOutcome = oneOf(
+  'AutomationEnrollOutcome',
+  ['enrolled', 'skipped'],
+  'What became of the run that was to begin for one contact',
+);
+export const AutomationEnrollSkip = oneOf(
+  'AutomationEnrollSkip',
+  ['already_enrolled', 'not_found'],
+  'Why no run of an automation begins for a contact',
+);
+
 @Entity('What became of one contact')
 export class AutomationEnrollDetail {
   @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
-  @OneOf(['enrolled', 'skipped'], 'What became of it', { required: true }) status: string;
-  @Text(50, 'Why it was skipped: already_enrolled, not_found') reason: string | null;
+  @OneOf(AutomationEnrollOutcome, 'What became of it', { required: true }) status: keyof typeof AutomationEnrollOutcome;
+  @OneOf(AutomationEnrollSkip, 'Why it was skipped') reason: keyof typeof AutomationEnrollSkip | null;
   @Ref('The run that was started') runId: string | null;
 }
 

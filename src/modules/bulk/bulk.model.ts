@@ -1,12 +1,15 @@
 import { Field, ObjectType } from 'type-graphql';
+import { type ErrorCode, statusOf } from '../../kernel/base/errors.js';
 import { Rows, Target, Targets } from '../../kernel/model/bulkFields.js';
-import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, Ref, Text } from '../../kernel/model/fields.js';
+import { Count, Edit, EditOf, Entity, Flag, Input, JsonObject, Nested, OneOf, oneOf, Ref, Text } from '../../kernel/model/fields.js';
 import { Holds, RestName } from '../../kernel/model/recordMarks.js';
 import { Contact, UpdateContactInput } from '../contacts/contact.model.js';
 import { CreateDealInput } from '../deals/deal.model.js';
 
 /** Contract "Limits", bulk sizes. */
 export const sizes = { each: 100, edit: 500 };
+
+export const ErrorCodes = oneOf('ErrorCode', Object.keys(statusOf) as ErrorCode[], 'What went wrong, as `code` of an error has it');
 
 @Entity('How many of the records were done')
 export class BulkCounts {
@@ -20,7 +23,7 @@ export class BulkResult {
   @Text(200, 'The id of the record, as it was given', { required: true }) @RestName('id') recordId: string;
   @Flag('Whether it is now as it was to be', { required: true }) success: boolean;
   @Text(2000, 'Why it is not') error: string | null;
-  @Text(50, 'The code that the error would have alone') code: string | null;
+  @OneOf(ErrorCodes, 'The code that the error would have alone') code: ErrorCode | null;
   @Text(200, 'The field that is to blame') field: string | null;
 }
 

@@ -1,5 +1,5 @@
 import { isZone } from '../../kernel/base/timeZones.js';
-import { branchesOf, branchName, type DraftGraph, type DraftNode, endings, kinds, wordOf } from './callFlow.graph.js';
+import { branchesOf, branchName, type DraftGraph, type DraftNode, isEnding, kinds, wordOf } from './callFlow.graph.js';
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
 
@@ -158,7 +158,7 @@ function pathFaults(graph: DraftGraph): Blocker[] {
   const ends: number[] = [];
   nodes.forEach((node, place) => {
     if (node.kind === 'entry' && place !== start) add(node, 'bad_graph', 'There is another entry');
-    if (endings.includes(wordOf(node.kind))) ends.push(place);
+    if (isEnding(wordOf(node.kind))) ends.push(place);
   });
   if (ends.length === 0) add(null, 'missing_ending', 'There is no voicemail, forward or hangup');
   if (start === undefined) return found;

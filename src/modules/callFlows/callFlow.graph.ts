@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unprocessable } from '../../kernel/base/errors.js';
 import { isLonger, isUuid } from '../../kernel/model/checks.js';
+import { CallEnding } from './callFlow.model.js';
 
 /** A node as it is kept in a draft: of its members only the id is certain. */
 export interface DraftNode {
@@ -70,8 +71,8 @@ export type FlowNode =
   | TimingNode
   | EndingNode;
 
-export const endings = ['voicemail', 'forward', 'hangup'];
-export const kinds = ['entry', 'greeting', 'agent', 'group', 'menu', 'timing', ...endings];
+export const isEnding = (kind: string): kind is keyof typeof CallEnding => Object.hasOwn(CallEnding, kind);
+export const kinds = ['entry', 'greeting', 'agent', 'group', 'menu', 'timing', ...Object.keys(CallEnding)];
 
 /** A member of a node as a word. Whatever is no text is none: a list of one word would pass for the word, and not be found as it. */
 export const wordOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -121,7 +122,7 @@ export const isSameGraph = (a: DraftGraph, b: DraftGraph): boolean => isDeepStri
 
 /** Where a node leads to, whatever it says there. */
 export function branchesOf({ kind, next, closedNext, options }: DraftNode): unknown[] {
-  if (endings.includes(wordOf(kind))) return [];
+  if (isEnding(wordOf(kind))) return [];
   if (kind === 'timing') return [next, closedNext];
   if (kind !== 'menu' || !Array.isArray(options)) return [next];
   const branches = options.map((option: DraftNode) => option.next);

@@ -24,6 +24,7 @@ import {
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 import { Json } from '../../kernel/model/scalars.js';
+import { Presence } from './roster.model.js';
 
 /** The largest graph. */
 const graphKilobytes = 1000;
@@ -162,14 +163,16 @@ export class SimulatedRing {
   @Ref('Who it is', { required: true }) userId: string;
   @Text(200, 'How they are called') name: string | null;
   @Text(30, 'Their phone') did: string | null;
-  @OneOf(['on', 'call', 'off'], 'Whether they take calls now', { required: true }) presence: string;
+  @OneOf(Presence, 'Whether they take calls now', { required: true }) presence: keyof typeof Presence;
   @Flag('Whether they would be rung', { required: true }) rings: boolean;
 }
+
+export const CallEnding = oneOf('CallEnding', ['voicemail', 'forward', 'hangup'], 'How a call flow ends a call');
 
 @Entity('Where a call would end')
 export class SimulatedEnding {
   @Text(1000, 'The node', { required: true }) nodeId: string;
-  @Text(20, 'voicemail, forward or hangup', { required: true }) kind: string;
+  @OneOf(CallEnding, 'How', { required: true }) kind: keyof typeof CallEnding;
 }
 
 @Entity('What would happen with a call that nobody answers')

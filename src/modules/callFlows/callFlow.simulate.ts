@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { blocked } from './callFlow.blockers.js';
 import { graphFaults } from './callFlow.faults.js';
-import { type DraftGraph, endings, type FlowNode, type GroupNode, personOf, usersOf } from './callFlow.graph.js';
+import { type DraftGraph, type FlowNode, type GroupNode, isEnding, personOf, usersOf } from './callFlow.graph.js';
 import type { SimulateCallInput, SimulatedRing, Simulation } from './callFlow.model.js';
 import { isRung, nodesById, ringOrder, timed } from './callFlow.route.js';
 import { getCallFlow } from './callFlow.service.js';
@@ -89,7 +89,7 @@ export async function simulateCallFlow(ctx: Context, id: string, input: Simulate
   const seen = new Set<string>();
   for (let node = nodes.get(String(graph.entryId)); node; node = nodes.get(caller.after(node))) {
     caller.path.push(node.id);
-    if (endings.includes(node.kind)) return { path: caller.path, ringOrder: caller.rings, ending: { nodeId: node.id, kind: node.kind } };
+    if (isEnding(node.kind)) return { path: caller.path, ringOrder: caller.rings, ending: { nodeId: node.id, kind: node.kind } };
     // Who comes here again with nothing left to press goes in circles.
     if (seen.has(node.id) && caller.path.length > nodes.size + (input.digits?.length ?? 0)) break;
     seen.add(node.id);

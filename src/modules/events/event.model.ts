@@ -1,4 +1,4 @@
-import { ArgsType, Field, ID, Int, ObjectType } from 'type-graphql';
+import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { EventFields, EventKind } from '../../kernel/feed/eventFields.js';
 import { ConnectionOf } from '../../kernel/model/connection.js';
 import { Entity, JsonObject, Position } from '../../kernel/model/fields.js';
@@ -12,7 +12,7 @@ export class Event extends EventFields {
 export class EventList {
   @Field(() => [String], { nullable: true, description: 'Only events of these names' }) names?: string[];
   @Field(() => [EventKind], { nullable: true, description: 'Only events of these kinds' }) kinds?: string[];
-  @Field(() => ID, {
+  @Field(() => String, {
     nullable: true,
     description: 'The position to go on after; "latest" is where the feed ends; all of the last 30 days by default',
   })

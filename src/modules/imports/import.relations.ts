@@ -7,6 +7,7 @@ export const importRelations = [
   ...relation(importTable, 'createdBy', userTable, { one: { name: 'author', description: 'Who made it' } }),
   ...relation(importErrorTable, 'importId', importTable, {
     one: { name: 'import', description: 'The import whose row it is', required: true },
+    many: { name: 'errors', description: 'The rows that could not be imported, in their order by default', sort: 'row' },
   }),
   ...relation(contactTable, 'importId', importTable, {
     one: { name: 'import', description: 'The import that made the contact' },

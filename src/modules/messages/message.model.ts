@@ -101,10 +101,12 @@ export class SendEmailsInput {
   @LongText(500, 'The same as HTML, with merge fields; at most 500 KB') bodyHtml?: string | null;
 }
 
+export const SendOutcome = oneOf('SendOutcome', ['sent', 'queued', 'skipped', 'failed'], 'What became of the mail to one contact');
+
 @Entity('What became of one mail of many')
 export class SendResult {
   @Ref('To whom', { required: true }) contactId: string;
-  @OneOf(['sent', 'queued', 'skipped', 'failed'], 'What became of it', { required: true }) status: string;
+  @OneOf(SendOutcome, 'What became of it', { required: true }) status: keyof typeof SendOutcome;
   @Text(100, 'Why it was skipped or failed: not_found, no_email, recipient_opted_out, do_not_contact, duplicate') reason: string | null;
   @Ref('The message that is kept of it') messageId: string | null;
 }

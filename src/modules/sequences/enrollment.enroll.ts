@@ -31,13 +31,13 @@ const candidates = statement({
     from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
 });
 
-/** Why a contact is not enrolled; undefined where it is to be. */
-function reasonToSkip(contact: Candidate | undefined): string | undefined {
+/** Why a contact is not enrolled; null where it is to be. */
+function reasonToSkip(contact: Candidate | undefined): EnrollDetail['reason'] {
   if (!contact) return 'not_found';
   if (contact.isEnrolled) return 'already_enrolled';
   if (contact.doNotContact) return 'do_not_contact';
   if (contact.optedOutEmail) return 'opted_out';
-  return contact.email ? undefined : 'no_email';
+  return contact.email ? null : 'no_email';
 }
 
 /**

@@ -62,11 +62,20 @@ export class UnenrollInput {
   @Ref('One contact') contactId?: string | null;
 }
 
+export const EnrollOutcome = oneOf('EnrollOutcome', ['enrolled', 'skipped'], 'What became of the enrollment of one contact');
+export const EnrollSkip = oneOf(
+  'EnrollSkip',
+  ['already_enrolled', 'not_found', 'no_email', 'opted_out', 'do_not_contact'],
+  'Why a contact is not enrolled in a sequence',
+);
+export const UnenrollOutcome = oneOf('UnenrollOutcome', ['unenrolled', 'skipped'], 'What became of ending the enrollment of one contact');
+export const UnenrollSkip = oneOf('UnenrollSkip', ['not_enrolled'], 'Why no enrollment of a contact is ended');
+
 @Entity('What became of one contact')
 export class EnrollDetail {
   @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
-  @OneOf(['enrolled', 'skipped'], 'What became of it', { required: true }) status: string;
-  @Text(50, 'Why it was skipped: already_enrolled, not_found, no_email, opted_out, do_not_contact') reason: string | null;
+  @OneOf(EnrollOutcome, 'What became of it', { required: true }) status: keyof typeof EnrollOutcome;
+  @OneOf(EnrollSkip, 'Why it was skipped') reason: keyof typeof EnrollSkip | null;
   @Ref('The enrollment that was made') enrollmentId: string | null;
 }
 
@@ -86,8 +95,8 @@ export class EnrollResult {
 @Entity('What became of one contact')
 export class UnenrollDetail {
   @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
-  @OneOf(['unenrolled', 'skipped'], 'What became of it', { required: true }) status: string;
-  @Text(50, 'Why it was skipped: not_enrolled') reason: string | null;
+  @OneOf(UnenrollOutcome, 'What became of it', { required: true }) status: keyof typeof UnenrollOutcome;
+  @OneOf(UnenrollSkip, 'Why it was skipped') reason: keyof typeof UnenrollSkip | null;
 }
 
 @Entity('What became of contacts whose run was to end')

@@ -1,4 +1,4 @@
-import { badRequest, check, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
+import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -7,8 +7,8 @@ import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { DeliveryStatus, type Replay, type WebhookDelivery, type WebhookDeliveryList } from './delivery.model.js';
-import type { ReplayInput } from './webhook.model.js';
+import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
+import { ReplayableStatus, type ReplayInput } from './webhook.model.js';
 import { opened, placeOfOwn, sealed } from './webhook.queue.js';
 import { getWebhook } from './webhook.service.js';
 import { type DeliveryRow, deliveryTable } from './webhook.table.js';
@@ -158,9 +158,8 @@ async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, s
       until: null,
     };
   }
-  const statuses = Object.keys(DeliveryStatus).filter((one) => one !== 'pending');
+  const statuses = Object.keys(ReplayableStatus);
   check(status, () => invalidField('status', 'required', 'is required where no deliveryIds are named', statuses));
-  check(statuses.includes(status), () => invalidChoice('status', statuses));
   check(since, () => invalidField('since', 'required', 'is required where no deliveryIds are named'));
   check(!until || until > since, () => invalidField('until', 'conflicting', 'must be after since'));
   if (webhookId) await getWebhook(ctx, webhookId);

@@ -11,6 +11,7 @@ import {
   Input,
   Instant,
   Nested,
+  OneOf,
   oneOf,
   Ref,
   Stamp,
@@ -97,11 +98,13 @@ export class WebhookList extends ListArgsOf(WebhookFilter, WebhookSort) {}
 @ObjectType({ description: 'A page of webhooks' })
 export class WebhookConnection extends ConnectionOf(Webhook) {}
 
+export const ReplayableStatus = oneOf('ReplayableStatus', ['delivered', 'failed', 'cancelled'], 'How deliveries stand that are made again');
+
 @Input('Which deliveries: by their ids, or by how they stand since a moment')
 export class ReplayInput {
   @Texts(100, 100, 'Deliveries by their ids, at most 100') deliveryIds?: string[] | null;
   @Ref('Only those of this webhook') webhookId?: string | null;
-  @Text(20, 'How they stand: failed, cancelled or delivered') status?: string | null;
+  @OneOf(ReplayableStatus, 'How they stand') status?: keyof typeof ReplayableStatus | null;
   @Text(100, 'Only those of this event') event?: string | null;
   @Instant('Made since this moment') since?: Date | null;
   @Instant('Made before this moment; now by default') until?: Date | null;

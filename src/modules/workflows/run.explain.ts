@@ -93,7 +93,7 @@ async function seenBy(ctx: Context, { name, changes }: FeedEvent, conditions: Ev
   return seen!;
 }
 
-const reasonNot = (isOther: boolean, holds: boolean, loops: boolean): string | null => {
+const reasonNot = (isOther: boolean, holds: boolean, loops: boolean): WorkflowDryRun['reason'] => {
   if (isOther) return 'another_event';
   if (!holds) return 'conditions';
   return loops ? 'loop' : null;

@@ -140,11 +140,17 @@ export class DryRunWorkflowInput {
   @Ref('The id of an event of the last 30 days, as webhooks and GET /events have it', { required: true }) eventId: string;
 }
 
+export const NoRunReason = oneOf(
+  'NoRunReason',
+  ['another_event', 'conditions', 'loop'],
+  'Why an event starts no run of a workflow: it is not the one that starts it, a condition does not hold, or it came of the workflow itself',
+);
+
 /** What would come of an event. */
 @Entity('What a workflow would do about a past event')
 export class WorkflowDryRun {
   @Flag('Whether the event would start it, were it active', { required: true }) matches: boolean;
-  @Text(1000, 'Why it would not: another_event, conditions, loop') reason: string | null;
+  @OneOf(NoRunReason, 'Why it would not') reason: keyof typeof NoRunReason | null;
   @Nested(
     () => TriggeringEvent,
     () => TriggeringEvent,
