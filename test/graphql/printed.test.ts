@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
-import { DocumentWriter, drawing } from '../support/printable.js';
+import { demoAccount } from '../../src/demo/demo.js';
+import { type Account, type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { DocumentWriter, drawing, fromTheBeginning, goingOn, listsOfSingles } from '../support/printable.js';
 import fc from '../support/property.js';
 
 let api: TestServer;
@@ -85,15 +86,35 @@ const used = (text: string) => {
 const plain = (errors: Loose[] | undefined) =>
   errors?.map(({ message, path, extensions: { requestId: _id, ...rest } }) => ({ message, path, ...rest }));
 
-/** Both ways to the same answer. */
-async function bothWays(text: string, fragments = '', client = acme.owner) {
-  const ask = (roots: string) => client.gql(`query ${used(roots + fragments)} { ${roots} } ${fragments}`, variables);
-  const [printed, compiled] = [await ask(text), await ask(`${text} ${aside}`)];
-  const { aside: _aside, ...data } = (compiled.data ?? {}) as Loose;
-  return {
-    printed: { data: printed.data, errors: plain(printed.errors) },
-    compiled: { data: compiled.data ? data : compiled.data, errors: plain(compiled.errors) },
+/** JSON without the space between its tokens. */
+const tight = (text: string) => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
+
+/** Both ways to the same answer: the text of its data besides. */
+async function bothWays(text: string, fragments = '', client: Pick<Client, 'raw'> = acme.owner) {
+  const ask = async (roots: string) => {
+    const payload = JSON.stringify({ query: `query ${used(roots + fragments)} { ${roots} } ${fragments}`, variables });
+    const reply = await client.raw({ method: 'POST', path: '/graphql', payload, headers: { 'content-type': 'application/json' } });
+    const { data, errors } = reply.body as Loose;
+    expect(errors?.some((error: Loose) => error.extensions.status === 500)).not.toBe(true);
+    return { data, errors: plain(errors), text: tight(/"data":(.*)\}$/s.exec(reply.text)?.[1] ?? '') };
   };
+  const [printed, compiled] = [await ask(text), await ask(`${text} ${aside}`)];
+  if (!compiled.data) return { printed, compiled: { ...compiled, text: printed.text } };
+  const { aside: _aside, ...data } = compiled.data;
+  return { printed, compiled: { ...compiled, data, text: compiled.text.replace(/,"aside":[^\]]*\]\}$/, '}') } };
+}
+
+/** The same from the cursors that the lists of a document answer. */
+async function goesOnBothWays(text: string, fragments: string, client: Pick<Client, 'raw'>) {
+  const begun = await bothWays(fromTheBeginning(text), fragments, client);
+  expect(begun.printed).toEqual(begun.compiled);
+  expect(begun.printed.errors).toBeUndefined();
+  const further = goingOn(text, begun.printed.data);
+  if (further === fromTheBeginning(text)) return false;
+  const { printed, compiled } = await bothWays(further, fragments, client);
+  expect(printed).toEqual(compiled);
+  expect(printed.errors).toBeUndefined();
+  return true;
 }
 
 describe('a document of columns and relations', () => {
@@ -101,16 +122,18 @@ describe('a document of columns and relations', () => {
 
   it('is answered as it is field by field', async () => {
     const property = fc.asyncProperty(documents, async ({ text, fragments }) => {
-      const { printed, compiled } = await bothWays(text, fragments);
-      expect(printed).toEqual(compiled);
-      expect(printed.errors).toBeUndefined();
+      await goesOnBothWays(text, fragments, acme.owner);
     });
     await fc.assert(property, { numRuns: 40, endOnFailure: true });
   });
 
   it('takes one statement, however much it selects', async () => {
     const property = fc.asyncProperty(documents, async ({ text, fragments }) => {
-      expect(await api.statements(() => acme.owner.gql(`query ${used(text + fragments)} { ${text} } ${fragments}`, variables))).toBe(1);
+      const whole = fromTheBeginning(text);
+      expect([
+        whole,
+        await api.statements(() => acme.owner.gql(`query ${used(whole + fragments)} { ${whole} } ${fragments}`, variables)),
+      ]).toEqual([whole, 1]);
     });
     await fc.assert(property, { numRuns: 10, endOnFailure: true });
   });
@@ -159,6 +182,54 @@ describe('a document of columns and relations', () => {
       contacts: { totalCount: 0, nodes: [] },
       users: { nodes: [{ contacts: { totalCount: 0 }, deals: { totalCount: 0 } }] },
     });
+  });
+});
+
+describe('a document over a running business', () => {
+  let crm: TestServer;
+  let demo: Client;
+  let ids: Map<string, string[]>;
+  beforeAll(async () => {
+    crm = await server({ config: { seedDemo: true } });
+    const { email, password } = (await demoAccount(crm.app))!;
+    demo = crm.anybody();
+    dataOf(await demo.post('/auth/login', { email, password }));
+    const idsOf = async ([type, list]: [string, string]): Promise<[string, string[]]> => {
+      const { data, errors } = await demo.gql(`{ ${list}(first: 20) { nodes { id } } }`);
+      expect(errors).toBeUndefined();
+      return [type, (data as Loose)[list].nodes.map(({ id }: Loose) => id)];
+    };
+    ids = new Map(await Promise.all([...listsOfSingles].map(idsOf)));
+  });
+  afterAll(() => crm.close());
+
+  it('is answered as it is field by field, and goes on from its cursors', async () => {
+    let gone = 0;
+    const documents = fc.integer({ min: 0, max: 2 ** 31 }).map((seed) => ({ seed, ...new DocumentWriter(drawing(seed), ids).write() }));
+    const property = fc.asyncProperty(documents, async ({ text, fragments }) => {
+      gone += Number(await goesOnBothWays(text, fragments, demo));
+    });
+    await fc.assert(property, { numRuns: 60, endOnFailure: true });
+    expect([gone > 10, [...ids.values()].filter(({ length }) => length > 0).length > 20]).toEqual([true, true]);
+  });
+
+  it('is shown to a key, or refused to it, in the same words', async () => {
+    const keys = new Map<string, Pick<Client, 'raw'>>();
+    const scopesOf = (seed: number) =>
+      ['contacts', 'deals', 'messages', 'calls', 'activities', 'settings'].filter((_, nth) => (seed >> nth) % 2).concat('contacts');
+    const keyOf = async (scopes: string[]) => {
+      const { key } = dataOf(await demo.post('/api-keys', { name: 'Some', permission: 'read', scopes }));
+      return crm.anybody().with({ authorization: `Bearer ${key}` });
+    };
+    const documents = fc.integer({ min: 0, max: 2 ** 31 }).map((seed) => ({ seed, ...new DocumentWriter(drawing(seed), ids).write() }));
+    const property = fc.asyncProperty(documents, async ({ seed, text, fragments }) => {
+      const scopes = scopesOf(seed);
+      const key = keys.get(String(scopes)) ?? (await keyOf(scopes));
+      keys.set(String(scopes), key);
+      const { printed, compiled } = await bothWays(fromTheBeginning(text), fragments, key);
+      expect(printed).toEqual(compiled);
+    });
+    await fc.assert(property, { numRuns: 40, endOnFailure: true });
   });
 });
 

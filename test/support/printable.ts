@@ -69,22 +69,72 @@ const mostRelations = 6;
 /** Names that statements may well use themselves. */
 const aliases = ['n0', 'o', 'x', 'e', 't', 'a', 'v', 'n1', 'r', 'p'];
 
-/** Writes documents over what the database prints: nested lists, filters, aliases, fragments, conditions. */
+const recordOf = ({ type }: GraphQLField<unknown, unknown>) =>
+  getNamedType((getNamedType(type) as GraphQLObjectType).getFields().nodes!.type) as GraphQLObjectType;
+
+/** The root fields that are one record by its id, which their lists answer too; an e-mail is no text message. */
+const singles = Object.values(query.getFields()).filter(
+  ({ name, type, args }) =>
+    name !== 'smsMessage' &&
+    args.length === 1 &&
+    args[0]!.name === 'id' &&
+    lists.some((list) => recordOf(list) === getNamedType(type)) &&
+    'id' in (getNamedType(type) as GraphQLObjectType).getFields(),
+);
+
+/** The names of types whose records are read by their ids, each with the list that answers some. */
+export const listsOfSingles = new Map(
+  singles.map(({ type }) => [getNamedType(type).name, lists.find((list) => recordOf(list) === getNamedType(type))!.name]),
+);
+
+/** Where a list goes on after or before what its first page answers: in a document that is asked with cursors. */
+const cursor = /(, )(after|before): "@(\w+)"/g;
+
+/** The document from the beginning of its lists. */
+export const fromTheBeginning = (text: string) => text.replace(cursor, '');
+
+/** The document with the cursors that its lists answered, in those lists that answered one. */
+export const goingOn = (text: string, answers: Record<string, { pageInfo?: Record<string, string | null> } | null>) =>
+  text.replace(cursor, (_all, comma: string, name: string, root: string) => {
+    const found = answers[root]?.pageInfo?.[name === 'after' ? 'endCursor' : 'startCursor'];
+    return found ? `${comma}${name}: "${found}"` : '';
+  });
+
+/** Writes documents over what the database prints: nested lists, filters, aliases, fragments, conditions, single records. */
 export class DocumentWriter {
   #aliases = 0;
   #relations = 0;
   #fragments: string[] = [];
 
-  constructor(private readonly draw: Draw) {}
+  /** `ids` are those of records by their types. */
+  constructor(
+    private readonly draw: Draw,
+    private readonly ids: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {}
 
-  /** A document of one or two lists, and its roots without the braces. */
+  /** A document of one or two lists, and its roots without the braces; where records are known, one of them beside it. */
   write(): { text: string; fragments: string } {
-    const roots = Array.from({ length: 1 + this.draw(2) }, (_, i) => `root${i}: ${this.#list(lists[this.draw(lists.length)]!, 0)}`);
+    const roots = Array.from(
+      { length: 1 + this.draw(2) },
+      (_, i) => `root${i}: ${this.#root(`root${i}`, lists[this.draw(lists.length)]!)}`,
+    );
+    const known = singles.filter(({ type }) => this.ids.get(getNamedType(type).name)?.length);
+    if (known.length > 0 && this.draw(2) === 0) roots.push(`single: ${this.#single(known[this.draw(known.length)]!)}`);
     return { text: roots.join(' '), fragments: this.#fragments.join(' ') };
   }
 
-  #list(field: GraphQLField<unknown, unknown>, depth: number): string {
-    return `${field.name}${this.#args(field, depth)} { ${this.#page(getNamedType(field.type) as GraphQLObjectType, depth)} }`;
+  #single({ name, type }: GraphQLField<unknown, unknown>): string {
+    const ids = this.ids.get(getNamedType(type).name)!;
+    return `${name}(id: "${ids[this.draw(ids.length)]}") { ${this.#selection(getNamedType(type) as GraphQLObjectType, 0)} }`;
+  }
+
+  #root(name: string, field: GraphQLField<unknown, unknown>): string {
+    const place = ['', '', `, after: "@${name}"`, `, before: "@${name}"`][this.draw(4)]!;
+    return this.#list(field, 0, place);
+  }
+
+  #list(field: GraphQLField<unknown, unknown>, depth: number, place = ''): string {
+    return `${field.name}${this.#args(field, depth, place)} { ${place && 'pageInfo { startCursor endCursor } '}${this.#page(getNamedType(field.type) as GraphQLObjectType, depth)} }`;
   }
 
   #page(connection: GraphQLObjectType, depth: number): string {
@@ -176,12 +226,25 @@ export class DocumentWriter {
     ];
   }
 
-  #args({ args }: GraphQLField<unknown, unknown>, depth: number): string {
+  /** Of a filter: a word of an enumeration, yes or no, or a text that is looked for. */
+  #filter(filter: unknown): string[] {
+    if (!isInputObjectType(filter) || this.draw(4) > 0) return [];
+    const choices = Object.values(filter.getFields()).flatMap(({ name, type }) => {
+      const its = getNullableType(type);
+      if (name === 'search') return ['search: $search'];
+      if (isEnumType(its)) return [`${name}: ${its.getValues()[this.draw(its.getValues().length)]!.name}`];
+      return String(its) === 'Boolean' ? [`${name}: ${this.draw(2) === 0}`] : [];
+    });
+    return choices.length > 0 ? [`filter: { ${choices[this.draw(choices.length)]} }`] : [];
+  }
+
+  #args({ args }: GraphQLField<unknown, unknown>, depth: number, place: string): string {
     const size = 1 + this.draw(depth === 0 ? 6 : 3);
-    const given = [[`first: ${size}`, `last: ${size}`, `page: ${1 + this.draw(2)}, perPage: ${size}`, `first: ${size}`][this.draw(4)]!];
+    const sizes = [`first: ${size}`, `last: ${size}`, `page: ${1 + this.draw(2)}, perPage: ${size}`, `first: ${size}`];
+    const backward = place.includes('before');
+    const given = [place ? `${backward ? 'last' : 'first'}: ${size}${place}` : sizes[this.draw(4)]!];
     given.push(...this.#order(args));
-    const filter = getNamedType(args.find(({ name }) => name === 'filter')!.type);
-    if (isInputObjectType(filter) && 'search' in filter.getFields() && this.draw(4) === 0) given.push('filter: { search: $search }');
+    given.push(...this.#filter(getNamedType(args.find(({ name }) => name === 'filter')!.type)));
     const where = getNamedType(args.find(({ name }) => name === 'where')!.type);
     this.#relations = 0;
     if (this.draw(3) === 0) given.push(`where: ${this.#where(where as GraphQLInputObjectType, 0)}`);
