@@ -67,6 +67,7 @@ async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAct
     check(!refusal, () => refusals[refusal!]!());
     requireContact(inside, contact.id);
     return keepEmail(inside, {
+      id: input.id,
       contactId: contact.id,
       subject,
       body,
@@ -79,6 +80,8 @@ async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAct
 }
 
 interface Kept {
+  /** The one that the client chose. */
+  id?: string;
   contactId: string;
   subject: string;
   body: string;

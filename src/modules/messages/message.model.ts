@@ -19,7 +19,7 @@ import {
   Text,
   Texts,
 } from '../../kernel/model/fields.js';
-import { New } from '../../kernel/model/newRecord.js';
+import { New, OwnId } from '../../kernel/model/newRecord.js';
 import { longestSubject, MessageChannel } from '../templates/template.model.js';
 
 export const MessageDirection = oneOf('MessageDirection', ['inbound', 'outbound'], 'Who wrote a message: the contact, or we');
@@ -83,6 +83,7 @@ export class CreateMessageInput extends New(MessageFields) {}
 
 @Input('An e-mail to one contact')
 export class SendEmailInput {
+  @OwnId() id?: string;
   @Ref('To whom', { required: true }) contactId: string;
   @Text(longestSubject, 'The subject', { required: true }) subject: string;
   @LongText(500, 'The text, at most 500 KB', { required: true }) body: string;

@@ -1,9 +1,11 @@
 import { Input, JsonObject, OneOf, Phone, Ref, Text } from '../../kernel/model/fields.js';
+import { OwnId } from '../../kernel/model/newRecord.js';
 import { MessageTransport } from './message.model.js';
 
 /** Contract "SMS send request". */
 @Input('A text message to one contact')
 export class SendSmsInput {
+  @OwnId() id?: string;
   @Ref('To whom; a contact with a phone number that has not opted out', { required: true }) contactId: string;
   @Text(1600, 'What it says', { required: true }) body: string;
   @Phone('The number that it comes from, one of the workspace; only with the transport primary') fromNumber?: string | null;

@@ -1,7 +1,7 @@
 import { signatures } from '../../kernel/base/crypto.js';
 import { AppError, check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { isTaken } from '../../kernel/database/errors.js';
+import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -188,6 +188,7 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
       requireContact(inside, contactId);
       const message: MessageRow = inside.insert('Message', {
         ...blankMessage,
+        id: input.id,
         ...({ channel: 'sms', direction: 'outbound', status: 'queued' } as const),
         ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
         metadata: transport === 'primary' ? metadata : { ...metadata, service: transport, ...(lineId && { lineId }), ...content },
@@ -199,6 +200,7 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
       return message;
     });
   } catch (error) {
-    throw (key || action.key) && isTaken(error) ? inProgress() : error;
+    const isOwn = isTaken(error) && fromDatabase(error)?.field === 'id';
+    throw (key || action.key) && isTaken(error) && !isOwn ? inProgress() : error;
   }
 }
