@@ -3,6 +3,7 @@ export const modules = [
   (await import('./modules/plans/plans.module.js')).default,
   (await import('./modules/auth/auth.module.js')).default,
   (await import('./modules/users/users.module.js')).default,
+  (await import('./modules/workspaces/workspaces.module.js')).default,
   (await import('./modules/apiKeys/apiKeys.module.js')).default,
   (await import('./modules/tags/tags.module.js')).default,
   (await import('./modules/customFields/customFields.module.js')).default,

@@ -101,6 +101,8 @@ export const talkSamples: Record<string, MakeSample> = {
       ...{ idempotencyKey: `sample-${n}`, metadata: { n } },
     },
   }),
+  'GET /settings/workspace': nothing,
+  'PATCH /settings/workspace': (_account, n) => ({ body: { name: `Acme ${n}` } }),
   'GET /settings/numbers': async (account) => ({ params: await aNumber(account).then(() => ({})) }),
   'GET /settings/numbers/available': nothing,
   'POST /settings/numbers': async (account) => ({ body: { number: await freeNumber(account), label: 'Front desk' } }),

@@ -15,11 +15,11 @@ const parts = [
   'CallFlowVersion', // what was published, told of with its call flow
   'CustomFieldCleanup', // the progress of a deletion that was told
   'BillingInvoice', // the payments vendor's
-  'Workspace', // the account itself, which no row of the contract changes
 ];
 
 /** What does not happen to records of a type, by their nature. */
 const never: Record<string, string[]> = {
+  Workspace: ['created', 'deleted'], // it is there before anybody hears of it, and is not deleted
   Activity: ['updated', 'deleted'], // the log is not rewritten
   Payment: ['updated', 'deleted'], // money that was received stays received
   Invoice: ['deleted'], // one that is wrong is voided, since its number must not be missing
@@ -39,7 +39,7 @@ const never: Record<string, string[]> = {
 };
 
 /** Record types without a list of their own: all of them come along with the record that they belong to. */
-const carried = ['Stage', 'Payment', 'VendorConnection', 'LineAssignment'];
+const carried = ['Stage', 'Payment', 'VendorConnection', 'LineAssignment', 'Workspace'];
 
 const isEvent = ({ name }: GraphQLObjectType) => events.some(({ type }) => name === `${type}Event`) || name === 'Event';
 const records = Object.values(schema.getTypeMap())

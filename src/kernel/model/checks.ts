@@ -1,7 +1,7 @@
 import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
-import { endOfDay } from '../base/timeZones.js';
+import { endOfDay, isZone } from '../base/timeZones.js';
 
 /** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
 export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
@@ -113,6 +113,20 @@ export const color: Check = (value, at, report) => {
   const cleaned = cleanText(value, 20, at, report);
   if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
   return cleaned;
+};
+
+/** A time zone by its IANA name. */
+export const timeZone: Check = (value, at, report) => {
+  const zone = cleanText(value, 64, at, report);
+  if (zone !== null && !isZone(zone)) report(at, 'invalid_format', 'must be an IANA time zone, such as Europe/Berlin');
+  return zone;
+};
+
+/** Kept in capitals, as ISO 3166-1 writes it. */
+export const country: Check = (value, at, report) => {
+  const code = cleanText(value, 10, at, report)?.toUpperCase() ?? null;
+  if (code !== null && !isSupportedCountry(code)) report(at, 'invalid_format', 'must be an ISO 3166-1 code of two letters, such as DE');
+  return code;
 };
 
 /** Kept in capitals, as ISO 4217 writes it. */

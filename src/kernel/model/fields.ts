@@ -1,6 +1,5 @@
 import 'reflect-metadata';
-import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType, UseMiddleware } from 'type-graphql';
-import { AppError, asUnprocessable } from '../base/errors.js';
+import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
 import * as values from './checks.js';
 import { clean, cleanObject } from './cleaning.js';
 import { type NameOf, nameOf, schemaOf } from './enums.js';
@@ -71,6 +70,14 @@ export const Color = (description: string, options: Options = {}) =>
 /** A currency by its ISO 4217 code, in capitals. */
 export const Currency = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.currency, schema: { pattern: '^[A-Za-z]{3}$' } });
+
+/** A time zone by its IANA name: Europe/Berlin. */
+export const TimeZone = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.timeZone, schema: { maxLength: 64 } });
+
+/** A country by its two letters: DE. */
+export const Country = (description: string, options: Options = {}) =>
+  field(description, options, { type: () => String, check: values.country, schema: { pattern: '^[A-Za-z]{2}$' } });
 
 /** The id of another record of the account; the database refuses one that is not there. */
 export const Ref = (description: string, options: Options = {}) =>
@@ -278,20 +285,3 @@ export const Arguments = (): ParameterDecorator =>
       clean(type as Class, args, context as values.CheckScope);
     Args({ validateFn: validateFn as never })(target, method, index);
   }) as ParameterDecorator;
-
-/**
- * Marks a mutation whose invalid input the contract answers with 422 and never with 400, through either door. What has another
- * type than the schema says is 400 through GraphQL as everywhere.
- */
-export const Unprocessable = (): MethodDecorator => (target, method, descriptor) => {
-  Extensions({ invalid: 422 })(target, method, descriptor);
-  UseMiddleware(asUnprocessed)(target, method, descriptor);
-};
-
-async function asUnprocessed(_data: unknown, next: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await next();
-  } catch (error) {
-    throw error instanceof AppError ? asUnprocessable(error) : error;
-  }
-}

@@ -1,9 +1,24 @@
 import { ArgsType, ObjectType } from 'type-graphql';
-import { isZone } from '../../kernel/base/timeZones.js';
 import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { text } from '../../kernel/model/checks.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Count, Draft, Edit, Entity, Flag, field, Id, Input, Nested, OneOf, oneOf, Stamp, Text, Url } from '../../kernel/model/fields.js';
+import {
+  Count,
+  Draft,
+  Edit,
+  Entity,
+  Flag,
+  field,
+  Id,
+  Input,
+  Nested,
+  OneOf,
+  oneOf,
+  Stamp,
+  Text,
+  TimeZone,
+  Url,
+} from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
 export const Weekday = oneOf(
@@ -11,22 +26,6 @@ export const Weekday = oneOf(
   ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
   'A day of the week',
 );
-
-/** A time zone by its IANA name: Europe/Berlin. */
-const Zone = (description: string) =>
-  field(
-    description,
-    { optional: true },
-    {
-      type: () => String,
-      check: (value, at, report, scope) => {
-        const zone = text(64)(value, at, report, scope) as string | null;
-        if (zone !== null && !isZone(zone)) report(at, 'invalid_format', 'must be an IANA time zone, such as Europe/Berlin');
-        return zone;
-      },
-      schema: { maxLength: 64 },
-    },
-  );
 
 const clock = /^(([01]\d|2[0-3]):[0-5]\d|24:00)$/;
 
@@ -64,7 +63,9 @@ export const mostHours = 50;
 @ObjectType()
 export class CalendarFields {
   @Text(200, 'The name', { required: true }) name: string;
-  @Zone("IANA time zone: its clocks tell working hours, and times that come without an offset; the workspace's by default")
+  @TimeZone("IANA time zone: its clocks tell working hours, and times that come without an offset; the workspace's by default", {
+    optional: true,
+  })
   timezone: string;
   @Text(5000, 'What it is for') description: string | null;
   @Count('Minutes that stay free after every appointment, on the calendar and of the person whom it is assigned to; 0 by default', {

@@ -3,7 +3,8 @@ import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
-import { In, Unprocessable } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
+import { Unprocessable } from '../../kernel/model/unprocessable.js';
 import { getCleanup } from './customField.cleanup.js';
 import {
   ConfirmImpactInput,

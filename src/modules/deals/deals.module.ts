@@ -51,7 +51,13 @@ export default defineModule({
     recordFeed(dealEvents, {
       record: () => Deal,
       find: findDeal,
-      by: { pipelineId: 'Only deals that come into, are in or leave this pipeline' },
+      by: {
+        pipelineId: 'Only deals that come into, are in or leave this pipeline',
+        stageId: 'Only deals that come into, are in or leave this stage',
+        contactId: 'Only deals with this contact',
+        companyId: 'Only deals with this company',
+        assignedTo: 'Only deals that this user looks after, or did',
+      },
       access: { scope: 'deals' },
     }),
   ],

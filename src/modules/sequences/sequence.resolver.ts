@@ -3,8 +3,9 @@ import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
-import { In, Unprocessable } from '../../kernel/model/fields.js';
+import { In } from '../../kernel/model/fields.js';
 import { Weighs } from '../../kernel/model/recordMarks.js';
+import { Unprocessable } from '../../kernel/model/unprocessable.js';
 import { TakesLong } from '../../kernel/operations/operation.js';
 import { enroll, unenroll } from './enrollment.enroll.js';
 import {
