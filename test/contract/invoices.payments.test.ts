@@ -211,3 +211,43 @@ describe('invoices in GraphQL', () => {
     expectGraphQLRefusal(await asked('...on Contact { firstName phone }'), 403);
   });
 });
+
+describe('payments', () => {
+  it('are a list over all invoices, and are summed by month, currency and method', async () => {
+    const account = await api.seed.account();
+    const invoice = (currency: string) =>
+      account.owner.post('/invoices', { currency, items: [{ description: 'x', quantity: 1, unitPrice: 100 }] }).then(dataOf);
+    const [dollars, euros] = [await invoice('USD'), await invoice('EUR')];
+    const paid: [Loose, object][] = [
+      [dollars, { amount: 10, method: 'cash', paidAt: '2026-01-31' }],
+      [dollars, { amount: 20.5, method: 'check', paidAt: '2026-02-01' }],
+      [euros, { amount: 30, method: 'cash', paidAt: '2026-02-02' }],
+    ];
+    for (const [{ id }, body] of paid) dataOf(await account.owner.post(`/invoices/${id}/payments`, body));
+    const ask = async (fields: string) => {
+      const { data, errors } = await account.owner.gql(`{ ${fields} }`);
+      expect(errors).toBeUndefined();
+      return data;
+    };
+    const lines = '{ totalCount nodes { amount currency invoice { id } } }';
+    expect((await ask(`payments ${lines}`)).payments).toEqual({
+      totalCount: 3,
+      nodes: [
+        { amount: 30, currency: 'EUR', invoice: { id: euros.id } },
+        { amount: 20.5, currency: 'USD', invoice: { id: dollars.id } },
+        { amount: 10, currency: 'USD', invoice: { id: dollars.id } },
+      ],
+    });
+    const few = `payments(filter: { method: cash, dateFrom: "2026-02-01" }, sort: amount, order: asc) ${lines}`;
+    expect((await ask(few)).payments.nodes.map(({ amount }: Loose) => amount)).toEqual([30]);
+    const { paymentAggregate } = await ask(
+      'paymentAggregate(groupBy: [{ field: paidAt, by: month }, { field: currency }]) { key { paidAt currency } count sum { amount } }',
+    );
+    expect(paymentAggregate.map(({ key, sum, count }: Loose) => [key.paidAt.slice(0, 7), key.currency, count, sum.amount]).sort()).toEqual([
+      ['2026-01', 'USD', 1, 10],
+      ['2026-02', 'EUR', 1, 30],
+      ['2026-02', 'USD', 1, 20.5],
+    ]);
+    expect(dataOf(await account.owner.get(`/invoices/${euros.id}`)).payments[0]).not.toHaveProperty('currency');
+  });
+});

@@ -76,6 +76,7 @@ const recordOf = ({ type }: GraphQLField<unknown, unknown>) =>
 const singles = Object.values(query.getFields()).filter(
   ({ name, type, args }) =>
     name !== 'smsMessage' &&
+    isObjectType(getNullableType(type)) &&
     args.length === 1 &&
     args[0]!.name === 'id' &&
     lists.some((list) => recordOf(list) === getNamedType(type)) &&

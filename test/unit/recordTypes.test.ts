@@ -39,7 +39,7 @@ const never: Record<string, string[]> = {
 };
 
 /** Record types without a list of their own: all of them come along with the record that they belong to. */
-const carried = ['Stage', 'Payment', 'VendorConnection', 'LineAssignment', 'Workspace'];
+const carried = ['Stage', 'VendorConnection', 'LineAssignment', 'Workspace'];
 
 const isEvent = ({ name }: GraphQLObjectType) => events.some(({ type }) => name === `${type}Event`) || name === 'Event';
 const records = Object.values(schema.getTypeMap())

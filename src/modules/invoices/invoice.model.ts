@@ -160,6 +160,22 @@ export class InvoiceList extends ListArgsOf(InvoiceFilter, InvoiceSort) {}
 @ObjectType({ description: 'A page of invoices' })
 export class InvoiceConnection extends ConnectionOf(Invoice) {}
 
+@Input('Which payments')
+export class PaymentFilter {
+  @Ref('Invoice') invoiceId?: string | null;
+  @OneOf(PaymentMethod, 'How they were made') method?: keyof typeof PaymentMethod | null;
+  @Moment('Paid at or after') dateFrom?: string | null;
+  @Moment('Paid at or before') dateTo?: string | null;
+}
+
+export const PaymentSort = oneOf('PaymentSort', ['paidAt', 'recordedAt', 'amount'], 'Sort keys of payments');
+
+@ArgsType()
+export class PaymentList extends ListArgsOf(PaymentFilter, PaymentSort) {}
+
+@ObjectType({ description: 'A page of payments' })
+export class PaymentConnection extends ConnectionOf(Payment) {}
+
 /** What is told of invoices. */
 export const invoiceEvents = eventsOf('invoice', 'Invoice', [
   'created',

@@ -5,11 +5,13 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { listRows } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { checkInstant } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { mostPayments, Payment, type RecordPaymentInput } from './invoice.model.js';
+import { mostPayments, Payment, type PaymentList, type RecordPaymentInput } from './invoice.model.js';
 import { emitInvoice, getInvoice, lockInvoice, settled } from './invoice.service.js';
+import { paymentTable } from './invoice.table.js';
 
 const paymentRow = modelRow('Payment', Payment);
 
@@ -25,6 +27,9 @@ export async function findPayment(ctx: Context, id: string): Promise<Payment | n
   const [payment] = await ctx.rows(byId, { id: validId(id, 'Payment') });
   return payment ?? null;
 }
+
+/** Payments for all invoices. */
+export const listAllPayments = (ctx: Context, args: PaymentList) => listRows<Payment>(ctx, paymentTable, args);
 
 /** Contract GET /invoices/{id}/payments. */
 export const listPayments = async (ctx: Context, id: string) => (await getInvoice(ctx, id)).payments;

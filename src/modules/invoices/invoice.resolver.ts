@@ -12,13 +12,15 @@ import {
   InvoiceList,
   mostPayments,
   Payment,
+  PaymentConnection,
+  PaymentList,
   RecordedPayment,
   RecordPaymentInput,
   UpdateInvoiceInput,
 } from './invoice.model.js';
-import { listPayments, recordPayment } from './invoice.payments.js';
+import { listAllPayments, listPayments, recordPayment } from './invoice.payments.js';
 import * as invoices from './invoice.service.js';
-import { invoiceTable } from './invoice.table.js';
+import { invoiceTable, paymentTable } from './invoice.table.js';
 
 @Resolver(() => Invoice)
 @Access({ scope: 'invoices' })
@@ -33,6 +35,12 @@ export class InvoiceResolver {
   @Reads(invoiceTable)
   invoice(@Ctx() ctx: Context, @IdArg() id: string) {
     return invoices.getInvoice(ctx, id);
+  }
+
+  @Query(() => PaymentConnection, { description: 'Payments for all invoices, those of the latest moment first unless sorted otherwise' })
+  @Reads(paymentTable)
+  payments(@Ctx() ctx: Context, @Listing() args: PaymentList) {
+    return listAllPayments(ctx, args);
   }
 
   @Query(() => [Payment], { description: 'The payments of an invoice, in the order in which they were recorded' })

@@ -7,7 +7,16 @@ import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { byNumber, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { matches, wordPattern } from '../../kernel/lists/searchPatterns.js';
-import { Invoice, InvoiceConnection, type InvoiceFilter, InvoiceItem, InvoiceList, Payment } from './invoice.model.js';
+import {
+  Invoice,
+  InvoiceConnection,
+  type InvoiceFilter,
+  InvoiceItem,
+  InvoiceList,
+  Payment,
+  PaymentConnection,
+  PaymentList,
+} from './invoice.model.js';
 
 /** Sent, due before the day `today`, and not covered, over the alias `t`. */
 export const isLate = (today: Sql): Sql => sql`(t.status = 'sent' and t.amount_paid < t.total and t.due_date < ${today})`;
@@ -89,4 +98,24 @@ export const invoiceTable = table({
 
 export const invoiceItemTable = table({ row: itemRow, sorts: { sortOrder: byNumber('sort_order') }, byDefault: ['sortOrder', 'asc'] });
 
-export const paymentTable = table({ row: paymentRow, sorts: { recordedAt: byTime('recorded_at') }, byDefault: ['recordedAt', 'asc'] });
+export const paymentTable = table({
+  row: paymentRow,
+  list: PaymentList,
+  page: PaymentConnection,
+  counted: false,
+  computed: {
+    currency: {
+      sql: sql`(select i.currency from invoices i where i.account_id = t.account_id and i.id = t.invoice_id)`,
+      type: () => String,
+      description: 'ISO 4217 code: that of the invoice',
+    },
+  },
+  sorts: { paidAt: byTime('paid_at'), recordedAt: byTime('recorded_at'), amount: byNumber('amount', 'numeric') },
+  byDefault: ['paidAt', 'desc'],
+  conditions: {
+    invoiceId: (id) => sql`t.invoice_id = ${id}::uuid`,
+    method: (method) => sql`t.method = ${method}`,
+    dateFrom: (moment, ctx) => since('t.paid_at', moment, ctx),
+    dateTo: (moment, ctx) => until('t.paid_at', moment, ctx),
+  },
+});
