@@ -63,11 +63,11 @@ describe('a new contact', () => {
     await other.says('Grace Hopper');
   });
 
-  it('is refused at the fields that are to blame, or as a whole where none is', async () => {
+  it('is refused at the fields that are to blame', async () => {
     await one.visit('/board/contacts');
     await one.press('New contact');
     await (await one.find('dialog button[type=submit]')).click();
-    await one.says('One of firstName, lastName, email, phone is required');
+    await one.says('First name or lastName, email or phone is required');
     await fill(one, 'dialog [name=email]', 'nobody');
     await fill(one, 'dialog [name=phone]', 'no number');
     await one.picture('new-contact');

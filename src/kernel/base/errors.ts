@@ -150,7 +150,9 @@ export const unauthenticated = (message = 'Authentication is required') => new A
 export const denied = (message: string) => new AppError('permission_denied', message);
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`);
 /** 409: the state of the record, or another record, stands against it. */
-export const conflict = (message: string) => new AppError('conflict', message);
+/** 409: a field of the record, or of the request, stands against it now; the message follows its name. */
+export const conflict = (field: string, message: string, code: FaultCode = 'conflicting') =>
+  new AppError('conflict', `${field} ${message}`, { details: [{ field, code, message }] });
 /** 409: another record has the value of the field already; the message follows the field's name. */
 export const taken = (field: string, message = 'is taken already') =>
   new AppError('conflict', `${field} ${message}`, { details: [{ field, code: 'taken', message }] });

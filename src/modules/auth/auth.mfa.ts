@@ -147,7 +147,7 @@ export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): 
 
 /** POST /auth/mfa/verify: the second step of a login. 401 on a wrong code; a token stands five tries and five minutes. */
 export async function verifyMfa(ctx: Context, { mfaToken, code, recoveryCode }: MfaVerifyInput): Promise<AuthResult> {
-  check(code || recoveryCode, () => badRequest('One of code and recoveryCode is required'));
+  check(code || recoveryCode, () => invalidField('code', 'required', 'or recoveryCode is required'));
   const wrong = () => unauthenticated('The code or the token is wrong or expired');
   const token = await findToken(ctx, 'mfa', mfaToken);
   check(token?.accountId, wrong);

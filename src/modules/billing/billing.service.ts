@@ -83,7 +83,7 @@ async function newCustomer(ctx: Context, account: BillingAccount): Promise<strin
 /** Contract POST /billing/portal: 409 until there is a customer. */
 export async function openPortal(ctx: Context): Promise<{ url: string }> {
   const { customerId, subscriptionId } = await billingAccount(ctx);
-  check(customerId, () => conflict('There is no payment customer yet: start with a checkout'));
+  check(customerId, () => conflict('customer', 'is not known to the payment service yet: start with a checkout'));
   return { url: await ctx.app.vendors.payments.portal({ customerId, subscriptionId, returnUrl: returnUrl(ctx) }) };
 }
 

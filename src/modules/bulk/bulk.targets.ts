@@ -1,4 +1,4 @@
-import { badRequest, check, unprocessable } from '../../kernel/base/errors.js';
+import { check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -21,7 +21,9 @@ const matching = (account: string, table: string, condition: Sql) => sql`
  * unless they are named in one way, 422 where a filter finds too many.
  */
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
-  check(Boolean(ids) !== Boolean(filters), () => badRequest(`Name the ${entity}s by ids, or by filters`));
+  check(Boolean(ids) !== Boolean(filters), () =>
+    invalidField('ids', ids ? 'conflicting' : 'required', ids ? 'and filters exclude each other' : 'or filters is required'),
+  );
   if (ids) return distinct(ids);
   const begunWith = itemsNoted<string>(ctx);
   if (begunWith) return [...begunWith];

@@ -39,7 +39,7 @@ function checkSeen({ updatedAt }: KeptFlow, { expectedUpdatedAt = null }: Publis
         details: [{ field: 'expectedUpdatedAt', code: 'required', message: 'is required' }],
       }),
   );
-  check(expectedUpdatedAt.getTime() === updatedAt.getTime(), () => conflict('The flow was changed meanwhile'));
+  check(expectedUpdatedAt.getTime() === updatedAt.getTime(), () => conflict('expectedUpdatedAt', 'is not when the flow was last changed'));
 }
 
 /** Throws 422 for whatever keeps the flow from being published, 502 where nobody says whether the number is the workspace's. */

@@ -102,7 +102,7 @@ function checkRevision(before: KeptFlow, { draftGraph, expectedDraftRevision = n
       }),
   );
   check(expectedDraftRevision === before.draftRevision, () =>
-    conflict(`The draft was saved meanwhile: it has revision ${before.draftRevision}`),
+    conflict('expectedDraftRevision', `is not that of the draft, which was saved meanwhile: ${before.draftRevision}`),
   );
 }
 
@@ -123,7 +123,7 @@ export async function updateCallFlow(ctx: Context, id: string, input: UpdateCall
   const { name = before.name } = input;
   const phoneNumber = input.phoneNumber === undefined ? before.phoneNumber : input.phoneNumber;
   const isMoved = phoneNumber !== before.phoneNumber;
-  check(!isMoved || before.publishedVersion === null, () => conflict('The number of a published flow stays until it is unpublished'));
+  check(!isMoved || before.publishedVersion === null, () => conflict('phoneNumber', 'of a published flow stays until it is unpublished'));
   if (isMoved) await checkFree(ctx, phoneNumber, before.id);
   const graph = newGraph(before, input);
   if (!graph && !isMoved && name === before.name) return shown(ctx, before);

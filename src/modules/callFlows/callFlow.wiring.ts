@@ -76,7 +76,7 @@ export async function getWiring(ctx: Context, id: string): Promise<Wiring> {
 /** Contract POST /call-flows/{id}/wiring: 409 unless the flow is published, 502 where the vendor refuses. */
 export async function wireCallFlow(ctx: Context, id: string): Promise<Wiring> {
   const flow = await getCallFlow(ctx, id);
-  check(flow.publishedVersion !== null, () => conflict('The flow is not published'));
+  check(flow.publishedVersion !== null, () => conflict('publishedVersion', 'is null: the flow is not published'));
   const wiring = await wire(ctx, flow);
   check(wiring.wired, () => new AppError('vendor_unavailable', `The number could not be wired: ${wiring.error}`));
   return wiring;
@@ -144,8 +144,8 @@ export async function releaseTombstone(ctx: Context, { phoneNumber }: { phoneNum
   };
   const number = await ctx.app.vendors.sms.number(phoneNumber).catch(unverified);
   const voice = number && (await restore(ctx, number, left.priorConfig).catch(unverified));
-  if (voice === 'answered') throw conflict('A call flow answers the number again');
-  check(!number || voice, () => conflict('The number still comes to the service, and nothing is known of what handled it before'));
+  if (voice === 'answered') throw conflict('phoneNumber', 'is answered by a call flow again');
+  check(!number || voice, () => conflict('phoneNumber', 'still comes to the service, and nothing is known of what handled it before'));
   return concluded(ctx, async (inside) => {
     released(inside, left.id);
     return { phoneNumber, released: true, voiceUrl: voice?.voiceUrl || null };

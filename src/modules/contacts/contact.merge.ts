@@ -66,7 +66,7 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
 /** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
   check(input.email || input.phone || input.firstName || input.lastName, () =>
-    badRequest('One of firstName, lastName, email, phone is required'),
+    invalidField('firstName', 'required', 'or lastName, email or phone is required'),
   );
   const match = await contactMatching(ctx, input);
   const { id: _ofNew, ...changes } = input;

@@ -1,4 +1,4 @@
-import { badRequest, check, found } from '../../kernel/base/errors.js';
+import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
@@ -98,7 +98,7 @@ export async function createContact(
   isBeyondPlan = false,
 ) {
   check(input.firstName || input.lastName || input.email || input.phone, () =>
-    badRequest('One of firstName, lastName, email, phone is required'),
+    invalidField('firstName', 'required', 'or lastName, email or phone is required'),
   );
   const [checked, missing] = await Promise.all([
     checkCustomFields(ctx, 'contact', input.customFields, true),

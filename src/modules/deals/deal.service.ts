@@ -197,7 +197,7 @@ export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
   checkTrial(ctx);
   const [first] = await ctx.rows(firstStage, { pipeline: before.pipelineId });
   const stage = (await rulesOf(ctx, before.stageId)) ?? (first && (await rulesOf(ctx, first.id)));
-  check(stage, () => conflict('The pipeline of the deal is deleted'));
+  check(stage, () => conflict('pipelineId', 'names a deleted pipeline'));
   holdStage(ctx, stage);
   const { stageId } = stage;
   const entered = stageId === before.stageId ? {} : { stageId, ...entering(ctx.now()), ...likelihoodAfter(before, {}, stage) };

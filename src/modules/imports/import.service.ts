@@ -1,4 +1,4 @@
-import { AppError, badRequest, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/jsonText.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped, inOrder } from '../../kernel/context/loaders.js';
@@ -59,7 +59,9 @@ async function read({ rows, csv }: CreateImportInput) {
   // To look at some megabytes of text took its time.
   await nextTurn();
   const source = rows && (await readRows(rows));
-  check(Boolean(source) !== Boolean(csv), () => badRequest('Send the contacts as rows, or as csv'));
+  check(Boolean(source) !== Boolean(csv), () =>
+    invalidField('rows', source ? 'conflicting' : 'required', source ? 'and csv exclude each other' : 'or csv is required'),
+  );
   return source ?? readCsv(csv!);
 }
 
@@ -188,7 +190,7 @@ export async function processImport(ctx: Context, id: string): Promise<Import> {
   const [begun] = await ctx.rows(begin, { id: validId(id, 'Import'), now: ctx.now() });
   const known = await getImport(ctx, id);
   checkTrial(ctx);
-  check(begun, () => conflict(`The import is ${known.status} already`));
+  check(begun, () => conflict('status', `is ${known.status} already`));
   await ctx.enqueue('contactImport', { importId: known.id }, importJob);
   const changes = { status: { from: begun.was, to: known.status } };
   await ctx.emit({ name: 'import.updated', record: known, changes, also: { 'import.started': ['status'] } });

@@ -42,13 +42,15 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   const { timezone } = ctx.caller.account;
   const given = paidAt ? checkInstant('paidAt', nearestInstant(paidAt, timezone)) : undefined;
   const before = await lockInvoice(ctx, id);
-  check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
+  check(before.status !== 'paid' && before.status !== 'void', () => conflict('status', `is ${before.status}`));
   const balance = exact(before.total).minus(exact(before.amountPaid));
   check(exact(input.amount).lte(balance), () =>
     invalidField('amount', 'out_of_range', `must be at most ${balance.toFixed(2)}, the balance`),
   );
   checkTrial(ctx);
-  check(before.payments.length < mostPayments, () => conflict(`An invoice takes at most ${mostPayments} payments`));
+  check(before.payments.length < mostPayments, () =>
+    conflict('payments', `are ${mostPayments} already: an invoice takes no more`, 'too_many'),
+  );
   const { id: chosen, method = 'other', reference = null, notes = null, amount } = input;
   const now = ctx.now();
   const payment = ctx.insert('Payment', {

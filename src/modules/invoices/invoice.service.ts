@@ -133,7 +133,7 @@ export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: In
 export async function updateInvoice(ctx: Context, id: string, { items, ...input }: UpdateInvoiceInput): Promise<InvoiceRow> {
   if (items) checkItems(items);
   const before = await lockInvoice(ctx, id);
-  check(before.status === 'draft', () => conflict(`Only a draft can be changed; this invoice is ${before.status}`));
+  check(before.status === 'draft', () => conflict('status', `is ${before.status}: only a draft can be changed`));
   const { amounts, ...totals } = totalsOf(items ?? before.items, input.taxRate ?? before.taxRate);
   check(exact(totals.total).gte(exact(before.amountPaid)), () =>
     invalidField(items ? 'items' : 'taxRate', 'out_of_range', `must not come to less than the ${before.amountPaid} paid`),
@@ -146,7 +146,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>
-    conflict(`${before.amountPaid} ${before.currency} were received for the invoice: its currency cannot be changed`),
+    conflict('currency', `stays: ${before.amountPaid} ${before.currency} were received for the invoice`),
   );
   let lines = before.items;
   if (changes.items) {
@@ -170,7 +170,7 @@ export function settled(ctx: Context, invoice: InvoiceRow): InvoiceRow {
 export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const before = await lockInvoice(ctx, id);
   if (before.status === 'sent' || before.status === 'overdue') return before;
-  check(before.status === 'draft', () => conflict(`The invoice is ${before.status}`));
+  check(before.status === 'draft', () => conflict('status', `is ${before.status}`));
   const saved = settled(ctx, ctx.update('Invoice', before, { status: 'sent', sentAt: ctx.now() }));
   await emitInvoice(ctx, saved, before);
   return saved;
@@ -179,8 +179,8 @@ export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow>
 /** Contract POST /invoices/{id}/void: 409 when it is paid or void, or money was received. */
 export async function voidInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const before = await lockInvoice(ctx, id);
-  check(before.status !== 'paid' && before.status !== 'void', () => conflict(`The invoice is ${before.status}`));
-  check(exact(before.amountPaid).isZero(), () => conflict('Money was received for the invoice'));
+  check(before.status !== 'paid' && before.status !== 'void', () => conflict('status', `is ${before.status}`));
+  check(exact(before.amountPaid).isZero(), () => conflict('amountPaid', 'is more than nothing: money was received for the invoice'));
   const saved = ctx.update('Invoice', before, { status: 'void', voidedAt: ctx.now() });
   await emitInvoice(ctx, saved, before);
   return saved;

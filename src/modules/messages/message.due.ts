@@ -159,11 +159,11 @@ export async function cancelMessage(ctx: Context, id: string): Promise<MessageRo
   ctx.lockRows();
   const before = await ctx.forChange(messageToChange, id, 'Message');
   const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
-  check(mayBe, () => conflict(`The message is ${before.status}`));
+  check(mayBe, () => conflict('status', `is ${before.status}`));
   if (before.status === 'cancelled') return before;
   // An e-mail says so by its lease alone.
   const isUnderWay = (await ctx.rows(underWay, { id })).length > 0;
-  check(!isUnderWay, () => conflict('The message is being sent'));
+  check(!isUnderWay, () => conflict('status', 'is sending: the message is on its way'));
   const message = ctx.update('Message', before, { status: 'cancelled', dueAt: null });
   await emitMessage(ctx, 'updated', message, changesBetween(before, message, ['status']));
   return message;

@@ -80,7 +80,7 @@ export async function claimForWorkspace(
   { label = null, hasSms: sms = true }: { label?: string | null; hasSms?: boolean } = {},
 ) {
   const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
-  check(claimed, () => conflict('The number is claimed already'));
+  check(claimed, () => conflict('number', 'is claimed already', 'taken'));
   await ctx.emit({ name: 'phone_number.created', record: claimed });
   return claimed;
 }
@@ -152,10 +152,10 @@ export async function releaseNumber(ctx: Context, id: string) {
   // Held before it is asked what answers it: a flow that is being published holds it too.
   const { number } = found((await ctx.rows(toRelease, { id: validId(id, 'Phone number') }))[0], 'Phone number');
   const [answering] = await ctx.rows(answered, { number });
-  check(!answering, () => conflict('A published call flow answers the number'));
+  check(!answering, () => conflict('number', 'is answered by a published call flow'));
   const [tombstone] = await ctx.rows(left, { number });
   check(!priorOf(ctx, tombstone?.prior ?? null), () =>
-    conflict('The number is to be given back to what handled its calls before: release its tombstone first'),
+    conflict('number', 'is to be given back to what handled its calls before: release its tombstone first'),
   );
   // Of one of which nothing is known from before, nothing is to be done any more.
   if (tombstone) ctx.update('CallFlowTombstone', tombstone, { releasedAt: ctx.now() });

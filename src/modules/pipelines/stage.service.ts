@@ -123,7 +123,7 @@ export async function deleteStage(ctx: Context, id: string, pipelineId?: string)
   const next = pipeline.stages[at - 1] ?? pipeline.stages[at + 1];
   const [deals] = await ctx.rows(dealsIn, { pipeline: pipeline.id, stage: stage.id });
   const movedDeals = deals?.n ?? 0;
-  check(next || movedDeals === 0, () => conflict('The last stage of a pipeline keeps its deals'));
+  check(next || movedDeals === 0, () => conflict('id', 'names the last stage of a pipeline, which keeps its deals'));
   const movedTo = next && movedDeals > 0 ? next.id : null;
   ctx.update('Stage', stage, { deletedAt: ctx.now() });
   await ctx.emit({ name: 'stage.deleted', record: stage, changes: { stageId: { from: stage.id, to: movedTo } } });

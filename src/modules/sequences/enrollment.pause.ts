@@ -14,7 +14,7 @@ const toChange = rowsToChange('enrollments', enrollmentTable.shape, enrollmentTa
 async function runToChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
   const run = await ctx.forChange(toChange, id, 'Enrollment');
   check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
-  check(run.status === 'active' || run.status === 'paused', () => conflict(`The enrollment is ${run.status}: what has ended stays so`));
+  check(run.status === 'active' || run.status === 'paused', () => conflict('status', `is ${run.status}: what has ended stays so`));
   return run;
 }
 

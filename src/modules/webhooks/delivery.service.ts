@@ -1,4 +1,4 @@
-import { badRequest, check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, found, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -143,7 +143,7 @@ function sendAgain(ctx: Context, { id: replayOf, secret, ...same }: Asked & { bo
 /** What a replay asks for. Throws 400 where that is nothing, both, or no delivery could be of it. */
 async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, since, until }: ReplayInput) {
   const isWindow = [webhookId, status, event, since, until].some((given) => given !== undefined && given !== null);
-  check(deliveryIds || isWindow, () => badRequest('Name deliveryIds, or status and since'));
+  check(deliveryIds || isWindow, () => invalidField('deliveryIds', 'required', 'or status and since are required'));
   check(!(deliveryIds && isWindow), () => invalidField('deliveryIds', 'conflicting', 'stand alone, without status, since and the like'));
   if (deliveryIds) {
     check(deliveryIds.length > 0, () => invalidField('deliveryIds', 'too_few', 'must name at least one delivery'));

@@ -108,9 +108,9 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
   const [live] = await ctx.rows(workflowOfRun, { run: validId(id, 'WorkflowRun') });
   const before = await ctx.forChange(runToChange, id, 'WorkflowRun');
   check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
-  check(before.status === 'failed', () => conflict(`The run has not failed: it is ${before.status}`));
-  check(before.error !== 'loop', () => conflict('The run led to itself'));
-  check(live, () => conflict('The workflow is deleted'));
+  check(before.status === 'failed', () => conflict('status', `is ${before.status}: the run has not failed`));
+  check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));
+  check(live, () => conflict('workflowId', 'names a deleted workflow'));
   const actions = before.actions.map((action, i) => (i < before.nextAction ? action : pending(action)));
   const after = ctx.update('WorkflowRun', before, {
     ...{ actions, status: 'running', error: null, tries: 0, dueAt: ctx.now(), completedAt: null, durationMs: null },
