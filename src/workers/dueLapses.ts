@@ -1,4 +1,5 @@
 import type { App, DueWork } from '../kernel/context/context.js';
+import type { Sweep } from '../kernel/context/registry.js';
 
 /** So many processes may have ended in the middle of the work on a row; with one more the row itself is what ends them. */
 const mostLapses = 5;
@@ -51,3 +52,17 @@ export async function forgetLapses({ database, log }: App, { table }: DueWork, {
     .execute('delete from due_lapses where account_id = $1::uuid and kind = $2 and id = $3::uuid', [accountId, table, id])
     .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
 }
+
+/** Of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, knows of no process that died. */
+export const lapsesOver = ({ registry }: App): Sweep => {
+  const isDue = [...registry.due.values()].map(
+    ({ table }) => `when '${table}' then exists (
+      select from ${table} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
+  );
+  return {
+    sql: `delete from due_lapses d using (
+        select account_id, kind, id from due_lapses l where $1::timestamptz is not null and not case l.kind ${isDue.join(' ')} else false end
+        limit $2::int
+      ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`,
+  };
+};
