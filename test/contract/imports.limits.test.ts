@@ -28,6 +28,7 @@ describe('what an import may have', () => {
         [{ csv: line(2_000_000, 'a') }, 'csv must have at most 500 columns'],
         [{ csv: `${rows}Bob` }, 'csv must have at most 10000 rows'],
         [{ csv: `firstName\nAda\n${line(10_002)}` }, 'csv must have lines of at most 10000 cells'],
+        [{ csv: `sep=€\nfirstName\nAda\n${line(10_002).replaceAll(',', '€')}` }, 'csv must have lines of at most 10000 cells'],
         [
           { csv: `${header(500, 2000)}\n${`${line(500)}\n`.repeat(100)}` },
           'csv must be at most 64 MiB with the name of its column at each cell',
