@@ -83,6 +83,20 @@ describe('what the payment service changes of a workspace', () => {
   });
 });
 
+describe('a change of plan that is asked for again under its Idempotency-Key, since nothing could be kept of it', () => {
+  it('takes nothing back that came after it', async () => {
+    const headers = { 'idempotency-key': 'moved and moved again' };
+    const change = () => acme.owner.post('/billing/checkout', { planId: 'premium' }, headers);
+    dataOf(await change());
+    await api.app.database.prisma.idempotencyKey.deleteMany({ where: { accountId: acme.id } });
+    // By the hosted portal.
+    subscription.items.data[0]!.price.id = 'price_enterprise_monthly';
+    await deliver('customer.subscription.updated', subscription);
+    const again = await toldIn(acme, async () => expect(dataOf(await change())).toMatchObject({ plan: 'enterprise' }));
+    expect([dataOf(await acme.owner.get('/billing/status')).plan, changesOf(again)]).toEqual(['enterprise', []]);
+  });
+});
+
 describe('what is told of it', () => {
   it('is heard through both doors by who may see how a workspace is paid: every session, and no key', async () => {
     const [member, key] = [await acme.member(), await acme.key()];

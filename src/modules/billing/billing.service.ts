@@ -72,7 +72,8 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
     const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
     const kept = await concluded(ctx, async (inside): Promise<CheckoutResult> => {
       await keepSubscription(inside, `own_${ctx.app.clock.id()}`, asked, subscription);
-      return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: shownState(subscription.status) };
+      const { id: subscriptionId, status, plan: bought = plan } = subscription;
+      return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
     });
     forgetCallers(ctx.app);
     return kept;
