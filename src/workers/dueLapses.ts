@@ -5,8 +5,8 @@ import type { Sweep } from '../kernel/context/registry.js';
 const mostLapses = 5;
 /** So often it is tried to give such a row up, which may end the process as well. */
 const mostGivingUp = 2;
-/** Milliseconds that a row is left alone which cannot be given up. */
-const longest = 60 * 60 * 1000;
+/** Milliseconds that a row is left alone which cannot be given up: twice as long after each further time, and at most a day. */
+const [hour, day] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
 /** What is known of the processes that worked on a row before. */
 export interface Lapsing {
@@ -18,17 +18,20 @@ export interface Lapsing {
   lapses?: number | null;
 }
 
-/** Whether a row is to be given up instead of worked on. */
+/** Whether a row is to be given up instead of worked on, where its kind can be. */
 export const isHopeless = ({ lapses }: Lapsing): boolean => (lapses ?? 0) > mostLapses;
 
 /**
  * For how many milliseconds a row is left alone first; undefined for none. Of the rows that were under way together nobody knows which
- * one ended the process: at another time each, they are not together again.
+ * one ended the process: at another time each, they are not together again. What seems to end every process is tried again now and then
+ * all the same: it may have been another fault that did, such as one of a version that is gone by now.
  */
 export function pauseOf({ config }: App, { giveUp }: DueWork, row: Lapsing): number | undefined {
   const lapses = row.lapses ?? 0;
-  if (isHopeless(row) && (!giveUp || lapses > mostLapses + mostGivingUp)) return longest;
-  if (!row.isLapsed || lapses < 2 || isHopeless(row)) return undefined;
+  if (!row.isLapsed || lapses < 2) return undefined;
+  const last = giveUp ? mostLapses + mostGivingUp : mostLapses;
+  if (lapses > last) return Math.min(hour * 2 ** (lapses - last - 1), day);
+  if (isHopeless(row)) return undefined;
   return Math.random() * config.leaseSeconds * 1000 * lapses;
 }
 
