@@ -1,11 +1,12 @@
 import type { App, DueWork } from '../kernel/context/context.js';
+import type { Sweep } from '../kernel/context/registry.js';
 
 /** So many processes may have ended in the middle of the work on a row; with one more the row itself is what ends them. */
 const mostLapses = 5;
 /** So often it is tried to give such a row up, which may end the process as well. */
 const mostGivingUp = 2;
-/** Milliseconds that a row is left alone which cannot be given up. */
-const longest = 60 * 60 * 1000;
+/** Milliseconds that a row is left alone which cannot be given up: twice as long after each further time, and at most a day. */
+const [hour, day] = [60 * 60 * 1000, 24 * 60 * 60 * 1000];
 
 /** What is known of the processes that worked on a row before. */
 export interface Lapsing {
@@ -17,17 +18,20 @@ export interface Lapsing {
   lapses?: number | null;
 }
 
-/** Whether a row is to be given up instead of worked on. */
+/** Whether a row is to be given up instead of worked on, where its kind can be. */
 export const isHopeless = ({ lapses }: Lapsing): boolean => (lapses ?? 0) > mostLapses;
 
 /**
  * For how many milliseconds a row is left alone first; undefined for none. Of the rows that were under way together nobody knows which
- * one ended the process: at another time each, they are not together again.
+ * one ended the process: at another time each, they are not together again. What seems to end every process is tried again now and then
+ * all the same: it may have been another fault that did, such as one of a version that is gone by now.
  */
 export function pauseOf({ config }: App, { giveUp }: DueWork, row: Lapsing): number | undefined {
   const lapses = row.lapses ?? 0;
-  if (isHopeless(row) && (!giveUp || lapses > mostLapses + mostGivingUp)) return longest;
-  if (!row.isLapsed || lapses < 2 || isHopeless(row)) return undefined;
+  if (!row.isLapsed || lapses < 2) return undefined;
+  const last = giveUp ? mostLapses + mostGivingUp : mostLapses;
+  if (lapses > last) return Math.min(hour * 2 ** (lapses - last - 1), day);
+  if (isHopeless(row)) return undefined;
   return Math.random() * config.leaseSeconds * 1000 * lapses;
 }
 
@@ -51,3 +55,17 @@ export async function forgetLapses({ database, log }: App, { table }: DueWork, {
     .execute('delete from due_lapses where account_id = $1::uuid and kind = $2 and id = $3::uuid', [accountId, table, id])
     .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
 }
+
+/** Of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, knows of no process that died. */
+export const lapsesOver = ({ registry }: App): Sweep => {
+  const isDue = [...registry.due.values()].map(
+    ({ table }) => `when '${table}' then exists (
+      select from ${table} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
+  );
+  return {
+    sql: `delete from due_lapses d using (
+        select account_id, kind, id from due_lapses l where $1::timestamptz is not null and not case l.kind ${isDue.join(' ')} else false end
+        limit $2::int
+      ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`,
+  };
+};

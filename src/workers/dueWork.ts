@@ -200,7 +200,7 @@ async function workOnRow(
     if (!account || pause !== undefined) await later(pause!);
     else {
       const ctx = actingAs(app, account, { actor: due.actor, request });
-      if (isHopeless(row)) await due.giveUp!(ctx, { id, attempt });
+      if (due.giveUp && isHopeless(row)) await due.giveUp(ctx, { id, attempt });
       else await due.work(ctx, { id, attempt, more, place: { mayGoOn, goOn } });
       await forgetLapses(app, due, row);
     }

@@ -2,6 +2,7 @@ import type { AccountSweep, App } from '../kernel/context/context.js';
 import type { Sweep } from '../kernel/context/registry.js';
 import { keptSince } from '../kernel/events/feedStore.js';
 import { actingForAccounts } from '../modules/auth/auth.acting.js';
+import { lapsesOver } from './dueLapses.js';
 import { reseal } from './reseal.js';
 
 const batch = 5000;
@@ -38,7 +39,7 @@ const kernelSweeps: readonly Sweep[] = [
 export async function sweep(app: App): Promise<void> {
   const faults: unknown[] = [];
   const note = (error: unknown) => void faults.push(error);
-  for (const each of [...kernelSweeps, ...app.registry.sweeps])
+  for (const each of [...kernelSweeps, lapsesOver(app), ...app.registry.sweeps])
     await ('sql' in each ? sweepRows(app, each) : sweepAccounts(app, each, note)).catch(note);
   await reseal(app).catch(note);
   if (faults.length > 0) throw new AggregateError(faults, `${faults.length} sweeps failed`);

@@ -51,6 +51,47 @@ describe('POST /call-flows/{id}/simulate', () => {
   });
 });
 
+describe('a simulated caller who is led in circles', () => {
+  /** A menu that leads to nodes and back, and to an ending by 9. */
+  const around = (nodes: object[]) =>
+    graph(
+      entry('menu'),
+      { id: 'menu', kind: 'menu', text: 'Press 9', options: [{ digit: '9', next: 'bye' }], next: 'first' },
+      ...nodes,
+      bye,
+    );
+  const simulated = async (draftGraph: object, body: object) =>
+    dataOf(await acme.owner.post(`/call-flows/${(await aFlow(acme, { draftGraph })).id}/simulate`, body));
+
+  it('goes around as often as something is pressed, and ends where a circle closes with nothing left to press', async () => {
+    const draft = around([
+      { id: 'first', kind: 'greeting', text: 'One', next: 'second' },
+      { id: 'second', kind: 'greeting', text: 'Two', next: 'menu' },
+    ]);
+    const circle = await simulated(draft, {});
+    expect(circle).toEqual({ path: ['in', 'menu', 'first', 'second', 'menu'], ringOrder: [], ending: null });
+    const { path, ending } = await simulated(draft, { digits: [...Array(20).fill('1'), '9'] });
+    expect([path.length, ending]).toEqual([1 + 20 * 3 + 2, { nodeId: 'bye', kind: 'hangup' }]);
+  });
+
+  it('is over soon, whatever the draft: in a circle with very many people, and nodes that nobody comes to', async () => {
+    const members = Array.from({ length: 1000 }, () => ({ userId: api.app.clock.id() }));
+    const long = Array.from({ length: 1000 }, (_, n) => ({
+      id: `n${n}`,
+      kind: 'greeting',
+      text: 'Hi',
+      next: n < 999 ? `n${n + 1}` : 'bye',
+    }));
+    const group = { id: 'first', kind: 'group', mode: 'simultaneous', members, ringSeconds: 20, next: 'menu' };
+    const draft = around([group, ...long]) as Loose;
+    draft.nodes[1].options.push({ digit: '1', next: 'n0' });
+    const once = await simulated(draft, {});
+    expect([once.path, once.ringOrder.length]).toEqual([['in', 'menu', 'first', 'menu'], 1000]);
+    const most = await simulated(draft, { digits: Array(100).fill('2') });
+    expect([most.ringOrder.length, most.ending]).toEqual([100_000, null]);
+  });
+});
+
 describe('GET /call-flows/roster', () => {
   it('lists the active members with phone and presence', async () => {
     const own = await api.seed.account();

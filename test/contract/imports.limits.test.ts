@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sweep } from '../../src/workers/sweeps.js';
 import { importsBy } from '../support/imports.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, server, type TestServer } from '../support/index.js';
 
@@ -27,6 +28,7 @@ describe('what an import may have', () => {
         [{ csv: line(2_000_000, 'a') }, 'csv must have at most 500 columns'],
         [{ csv: `${rows}Bob` }, 'csv must have at most 10000 rows'],
         [{ csv: `firstName\nAda\n${line(10_002)}` }, 'csv must have lines of at most 10000 cells'],
+        [{ csv: `sep=€\nfirstName\nAda\n${line(10_002).replaceAll(',', '€')}` }, 'csv must have lines of at most 10000 cells'],
         [
           { csv: `${header(500, 2000)}\n${`${line(500)}\n`.repeat(100)}` },
           'csv must be at most 64 MiB with the name of its column at each cell',
@@ -81,5 +83,20 @@ describe('an import whose rows are still being written', () => {
     await age(11);
     await mine.owner.post('/imports', { rows: [{ firstName: 'Cleo' }] });
     expect(await left()).toBe(0);
+  });
+
+  it('is forgotten by itself as well, where nobody makes another one', async () => {
+    const mine = await api.seed.account();
+    const one = async (): Promise<string> => (await made({ rows: [{ firstName: 'Ada' }] }, mine.owner)).id;
+    const [late, now] = [await one(), await one()];
+    const begun = 'update imports set total_rows = 0, leased_until = now() + make_interval(secs => $2::int) where id = $1';
+    await api.app.database.execute(begun, [late, -1]);
+    await api.app.database.execute(begun, [now, 60]);
+    await sweep(api.app);
+    const { rows } = await api.app.database.execute(
+      'select import_id from import_rows where account_id = $1 union all select id from imports where account_id = $1',
+      [mine.id],
+    );
+    expect(rows).toEqual([{ import_id: now }, { import_id: now }]);
   });
 });

@@ -1,68 +1,54 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { aNode, aTask } from '../support/automations.js';
 import { dataOf, type Loose, onPostgres } from '../support/index.js';
 import { eventually } from '../support/live.js';
-import {
-  asked,
-  begun,
-  enroll,
-  expectOnce,
-  get,
-  outside,
-  patience,
-  person,
-  processes,
-  published,
-  whileHeld,
-  worker,
-} from '../support/twoProcesses.js';
-
-jest.setTimeout(120_000);
+import * as two from '../support/twoProcesses.js';
 
 function deleted(): void {
   const active = async (actions: Loose[], event: string): Promise<Loose> => {
-    const { id } = dataOf(await asked.caller.post('/workflows', { name: 'Raced', trigger: { event }, actions }));
-    return dataOf(await asked.caller.post(`/workflows/${id}/activate`, {}));
+    const { id } = dataOf(await two.asked.caller.post('/workflows', { name: 'Raced', trigger: { event }, actions }));
+    return dataOf(await two.asked.caller.post(`/workflows/${id}/activate`, {}));
   };
-  const runsOf = async ({ id }: Loose) => (await outside.query(`select * from workflow_runs where workflow_id = '${id}'`)).rows as Loose[];
+  const runsOf = async ({ id }: Loose) =>
+    (await two.outside.query(`select * from workflow_runs where workflow_id = '${id}'`)).rows as Loose[];
   const task = { type: 'create_task', config: { title: 'Raced' } };
 
   it('while the reader makes its run: that run does nothing', async () => {
     const workflow = await active([task], 'contact.created');
-    await outside.query(`create function raced() returns trigger language plpgsql as
+    await two.outside.query(`create function raced() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(4343); return new; end'`);
-    await outside.query('create trigger raced before insert on workflow_runs for each row execute function raced()');
+    await two.outside.query('create trigger raced before insert on workflow_runs for each row execute function raced()');
     let contact: Loose = {};
     let deleting: { done: Promise<{ status: number }> } | undefined;
-    await whileHeld(
+    await two.whileHeld(
       'select pg_advisory_xact_lock(4343)',
       async () => {
-        contact = await person();
+        contact = await two.person();
       },
       async () => {
-        deleting = await begun(asked.caller.del(`/workflows/${workflow.id}`), 2);
+        deleting = await two.begun(two.asked.caller.del(`/workflows/${workflow.id}`), 2);
       },
     );
     expect((await deleting!.done).status).toBe(200);
-    await outside.query('drop trigger raced on workflow_runs');
-    await eventually(async () => (await runsOf(workflow)).every(({ status }) => status !== 'running'), patience);
+    await two.outside.query('drop trigger raced on workflow_runs');
+    await eventually(async () => (await runsOf(workflow)).every(({ status }) => status !== 'running'), two.patience);
     expect((await runsOf(workflow)).map(({ status, error }) => [status, error])).toEqual([['failed', 'workflow_deleted']]);
-    expect((await get(`/tasks?contact_id=${contact.id}`)).meta.total).toBe(0);
+    expect((await two.get(`/tasks?contact_id=${contact.id}`)).meta.total).toBe(0);
   });
 
   it('while one of its runs is retried: it is refused', async () => {
     const workflow = await active([{ type: 'update_field', config: { entity: 'deal', field: 'title', value: 'x' } }], 'contact.created');
-    await person();
+    await two.person();
     const [run] = await eventually(async () => {
       const runs = await runsOf(workflow);
       return runs[0]?.status === 'failed' && runs;
-    }, patience).then((runs) => runs as Loose[]);
-    const holder = new pg.Client(worker.databaseUrl);
+    }, two.patience).then((runs) => runs as Loose[]);
+    const holder = new pg.Client(two.worker.databaseUrl);
     await holder.connect();
     await holder.query('begin');
     await holder.query(`update workflows set deleted_at = now(), is_active = false where id = '${workflow.id}'`);
-    const retrying = await begun(asked.caller.post(`/workflows/${workflow.id}/runs/${run!.id}/retry`, {}), 1);
+    const retrying = await two.begun(two.asked.caller.post(`/workflows/${workflow.id}/runs/${run!.id}/retry`, {}), 1);
     await holder.query('commit');
     await holder.end();
     expect((await retrying.done).status).toBe(409);
@@ -73,81 +59,81 @@ function deleted(): void {
 function cancelled(): void {
   it('between a fault and its putting off: it does not come due again', async () => {
     // The condition reads the contact, so that the task is written before it, while the run is held.
-    const id = await published([aTask('task', 'asks'), aNode('asks', 'condition', { conditions: {} }, 'end'), aNode('end', 'end')]);
-    const contact = await person();
-    await outside.query(`create function failing() returns trigger language plpgsql as
+    const id = await two.published([aTask('task', 'asks'), aNode('asks', 'condition', { conditions: {} }, 'end'), aNode('end', 'end')]);
+    const contact = await two.person();
+    await two.outside.query(`create function failing() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(4444); raise exception ''failing''; end'`);
-    await outside.query('create trigger failing before insert on tasks for each row execute function failing()');
+    await two.outside.query('create trigger failing before insert on tasks for each row execute function failing()');
     let deleting: { done: Promise<{ status: number }> } | undefined;
-    await whileHeld(
+    await two.whileHeld(
       'select pg_advisory_xact_lock(4444)',
-      () => enroll(id, contact),
+      () => two.enroll(id, contact),
       async () => {
-        deleting = await begun(asked.caller.del(`/contacts/${contact.id}`), 2);
+        deleting = await two.begun(two.asked.caller.del(`/contacts/${contact.id}`), 2);
       },
     );
     expect((await deleting!.done).status).toBe(200);
-    await outside.query('drop trigger failing on tasks');
-    const next = await published([aTask('task', 'end'), aNode('end', 'end')]);
-    const another = await person();
-    await enroll(next, another);
-    await expectOnce(next, another, ['task completed', 'end completed']);
-    const { rows } = await outside.query(`select status, due_at from automation_runs where automation_id = '${id}'`);
+    await two.outside.query('drop trigger failing on tasks');
+    const next = await two.published([aTask('task', 'end'), aNode('end', 'end')]);
+    const another = await two.person();
+    await two.enroll(next, another);
+    await two.expectOnce(next, another, ['task completed', 'end completed']);
+    const { rows } = await two.outside.query(`select status, due_at from automation_runs where automation_id = '${id}'`);
     expect(rows).toEqual([{ status: 'cancelled', due_at: null }]);
   });
 }
 
 function merged(): void {
   it('while the reader ends its wait, by an event about the contact that it had: it goes on with the one who is kept', async () => {
-    const [kept, gone] = [await person(), await person()];
-    dataOf(await asked.caller.patch(`/contacts/${kept.id}`, { city: 'Bergen' }));
+    const [kept, gone] = [await two.person(), await two.person()];
+    dataOf(await two.asked.caller.patch(`/contacts/${kept.id}`, { city: 'Bergen' }));
     const wait = aNode('wait', 'wait', { event: 'contact.updated', conditions: { city: 'Oslo' } }, 'task');
-    const id = await published([wait, aTask('task', 'end'), aNode('end', 'end')]);
-    await enroll(id, gone);
-    const rows = async () => (await outside.query(`select * from automation_runs where automation_id = '${id}'`)).rows as Loose[];
-    await eventually(async () => (await rows())[0]?.status === 'waiting', patience);
-    const move = (by: string) => outside.query(`update feed_readers set pos = pos ${by} 1000000000000 where name = 'automations'`);
+    const id = await two.published([wait, aTask('task', 'end'), aNode('end', 'end')]);
+    await two.enroll(id, gone);
+    const rows = async () => (await two.outside.query(`select * from automation_runs where automation_id = '${id}'`)).rows as Loose[];
+    await eventually(async () => (await rows())[0]?.status === 'waiting', two.patience);
+    const move = (by: string) => two.outside.query(`update feed_readers set pos = pos ${by} 1000000000000 where name = 'automations'`);
     await move('+');
-    dataOf(await asked.caller.patch(`/contacts/${gone.id}`, { city: 'Oslo' }));
-    await outside.query(`create function merging() returns trigger language plpgsql as
+    dataOf(await two.asked.caller.patch(`/contacts/${gone.id}`, { city: 'Oslo' }));
+    await two.outside.query(`create function merging() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(4545); return new; end'`);
-    await outside.query(`create trigger merging before update on automation_runs for each row
+    await two.outside.query(`create trigger merging before update on automation_runs for each row
       when (new.contact_id is distinct from old.contact_id) execute function merging()`);
     let merging: Promise<{ status: number }> | undefined;
-    await whileHeld(
+    await two.whileHeld(
       'select pg_advisory_xact_lock(4545)',
       async () => {
-        merging = asked.caller.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id });
+        merging = two.asked.caller.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone.id });
       },
       async () => {
         await move('-');
         // The reader waits for the row that the merge has.
-        await begun(new Promise(() => {}), 2);
+        await two.begun(new Promise(() => {}), 2);
       },
     );
     expect((await merging!).status).toBe(200);
-    await outside.query('drop trigger merging on automation_runs');
-    await expectOnce(id, kept, ['wait completed', 'task completed', 'end completed']);
+    await two.outside.query('drop trigger merging on automation_runs');
+    await two.expectOnce(id, kept, ['wait completed', 'task completed', 'end completed']);
   });
 }
 
 function changed(): void {
   it('while others change it: the run is not held up', async () => {
-    const id = await published([aNode('end', 'end')]);
-    const contact = await person();
-    const holder = new pg.Client(worker.databaseUrl);
+    const id = await two.published([aNode('end', 'end')]);
+    const contact = await two.person();
+    const holder = new pg.Client(two.worker.databaseUrl);
     await holder.connect();
     await holder.query('begin');
     await holder.query(`select from contacts where id = '${contact.id}' for no key update`);
-    expect((await enroll(id, contact)).enrolled).toBe(1);
+    expect((await two.enroll(id, contact)).enrolled).toBe(1);
     await holder.query('commit');
     await holder.end();
-    await expectOnce(id, contact, ['end completed']);
+    await two.expectOnce(id, contact, ['end completed']);
   });
 }
 
 onPostgres(describe)('what runs are made of and about', () => {
-  processes();
+  two.processes();
   describe('a workflow that is deleted', deleted);
   describe('a run that is cancelled', cancelled);
   describe('a run whose contact is merged', merged);

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Automations, aNode } from '../support/automations.js';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { describe, expect, it } from '@jest/globals';
+import { aNode } from '../support/automations.js';
+import { acme, api, automations, served } from '../support/automationsServed.js';
+import { dataOf, expectRefusal, type Loose } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
-let api: TestServer;
-let acme: Account;
-let automations: Automations;
-beforeAll(async () => {
-  api = await server();
-  acme = await api.seed.account();
-  automations = new Automations(acme, await acme.key());
-});
-afterAll(() => api.close());
+served();
 
 const template = async (channel: string): Promise<string> =>
   dataOf(await acme.owner.post('/emails/templates', { name: `Of ${channel}`, channel, subject: 'S', body: 'B' })).id;

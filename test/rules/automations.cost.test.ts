@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Automations, aNode, aTask } from '../support/automations.js';
-import { type Account, server, type TestServer } from '../support/index.js';
+import { describe, expect, it } from '@jest/globals';
+import { aNode, aTask } from '../support/automations.js';
+import { api, automations, served } from '../support/automationsServed.js';
 
-let api: TestServer;
-let acme: Account;
-let automations: Automations;
-beforeAll(async () => {
-  api = await server();
-  acme = await api.seed.account();
-  automations = new Automations(acme, await acme.key());
-});
-afterAll(() => api.close());
+served();
 
 describe('a run of an automation', () => {
   it('looks for no record that may have an id which the server has made: only ids that clients choose are looked for', async () => {

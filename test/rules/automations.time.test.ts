@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
+import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
 import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
 import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
 import { Automations, allPlaced, aNode, aTask, whileUnread } from '../support/automations.js';
@@ -82,6 +83,26 @@ describe('a schedule whose next moment was run already', () => {
     await eventually(async () => (await automations.runs(id)).length > 0);
     const [run] = await automations.runs(id);
     expect(run!.scheduledFor).toEqual(first);
+  });
+});
+
+describe('a schedule that is changed as it comes due', () => {
+  it('runs by its next moment, and not when it was taken for the one before', async () => {
+    const id = await automations.make([end], { schedule: '0 9 * * *', scheduleTimezone: 'UTC' });
+    // Taken by a process that has not begun with it.
+    const { rows } = await api.app.database.execute(
+      "update automations set attempt = attempt + 1, leased_until = now() + interval '1 hour' where id = $1 returning attempt",
+      [id],
+    );
+    const [{ attempt }] = rows as [{ attempt: number }];
+    dataOf(await automations.key.patch(`/automations/${id}`, { schedule: '0 10 * * *' }));
+    const { nextRunAt } = dataOf(await automations.key.post(`/automations/${id}/publish`));
+    const [ctx] = await actingForAccounts(api.app, [acme.id]);
+    await api.app.registry.due.get('automations')!.work(ctx!, { id, attempt });
+    expect(await automations.runs(id)).toEqual([]);
+    api.clock.set(new Date(nextRunAt));
+    await eventually(async () => (await automations.runs(id)).length > 0);
+    expect((await automations.runs(id)).map(({ scheduledFor }) => scheduledFor)).toEqual([new Date(nextRunAt)]);
   });
 });
 

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Automations, aNode } from '../support/automations.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { describe, expect, it } from '@jest/globals';
+import { aNode } from '../support/automations.js';
+import { acme, api, automations, served } from '../support/automationsServed.js';
+import { dataOf, type Loose } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
-let api: TestServer;
-let acme: Account;
-let automations: Automations;
-beforeAll(async () => {
-  api = await server();
-  acme = await api.seed.account();
-  automations = new Automations(acme, await acme.key());
-});
-afterAll(() => api.close());
+served();
 
 const waitFor = (event: string, config: Loose = {}) => [aNode('wait', 'wait', { event, ...config }, 'end'), aNode('end', 'end')];
 const win = async ({ id }: Loose) => dataOf(await automations.key.patch(`/deals/${id}`, { status: 'won' }));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitingWork } from '../../src/workers/dueWaiting.js';
 import { DueWorkers } from '../../src/workers/dueWork.js';
+import { sweep } from '../../src/workers/sweeps.js';
 import { queued } from '../support/deliveries.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -88,6 +89,53 @@ describe('rows that are due', () => {
   it('are all worked on, the oldest of an account first, where one alone has some', async () => {
     await runsOf(accounts[0]!, 40, 0);
     expect(new Set(await order(16, 40))).toEqual(new Set([accounts[0]!.id]));
+  });
+});
+
+describe('a row in whose middle one process after the other has ended', () => {
+  /** Works at a moment until something holds. Answers the rows that were worked on. */
+  async function workedOnAt(moment: string, until: () => Promise<boolean>): Promise<string[]> {
+    const seen: string[] = [];
+    const clock = Object.assign(Object.create(api.app.clock), { now: () => new Date(moment) });
+    const work = async (_ctx: unknown, { id }: { id: string }) => {
+      seen.push(id);
+      await query('update workflow_runs set due_at = null, leased_until = null where id = $1::uuid', [id]);
+    };
+    const registry = { ...api.app.registry, due: new Map([['lapsing', { table: 'workflow_runs', work }]]) };
+    const workers = new DueWorkers();
+    workers.start(Object.assign(Object.create(api.app), { clock, registry }));
+    await eventually(until, 10_000);
+    await workers.stop();
+    return seen;
+  }
+
+  it('is left alone for a while, and then tried once more: what ended them may be mended', async () => {
+    await runsOf(accounts[0]!, 1, 0);
+    const { rows } = await query('select account_id, id, due_at from workflow_runs where due_at >= $1::timestamptz', [due]);
+    const [{ account_id, id }] = rows as [{ account_id: string; id: string }];
+    await query("insert into due_lapses (account_id, kind, id, n) values ($1, 'workflow_runs', $2, 5)", [account_id, id]);
+    await query("update workflow_runs set leased_until = now() - interval '1 second' where id = $1", [id]);
+    const isAt = (text: string) => async () => (await query(`select 1 from workflow_runs where id = $1 and ${text}`, [id])).rows.length > 0;
+    expect(await workedOnAt(year, isAt(`due_at = '${year}T01:00:00Z' and leased_until is null`))).toEqual([]);
+    expect(await workedOnAt(`${year}T01:00:01Z`, isAt('due_at is null'))).toEqual([id]);
+    await eventually(async () => (await query('select from due_lapses', [])).rows.length === 0);
+  });
+});
+
+describe('how often processes ended in the middle of the work on a row', () => {
+  it('is forgotten where something else has settled it, or it is gone', async () => {
+    await runsOf(accounts[0]!, 2, 0);
+    const { rows: runs } = await query('select account_id, id from workflow_runs where due_at >= $1::timestamptz order by due_at', [due]);
+    const [waits, settled] = runs as { account_id: string; id: string }[];
+    const gone = { ...settled!, id: api.app.clock.id() };
+    for (const { account_id, id } of [waits!, settled!, gone])
+      await query("insert into due_lapses (account_id, kind, id, n) values ($1, 'workflow_runs', $2, 3)", [account_id, id]);
+    await query('update workflow_runs set due_at = null where id = $1', [settled!.id]);
+    await sweep(api.app);
+    expect((await query('select kind, id, n from due_lapses', [])).rows).toEqual([{ kind: 'workflow_runs', id: waits!.id, n: 3 }]);
+    await query('update workflow_runs set due_at = null where due_at >= $1::timestamptz', [due]);
+    await sweep(api.app);
+    expect((await query('select from due_lapses', [])).rows).toEqual([]);
   });
 });
 

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { sql } from '../../src/kernel/database/sql.js';
-import { Automations, aNode } from '../support/automations.js';
-import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+import { aNode } from '../support/automations.js';
+import { acme, api, automations, served } from '../support/automationsServed.js';
+import { dataOf, type Loose } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
-let api: TestServer;
-let acme: Account;
-let automations: Automations;
-beforeAll(async () => {
-  api = await server();
-  acme = await api.seed.account();
-  automations = new Automations(acme, await acme.key());
-});
-afterAll(() => api.close());
+served();
 
 /** What the reader of automations wants, and how many pages of the database are looked at for it. */
 async function wantedNow(): Promise<{ wanted: string[]; pages: number }> {

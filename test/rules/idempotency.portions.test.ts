@@ -44,6 +44,29 @@ async function whileRefused<T>(table: string, work: () => Promise<T>): Promise<T
   }
 }
 
+describe('an operation on many records', () => {
+  it('ends where another request has taken its key over: what that one does is neither done twice nor told as failed', async () => {
+    const [{ id }, other, { id: tagId }] = [await acme.contact(), await acme.contact(), await acme.tag('Both')];
+    const operation = fresh();
+    const tag = () => key.post('/bulk/contacts/tag', { contactIds: [id, other.id], tagId }, named(operation));
+    // Another request takes the key over meanwhile, as after two minutes.
+    const takeOver = `create function test_taken() returns trigger language plpgsql as $$ begin
+        update idempotency_keys set created_at = created_at + interval '3 minutes' where key = '${operation}';
+        return null; end $$;
+      create trigger test_taken after insert on contact_tags for each statement execute function test_taken()`;
+    await api.app.database.execute(takeOver);
+    try {
+      const overtaken = await tag();
+      expect([overtaken.status, overtaken.body.code]).toEqual([409, 'send_in_progress']);
+    } finally {
+      await api.app.database.execute('drop trigger test_taken on contact_tags; drop function test_taken()');
+    }
+    const { rows } = await api.app.database.execute("select 1 from idempotency_keys where key = $1 and state = 'done'", [operation]);
+    expect(rows).toEqual([]);
+    expect(dataOf(await tag())).toMatchObject({ succeeded: 2, failed: 0 });
+  });
+});
+
 describe('an operation in many transactions that cannot be repeated', () => {
   const tagsOf = async (id: string) => dataOf(await key.get(`/contacts/${id}`)).tags.map((tag: { name: string }) => tag.name);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { v7 } from 'uuid';
-import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -96,5 +96,50 @@ describe('what a record names and nobody has looked at', () => {
       dataOf(await acme.owner.post('/deals', { title: 'Sale', pipelineId: pipeline.id, stageId: pipeline.stages[0].id, ...links }));
     await create();
     expect(await api.statements(create)).toBe(1);
+  });
+});
+
+describe('what a document changes itself', () => {
+  const all = async (document: string, variables: Loose): Promise<Loose> => {
+    const { data, errors } = await acme.owner.gql(document, variables);
+    expect(errors).toBeUndefined();
+    return data;
+  };
+
+  it('is not remembered as it was in between: a custom field', async () => {
+    const { id } = await field();
+    await all(
+      `mutation ($id: ID!) {
+        first: updateCustomField(id: $id, input: { label: "How large" }) { id }
+        createContact(input: { firstName: "Ada", customFields: { size: "large" } }) { id }
+        last: updateCustomField(id: $id, input: { isRequired: true }) { id }
+      }`,
+      { id },
+    );
+    expectRefusal(await createContact({ x: 1 }), 422, 'customFields.size');
+  });
+
+  it('is not remembered as it was in between, and holds for what comes later in it: a stage', async () => {
+    const { id: pipelineId, stages } = await acme.pipeline();
+    const deal = { title: 'Sale', pipelineId, stageId: stages[0].id };
+    const made = await all(
+      `mutation ($id: ID!, $deal: CreateDealInput!) {
+        before: createDeal(input: $deal) { probability }
+        first: updateStage(id: $id, input: { probability: "0.11" }) { id }
+        between: createDeal(input: $deal) { probability }
+        last: updateStage(id: $id, input: { probability: "0.22" }) { id }
+        after: createDeal(input: $deal) { probability }
+      }`,
+      { id: stages[0].id, deal },
+    );
+    expect([made.between.probability, made.after.probability].map(Number)).toEqual([0.11, 0.22]);
+    expect(dataOf(await acme.owner.post('/deals', deal)).probability).toBe(0.22);
+  });
+
+  it('holds for what comes later in it: a custom field that is required by then', async () => {
+    const { id } = await field();
+    const contact = 'createContact(input: { firstName: "Ada", customFields: { x: 1 } }) { id }';
+    const document = `mutation ($id: ID!) { before: ${contact} updateCustomField(id: $id, input: { isRequired: true }) { id } after: ${contact} }`;
+    expectGraphQLRefusal(await acme.owner.gql(document, { id }), 422, 'customFields.size');
   });
 });

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest } from '@jest/globals';
 import pg from 'pg';
 import { Alone } from './alone.js';
 import type { Client } from './client.js';
 import { dataOf, type Loose } from './index.js';
 import { eventually } from './live.js';
 import type { ServerProcess } from './process.js';
+
+// To begin and to kill them takes its time; a file that needs more says so.
+jest.setTimeout(120_000);
 
 /** Seconds that work is taken for; milliseconds that a test waits for what is to come. */
 export const [lease, patience] = [2, 30_000];

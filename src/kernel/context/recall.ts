@@ -8,7 +8,7 @@ interface Source<T> {
   read(): Promise<T | null>;
 }
 
-/** What was asked for in a unit of work, which goes by one answer. */
+/** What was asked for in a unit of work, which goes by one answer as long as it changes nothing of it. */
 const asked = new WeakMap<Context, Map<string, Promise<Versioned | null>>>();
 
 /**
@@ -17,6 +17,7 @@ const asked = new WeakMap<Context, Map<string, Promise<Versioned | null>>>();
  */
 export function recall<T extends Versioned>(ctx: Context, name: string, source: Source<T>): Promise<T | null> {
   if (!ctx.unit) return source.read();
+  if (!ctx.unit.mayLookAt(source.version.text)) return readNow(ctx, keyOf(ctx, name), source);
   const inUnit = asked.get(ctx) ?? new Map<string, Promise<Versioned | null>>();
   asked.set(ctx, inUnit);
   const answer = inUnit.get(name) ?? recalledOrRead(ctx, name, source);
@@ -24,17 +25,21 @@ export function recall<T extends Versioned>(ctx: Context, name: string, source: 
   return answer as Promise<T | null>;
 }
 
-async function recalledOrRead<T extends Versioned>(ctx: Context, name: string, { version, read }: Source<T>): Promise<T | null> {
-  const { recalled } = ctx.app;
-  const key = `${ctx.caller.account.id} ${name}`;
-  const known = ctx.unit?.isOptimistic && !ctx.unit.isOpen ? (recalled.get(key) as T | undefined) : undefined;
-  if (known) {
-    ctx.unit!.isUnsure = true;
-    ctx.requireRow(`${name} of ${known.version}`, sql`select 1 from (select ${version} as now) v where v.now = ${known.version}`);
-    return known;
-  }
+const keyOf = ({ caller }: Context, name: string) => `${caller.account.id} ${name}`;
+
+async function recalledOrRead<T extends Versioned>(ctx: Context, name: string, source: Source<T>): Promise<T | null> {
+  const key = keyOf(ctx, name);
+  const known = ctx.app.recalled.get(key) as T | undefined;
+  if (!known) return readNow(ctx, key, source);
+  ctx.unit!.isUnsure = true;
+  ctx.requireRow(`${name} of ${known.version}`, sql`select 1 from (select ${source.version} as now) v where v.now = ${known.version}`);
+  return known;
+}
+
+async function readNow<T extends Versioned>({ app: { recalled }, unit }: Context, key: string, { read }: Source<T>): Promise<T | null> {
   const found = await read();
-  if (found) recalled.set(key, found);
-  else recalled.delete(key);
+  // What a transaction sees may be its own change, which it can change again without another version.
+  if (found && !unit!.isOpen) recalled.set(key, found);
+  else if (recalled.peek(key)?.version !== found?.version) recalled.delete(key);
   return found;
 }

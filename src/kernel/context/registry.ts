@@ -136,7 +136,7 @@ export interface DueWorkOf<C> {
   /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;
-  /** Settles a row in the middle of whose work one process after the other has ended; it is left alone, an hour each time, by default. */
+  /** Settles a row in the middle of whose work one process after the other has ended; by default it is left alone for some hours, and tried again. */
   giveUp?(ctx: C, row: DueRow): Promise<void>;
 }
 

@@ -99,6 +99,11 @@ class SomeFailed<T, R> extends Error {
 /** What was wrong with no item. */
 class Ended extends Error {}
 
+/** Has a refusal end everything, since it is of no item; faults of the database are for who tries again. */
+const ending = (cause: unknown) => {
+  throw cause instanceof AppError ? new Ended('', { cause }) : cause;
+};
+
 async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: UnderWay<T, R>, nth = 1): Promise<Outcomes<T, R>> {
   try {
     const outcomes = await ctx.transaction((inside) => pass(inside, places, plan));
@@ -140,7 +145,8 @@ async function pass<T, R>(inside: Context, places: Place<T>[], plan: UnderWay<T,
     inside,
     outcomes.map(([, outcome]) => outcome),
   );
-  await note(inside, { items: plan.noted, done: [...plan.done, ...places.map(({ nth }) => nth)] } satisfies Notes);
+  // Refused where another request goes on with them.
+  await note(inside, { items: plan.noted, done: [...plan.done, ...places.map(({ nth }) => nth)] } satisfies Notes).catch(ending);
   return outcomes;
 }
 

@@ -1,4 +1,5 @@
 import { Field } from 'type-graphql';
+import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { Count, Entity, Id, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 import { Plan } from '../plans/plan.model.js';
 
@@ -27,4 +28,13 @@ export class Workspace {
   @Text(200, 'Name', { required: true }) name: string;
   @OneOf(Plan, 'What it pays for', { required: true }) plan: keyof typeof Plan;
   @Count('Active members', { required: true }) memberCount?: number;
+}
+
+/** What is told of a workspace: its name, its plan, and how that is paid. */
+export const workspaceEvents = eventsOf('workspace', 'Workspace', ['updated']);
+
+declare module '../../kernel/events/recordEvents.js' {
+  interface Events {
+    workspace: typeof workspaceEvents;
+  }
 }

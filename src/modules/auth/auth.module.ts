@@ -1,8 +1,11 @@
+import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
 import { mailOfTokenAgain } from './auth.mail.js';
+import { Workspace, workspaceEvents } from './auth.member.model.js';
 import { seals } from './auth.mfa.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
+import { findWorkspace } from './auth.service.js';
 import { ownWorkspace } from './auth.session.js';
 import { sweeps } from './auth.sweeps.js';
 import { confirmVerification, showVerification } from './auth.verification.js';
@@ -15,6 +18,8 @@ export default defineModule({
   jobs: { mailOfToken: mailOfTokenAgain },
   resolvers: [AuthResolver, WorkspaceResolver],
   nodes: { Workspace: ownWorkspace },
+  // As how it is paid is: for every session, and no key.
+  events: [recordFeed(workspaceEvents, { record: () => Workspace, find: findWorkspace, access: { session: true } })],
   routes: [
     act('POST /auth/register', 'register'),
     act('POST /auth/login', 'login', { also: [401] }),

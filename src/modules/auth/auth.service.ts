@@ -1,8 +1,10 @@
 import { check, found, unauthenticated } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import type { Changes } from '../../kernel/events/facts.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { isPasswordOf } from './auth.guesses.js';
 import { forgetCallers } from './auth.identify.js';
+import type { Workspace } from './auth.member.model.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
 import { changePlace, endSession, enter, findUser, holdPassword, placesOf, userOf, workspaceOf } from './auth.session.js';
 
@@ -50,3 +52,16 @@ export async function me(ctx: Context): Promise<Viewer> {
 
 /** How many active members a workspace has. */
 export const countMembers = (ctx: Context, accountId: string) => ctx.global.membership.count({ where: { accountId, status: 'active' } });
+
+/** The caller's workspace as it is now; null where the id is another's. */
+export async function findWorkspace(ctx: Context, id: string): Promise<Workspace | null> {
+  const own = id === ctx.caller.account.id ? await ctx.global.account.findUnique({ where: { id } }) : null;
+  return own && workspaceOf(own);
+}
+
+/** Tells what changed of the caller's workspace, in this unit of work. */
+export async function tellWorkspace(inside: Context, changes: Changes): Promise<void> {
+  const { id } = inside.caller.account;
+  const record = { ...found(await findWorkspace(inside, id), 'Workspace'), memberCount: await countMembers(inside, id) };
+  await inside.emit({ name: 'workspace.updated', record, changes });
+}

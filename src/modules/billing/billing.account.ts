@@ -1,10 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { Sweep } from '../../kernel/context/registry.js';
-import { instant, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
+import { instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import type { Interval, Paid, SoldPlan, Subscription } from '../../vendors/payments/payments.js';
-import { forgetCallers } from '../auth/auth.identify.js';
+import { tellWorkspace } from '../auth/auth.service.js';
 import type { Plan } from '../plans/plan.model.js';
 import type { BillingState } from './billing.model.js';
 
@@ -58,6 +59,17 @@ export async function keepCustomer(ctx: Context, customerId: string): Promise<vo
   await ctx.rows(setCustomer, { customer: customerId });
 }
 
+/** How an account stands as billing shows it. */
+const stand = {
+  ...{ plan: word<keyof typeof Plan>(), billingStatus: word<KeptState>(), interval: nullable(word<Interval>()) },
+  currentPeriodEnd: nullable(instant),
+};
+type Stand = RowOf<typeof stand>;
+
+/** Whether an account is trying a plan out: one that was given without a subscription is nobody's trial. */
+export const keptState = ({ plan, billingStatus }: Pick<Stand, 'plan' | 'billingStatus'>): KeptState =>
+  plan !== 'trial' && billingStatus === 'trialing' ? 'active' : billingStatus;
+
 // One statement, so that a message counts whole or not at all. What was asked of the vendor earlier never replaces what was
 // asked later. What is told of a subscription that is not kept counts only where it is paid, or was and is the only one: one whose
 // first payment never came is nobody's yet. Of two that are paid the newer one is kept.
@@ -67,27 +79,40 @@ const apply = statement({
     ...{ notice: text, asked: instant, now: instant, id: text, status: text, keptId: nullable(text), started: instant },
     ...{ plan: nullable(text), interval: nullable(text), periodEnd: nullable(instant) },
   },
-  row: { id: uuid },
+  row: { ...stand, before: json<Stand>() },
   changes: true,
   text: ({ account, notice, asked, now, id, status, keptId, started, plan, interval, periodEnd }) => sql`
     with first as (
-      insert into billing_events (account_id, id, created_at) values (${account}, ${notice}, ${now}) on conflict do nothing returning id)
-    update accounts set billing_status = ${status}, plan = coalesce(${plan}, plan), billing_interval = coalesce(${interval}, billing_interval),
-      current_period_end = ${periodEnd}, billing_asked_at = ${asked}, updated_at = ${now}, stripe_subscription_id = ${keptId},
-      subscription_started_at = ${started}
-    where id = ${account} and exists (select 1 from first) and coalesce(billing_asked_at <= ${asked}, true)
-      and (stripe_subscription_id = ${id} or ${status} = 'past_due' and stripe_subscription_id is null
-        or ${status} = 'active' and (stripe_subscription_id is null or billing_status <> 'active'
-          or coalesce(subscription_started_at < ${started}, true)))
-    returning id`,
+      insert into billing_events (account_id, id, created_at) values (${account}, ${notice}, ${now}) on conflict do nothing returning id
+    ), old as (
+      select id, json_build_object('plan', plan, 'billingStatus', billing_status, 'interval', billing_interval,
+        'currentPeriodEnd', current_period_end) as stand from accounts where id = ${account} for no key update)
+    update accounts a set billing_status = ${status}, plan = coalesce(${plan}, a.plan),
+      billing_interval = coalesce(${interval}, a.billing_interval), current_period_end = ${periodEnd}, billing_asked_at = ${asked},
+      updated_at = ${now}, stripe_subscription_id = ${keptId}, subscription_started_at = ${started}
+    from old where a.id = old.id and exists (select 1 from first) and coalesce(a.billing_asked_at <= ${asked}, true)
+      and (a.stripe_subscription_id = ${id} or ${status} = 'past_due' and a.stripe_subscription_id is null
+        or ${status} = 'active' and (a.stripe_subscription_id is null or a.billing_status <> 'active'
+          or coalesce(a.subscription_started_at < ${started}, true)))
+    returning a.plan, a.billing_status as "billingStatus", a.billing_interval as interval, a.current_period_end as "currentPeriodEnd",
+      old.stand as before`,
 });
 
-/** Keeps how a subscription stands, once for each of the vendor's messages; `asked` is when the vendor was asked. */
-export async function keepSubscription(ctx: Context, notice: string, asked: Date, subscription: Subscription): Promise<void> {
+/**
+ * Keeps how a subscription stands, in a unit of work, once for each of the vendor's messages; `asked` is when the vendor was asked. Tells
+ * what of it is another as it is shown.
+ */
+export async function keepSubscription(inside: Context, notice: string, asked: Date, subscription: Subscription): Promise<void> {
   const { id, status, startedAt: started, plan = null, interval = null, currentPeriodEnd: periodEnd } = subscription;
   const keptId = status === 'cancelled' ? null : id;
-  await ctx.rows(apply, { notice, asked, now: ctx.now(), id, status, keptId, started, plan, interval, periodEnd });
-  forgetCallers(ctx.app);
+  const [kept] = await inside.rows(apply, { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd });
+  if (!kept) return;
+  const asShown = ({ plan, billingStatus, interval, currentPeriodEnd }: Stand) => ({
+    ...{ plan, billingStatus: shownState(keptState({ plan, billingStatus })), interval },
+    currentPeriodEnd: currentPeriodEnd && new Date(currentPeriodEnd),
+  });
+  const changes = changesBetween(asShown(kept.before), asShown(kept), Object.keys(stand));
+  if (Object.keys(changes).length > 0) await tellWorkspace(inside, changes);
 }
 
 /** The payments vendor sends a message again for some days; it is known ten times as long. */

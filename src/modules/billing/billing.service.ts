@@ -2,11 +2,20 @@ import { AppError, check, conflict } from '../../kernel/base/errors.js';
 import { type Context, inLog } from '../../kernel/context/context.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { effectKeysOf } from '../../kernel/operations/idempotency.js';
+import { transacted } from '../../kernel/operations/transacted.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
-import { type BillingAccount, billingAccount, keepCustomer, keepSubscription, shownState, subscriptionOf } from './billing.account.js';
+import {
+  type BillingAccount,
+  billingAccount,
+  keepCustomer,
+  keepSubscription,
+  keptState,
+  shownState,
+  subscriptionOf,
+} from './billing.account.js';
 import { healthOf } from './billing.health.js';
 import type { BillingStatus, CheckoutInput, CheckoutResult, PlanLimits } from './billing.model.js';
 
@@ -28,8 +37,7 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
   const { plan, interval, currentPeriodEnd, trialEndsAt } = account;
   const onTrial = plan === 'trial';
   const left = onTrial && trialEndsAt ? Math.max(0, Math.ceil((trialEndsAt.getTime() - ctx.now().getTime()) / dayMs)) : null;
-  // A plan that was given without a subscription is nobody's trial.
-  const kept = !onTrial && account.billingStatus === 'trialing' ? 'active' : account.billingStatus;
+  const kept = keptState(account);
   const stand = { plan, billingStatus: shownState(kept), trialDaysRemaining: left, usage, limits: finiteLimitsOf(plan) };
   return {
     ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },
@@ -64,7 +72,8 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
     const subscription = await payments.change(account.subscriptionId, { plan, interval, key });
     const kept = await concluded(ctx, async (inside): Promise<CheckoutResult> => {
       await keepSubscription(inside, `own_${ctx.app.clock.id()}`, asked, subscription);
-      return { url: null, action: 'subscription_updated', subscriptionId: subscription.id, plan, status: shownState(subscription.status) };
+      const { id: subscriptionId, status, plan: bought = plan } = subscription;
+      return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
     });
     forgetCallers(ctx.app);
     return kept;
@@ -93,6 +102,8 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   const notice = await ctx.app.vendors.payments.notice(body, signature);
   if (!notice) return;
   const customer = await customerContext(ctx, notice.customerId);
-  if (customer) await keepSubscription(customer, notice.id, asked, notice.subscription);
-  else ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
+  if (!customer)
+    return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
+  await transacted(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
+  forgetCallers(ctx.app);
 }

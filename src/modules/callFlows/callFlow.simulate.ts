@@ -19,6 +19,9 @@ const pointers = statement({
     select node_id as "nodeId", position from call_flow_pointers where account_id = ${account} and call_flow_id = ${id}`,
 });
 
+/** Nodes that a call comes to, and people whom it rings; it is followed no further. Circles of large groups have millions. */
+const mostTold = 100_000;
+
 /** A group of a draft with those of its members that name somebody. */
 const namedOf = (node: GroupNode): GroupNode => ({ ...node, members: node.members.filter((member) => personOf(member?.userId)) });
 
@@ -39,6 +42,16 @@ class Caller {
   }
 
   private readonly now: Date;
+  /** The nodes that it came to since something was pressed. */
+  readonly #since = new Set<string>();
+
+  /** Comes to a node; answers whether the call is followed from there: not in circles, where it came to it with as much to press. */
+  comesTo({ id }: FlowNode): boolean {
+    this.path.push(id);
+    const isCircle = this.#since.has(id);
+    this.#since.add(id);
+    return !isCircle && this.path.length < mostTold && this.rings.length < mostTold;
+  }
 
   /** Where the caller goes on after a node. */
   after(node: FlowNode): string {
@@ -47,6 +60,7 @@ class Caller {
         return timed(node, this.ctx.caller.account.timezone, this.now);
       case 'menu': {
         const pressed = this.#digits.shift();
+        if (pressed !== undefined) this.#since.clear();
         return node.options.find(({ digit }) => String(digit) === pressed)?.next ?? node.next;
       }
       case 'agent':
@@ -66,7 +80,7 @@ class Caller {
   }
 
   #ring(nodeId: string, userIds: readonly string[]): void {
-    for (const userId of userIds.filter(Boolean)) {
+    for (const userId of userIds.filter(Boolean).slice(0, mostTold - this.rings.length)) {
       const agent = this.agents.get(userId);
       const { name = null, did = null, presence = 'off' } = agent ?? {};
       this.rings.push({ nodeId, userId, name, did, presence, rings: isRung(agent) });
@@ -86,13 +100,10 @@ export async function simulateCallFlow(ctx: Context, id: string, input: Simulate
   const [agents, kept] = [await agentsOf(ctx, usersOf(graph), flow.phoneNumber), await ctx.rows(pointers, { id: flow.id })];
   const caller = new Caller(ctx, agents, new Map(kept.map(({ nodeId, position }) => [nodeId, position])), input);
   const nodes = nodesById(graph);
-  const seen = new Set<string>();
   for (let node = nodes.get(String(graph.entryId)); node; node = nodes.get(caller.after(node))) {
-    caller.path.push(node.id);
+    const goesOn = caller.comesTo(node);
     if (isEnding(node.kind)) return { path: caller.path, ringOrder: caller.rings, ending: { nodeId: node.id, kind: node.kind } };
-    // Who comes here again with nothing left to press goes in circles.
-    if (seen.has(node.id) && caller.path.length > nodes.size + (input.digits?.length ?? 0)) break;
-    seen.add(node.id);
+    if (!goesOn) break;
   }
   return { path: caller.path, ringOrder: caller.rings, ending: null };
 }

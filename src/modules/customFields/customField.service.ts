@@ -14,6 +14,7 @@ import {
   type ConfirmImpactInput,
   type CreateCustomFieldInput,
   type CustomField,
+  CustomFieldEntity,
   type CustomFieldList,
   type DeletedCustomField,
   type DependencySummary,
@@ -40,8 +41,14 @@ export async function getCustomField(ctx: Context, id: string): Promise<CustomFi
   return found(field, 'Custom field');
 }
 
-/** One change of definitions at a time in an account, and none while a record that was checked against them is being written. */
-const lockDefinitions = (ctx: Context) => ctx.lockName(definitionsLock);
+/**
+ * One change of definitions at a time in an account, and none while a record that was checked against them is being written. What comes
+ * later in the same document goes by the definitions as they are then.
+ */
+async function lockDefinitions(ctx: Context): Promise<void> {
+  await ctx.lockName(definitionsLock);
+  for (const entityType of Object.keys(CustomFieldEntity)) ctx.load.customFieldsOf.clear(entityType);
+}
 
 const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;
 

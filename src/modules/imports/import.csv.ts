@@ -54,13 +54,17 @@ const tooManyCells = () => invalidField('csv', 'too_many', `must have lines of a
 /** The bytes of a text in slices. Throws 400 for a line that has far more cells than there may be columns. */
 async function* slicesOf(text: string, delimiter: string): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text);
-  const [quote, newline, ofOldMacs, separator] = [...'"\n\r', delimiter].map((sign) => sign.charCodeAt(0));
+  const [quote, newline, ofOldMacs] = [...'"\n\r'].map((sign) => sign.charCodeAt(0));
+  const separator = Buffer.from(delimiter);
+  const last = separator.at(-1);
+  const isSeparator = (at: number) =>
+    bytes[at] === last && (separator.length === 1 || bytes.subarray(at + 1 - separator.length, at + 1).equals(separator));
   let [isQuoted, cells, lines, from] = [false, 0, 0, 0];
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === quote) isQuoted = !isQuoted;
     else if (!isQuoted && (byte === newline || byte === ofOldMacs)) [cells, lines] = [0, lines + 1];
-    else if (!isQuoted && byte === separator && ++cells > mostCells) throw tooManyCells();
+    else if (!isQuoted && isSeparator(at) && ++cells > mostCells) throw tooManyCells();
     if (at - from < sliceBytes && lines < sliceLines) continue;
     yield bytes.subarray(from, at + 1);
     [from, lines] = [at + 1, 0];

@@ -66,7 +66,7 @@ async function read({ rows, csv }: CreateImportInput) {
 }
 
 /** Deletes what was never finished, and the one that is named; answers until when one that is begun now is kept. */
-const forgetUnfinished = statement({
+export const forgetUnfinished = statement({
   name: 'forgetUnfinishedImports',
   takes: { id: nullable(uuid) },
   row: { until: instant },

@@ -2,7 +2,7 @@ import type { AccountSweep } from '../../kernel/context/context.js';
 import { nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { importJob } from './import.service.js';
+import { forgetUnfinished, importJob } from './import.service.js';
 
 const underWay = statement({
   name: 'importsUnderWay',
@@ -19,6 +19,15 @@ export const resumeSweep: AccountSweep = {
       if (await ctx.app.jobs.has('contactImport', ctx.caller.account.id, { importId })) continue;
       await ctx.transaction((inside) => inside.enqueue('contactImport', { importId }, { ...importJob, as }));
     }
+    return false;
+  },
+};
+
+/** Imports whose rows were never written to the end are no imports: nobody may ever make another one, who would forget them. */
+export const unfinishedSweep: AccountSweep = {
+  accounts: 'select distinct account_id as id from imports where total_rows = 0 and leased_until < now() and $1::timestamptz is not null',
+  async work(ctx) {
+    await ctx.transaction((inside) => inside.rows(forgetUnfinished, { id: null }));
     return false;
   },
 };

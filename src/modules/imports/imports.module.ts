@@ -7,7 +7,7 @@ import { importRelations } from './import.relations.js';
 import { ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
 import { getImport, importsById, previewsOf } from './import.service.js';
-import { resumeSweep } from './import.sweep.js';
+import { resumeSweep, unfinishedSweep } from './import.sweep.js';
 import { importErrorTable, importTable } from './import.table.js';
 
 declare module '../../kernel/context/loaders.js' {
@@ -28,7 +28,7 @@ export default defineModule({
   resolvers: [ImportResolver],
   loaders: { import: importsById, importPreview: previewsOf },
   jobs: { contactImport: runImport },
-  sweeps: [resumeSweep],
+  sweeps: [resumeSweep, unfinishedSweep],
   routes: [
     list('GET /imports', 'imports', { as: 'page' }),
     make('POST /imports', 'createImport', { ...withPreview, bodyCap, also: [402] }),

@@ -106,7 +106,7 @@ async function move(
   // A line that its agent has already stays as it is.
   if (holder && given.length === now.length) {
     const { name: _name, ...user } = holder;
-    const assigned = ctx.insert('LineAssignment', { id: ctx.app.clock.id(), provider, lineId, phoneNumber, label, userId: holder.id });
+    const assigned = ctx.insert('LineAssignment', { provider, lineId, phoneNumber, label, userId: holder.id });
     await ctx.emit({ name: 'line_assignment.created', record: { ...assigned, user } as { id: string } });
   }
   return {

@@ -1,6 +1,7 @@
 import { seal, sign, unseal } from '../../kernel/base/crypto.js';
 import { AppError, check } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { newId } from '../../kernel/context/freeIds.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
 import { listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -134,7 +135,7 @@ export async function connectVendorLine(ctx: Context, { apiKey }: ConnectVendorL
 
 async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): Promise<void> {
   const before = await holdConnection(ctx);
-  const id = before?.id ?? ctx.app.clock.id();
+  const id = before?.id ?? newId(ctx);
   const given = {
     ...{ apiKey: masked(apiKey), sealedKey: seal(ctx.app, purpose, place(ctx, id), apiKey), connectedBy: ctx.caller.userId },
     ...{ vendorAccount: account.id, cursor: before?.vendorAccount === account.id ? before.cursor : account.cursor },

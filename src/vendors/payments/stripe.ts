@@ -57,7 +57,10 @@ export class StripePayments implements PaymentsVendor {
       const price = this.config.prices[`${plan}_${interval}`];
       const items = [{ id: before.items.data[0]?.id, price }];
       const changed = { items, proration_behavior: 'always_invoice' } as const;
-      return this.#subscription(await stripe.subscriptions.update(subscriptionId, changed, once('change', key)));
+      const answered = await stripe.subscriptions.update(subscriptionId, changed, once('change', key));
+      // Stripe's answer of the time when it was asked first: by now the subscription may stand otherwise.
+      const isReplay = answered.lastResponse.headers['idempotent-replayed'] === 'true';
+      return this.#subscription(isReplay ? await stripe.subscriptions.retrieve(subscriptionId) : answered);
     });
   }
 

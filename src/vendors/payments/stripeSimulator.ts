@@ -72,6 +72,8 @@ export class StripeSimulator {
   /** Answers this status to everything while it is set. */
   failing = 0;
   readonly #sessions = new Map<string, Session>();
+  /** What it answered under each key. */
+  readonly #kept = new Map<string, string>();
   #made = 0;
   #base = '';
   readonly #server = new LoopbackServer((asked) => this.#answer(asked));
@@ -131,7 +133,11 @@ export class StripeSimulator {
     const form = new URLSearchParams(body || url.search);
     this.asked.push({ method: request.method!, path, form, headers: request.headers });
     const isKnown = request.headers.authorization === `Bearer ${this.options.secretKey}`;
+    const key = request.headers['idempotency-key'];
+    const kept = isKnown && !this.failing && typeof key === 'string' ? this.#kept.get(key) : undefined;
+    if (kept) return reply(200, JSON.parse(kept) as object, { 'idempotent-replayed': 'true' });
     const found = isKnown && !this.failing ? this.#reply(`${request.method} ${path}`, form) : undefined;
+    if (found && typeof key === 'string') this.#kept.set(key, JSON.stringify(found));
     const message = isKnown ? 'No such thing' : 'Invalid API key';
     reply(this.failing || (found ? 200 : isKnown ? 404 : 401), found ?? { error: { type: 'invalid_request_error', message } });
   }
