@@ -72,8 +72,8 @@ describe('POST /bulk/contacts/edit', () => {
         [{ ids }, 'changes'],
         [{ filters: { field: 'nothing', value: 1 }, changes: {} }, 'filters.field'],
         [{ ids: [], changes: {} }, 'ids'],
-        [{ ids, filters: { field: 'city', value: 'x' }, changes: {} }, undefined],
-        [{ changes: {} }, undefined],
+        [{ ids, filters: { field: 'city', value: 'x' }, changes: {} }, 'ids'],
+        [{ changes: {} }, 'ids'],
       ] as const) {
         const reply = await bulk('edit', body);
         expectRefusal(reply, 400);

@@ -51,8 +51,8 @@ async function readOf(event: Loose): Promise<Loose> {
 
 /** What follows from runs, whose own events tell it, and what of a run's event only a read shows. */
 const ofRuns: Record<string, string[]> = { Workflow: ['lastRunAt'], Automation: ['lastTriggered'], WorkflowRun: ['triggerData'] };
-/** Are told of what vendors report: how a workspace is paid for, and calls. */
-const withoutSample = ['Workspace', 'LiveCall'];
+/** Is told of calls that the voice vendor reports. */
+const withoutSample = ['LiveCall'];
 
 /** The members that are null in what was told, and something in what is read, besides what changes without a word of it. */
 function missing(data: Loose, record: Loose, quiet: readonly string[] = [], at = ''): string[] {

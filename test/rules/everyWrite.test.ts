@@ -49,8 +49,9 @@ const quiet: Record<string, string[]> = {
   conversations: ['message_count', 'unread_count', 'hidden', 'last_message_id', 'last_message_at', 'last_inbound_at', 'last_outbound_at'],
 };
 
-/** What is told of a workspace, where the payment service says it. */
+/** What is told of a workspace, where the payment service says it, and where somebody sets it. */
 const billed = ['plan', 'billing_status', 'billing_interval', 'current_period_end'];
+const set = ['name', 'timezone', 'default_country', 'currency', 'default_tax_rate', 'lost_reason_required', 'lost_reasons'];
 
 /** Told of a record whose row stays as it is: a pipeline whose stages changed, an entry of the log. */
 const beside = ['pipeline.updated', 'activity.created'];
@@ -84,8 +85,10 @@ function factOf({ at, op, changed, state }: Loose): string | undefined {
   if (op === 'DELETE') return 'deleted';
   // On its way to the vendor for a moment: what becomes of it is told.
   if (at === 'messages' && state === 'sending') return undefined;
-  if (at === 'accounts')
-    return changed.includes('billing_asked_at') && changed.some((column: string) => billed.includes(column)) ? 'written' : undefined;
+  if (at === 'accounts') {
+    const told = changed.includes('billing_asked_at') ? [...billed, ...set] : set;
+    return changed.some((column: string) => told.includes(column)) ? 'written' : undefined;
+  }
   return changed.some((column: string) => column !== 'updated_at' && !quiet[at]?.includes(column)) ? 'written' : undefined;
 }
 

@@ -30,7 +30,7 @@ export class Workspace {
   @Count('Active members', { required: true }) memberCount?: number;
 }
 
-/** What is told of a workspace: its name, its plan, and how that is paid. */
+/** What is told of a workspace: its settings, its plan, and how that is paid. */
 export const workspaceEvents = eventsOf('workspace', 'Workspace', ['updated']);
 
 declare module '../../kernel/events/recordEvents.js' {

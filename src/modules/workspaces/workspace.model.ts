@@ -1,5 +1,4 @@
 import { InputType, ObjectType } from 'type-graphql';
-import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { Country, Currency, Edit, Entity, Flag, Money, Stamp, Text, Texts, TimeZone } from '../../kernel/model/fields.js';
 
 /** What a workspace is set to, one line a field. */
@@ -25,12 +24,3 @@ export class WorkspaceSettings extends WorkspaceFields {
 
 @InputType({ description: 'Changes to the settings of the workspace: absent keeps' })
 export class UpdateWorkspaceSettingsInput extends Edit(WorkspaceFields) {}
-
-/** What is told of a workspace: that its settings, or what it pays for, changed. */
-export const workspaceEvents = eventsOf('workspace', 'Workspace', ['updated']);
-
-declare module '../../kernel/events/recordEvents.js' {
-  interface Events {
-    workspace: typeof workspaceEvents;
-  }
-}

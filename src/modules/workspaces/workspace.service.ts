@@ -1,12 +1,11 @@
-import { notFound } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { decimal, flag, instant, integer, listOf, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
+import { decimal, flag, instant, listOf, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween } from '../../kernel/events/facts.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { forgetCallers } from '../auth/auth.identify.js';
-import type { Workspace } from '../auth/auth.member.model.js';
+import { tellWorkspace } from '../auth/auth.service.js';
 import type { UpdateWorkspaceSettingsInput } from './workspace.model.js';
 
 const settings = {
@@ -57,33 +56,9 @@ export async function updateSettings(ctx: Context, input: UpdateWorkspaceSetting
     if (Object.keys(changes).length === 0) return before!;
     const { defaultCountry: country, defaultTaxRate: taxRate } = after;
     const [changed] = await inside.rows(write, { ...after, country, taxRate, now: inside.now() });
-    await emitWorkspace(inside, changes);
+    await tellWorkspace(inside, changes);
     return changed!;
   });
   forgetCallers(ctx.app);
   return saved;
-}
-
-const workspace = {
-  ...{ id: uuid, name: text, plan: word<Workspace['plan']>(), memberCount: integer },
-};
-
-const whole = statement({
-  name: 'workspace',
-  row: workspace,
-  text: ({ account }) => sql`
-    select a.id, a.name, a.plan, (select count(*) from memberships m where m.account_id = a.id and m.status = 'active')::int as "memberCount"
-    from accounts a where a.id = ${account}`,
-});
-
-/** The caller's workspace as it is now; 404 for any other. */
-export async function getWorkspace(ctx: Context, id: string): Promise<RowOf<typeof workspace>> {
-  const [found] = id === ctx.caller.account.id ? await ctx.rows(whole) : [];
-  if (!found) throw notFound('Workspace');
-  return found;
-}
-
-/** Tells what changed of the workspace, in this unit of work. */
-export async function emitWorkspace(ctx: Context, changes: Changes): Promise<void> {
-  await ctx.emit({ name: 'workspace.updated', record: await getWorkspace(ctx, ctx.caller.account.id), changes });
 }
