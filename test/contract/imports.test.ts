@@ -31,7 +31,7 @@ async function errorsByField({ id }: Loose): Promise<void> {
     `{ ${groups} ${nested} allImportErrors(${where}, first: 1) { totalCount nodes { row import { id } } } }`,
   );
   expect(errors).toBeUndefined();
-  const fields = ['assignedTo', 'customFields.seats', 'doNotContact', 'email', 'phone', null];
+  const fields = ['assignedTo', 'customFields.seats', 'doNotContact', 'email', 'firstName', 'phone'];
   expect(data.importErrorAggregate).toEqual(fields.map((field) => ({ key: { field }, count: 1 })));
   expect(data.import.errors).toEqual({ totalCount: 1, nodes: [{ row: expect.any(Number), field: 'email' }] });
   expect(data.allImportErrors).toEqual({ totalCount: 6, nodes: [{ row: 2, import: { id } }] });
@@ -59,8 +59,8 @@ describe('POST /imports', () => {
     const rows = [{ name: 'x', email: 'a@example.com' }];
     await expectNothingWritten(api, async () => {
       for (const [body, field] of [
-        [{}, undefined],
-        [{ rows, csv: 'email\na@example.com' }, undefined],
+        [{}, 'rows'],
+        [{ rows, csv: 'email\na@example.com' }, 'rows'],
         [{ rows: [] }, 'rows'],
         [{ csv: 'email' }, 'csv'],
         [{ csv: 'email\n"a@example.com' }, 'csv'],
@@ -211,7 +211,7 @@ describe('rows in error', () => {
       [4, 'doNotContact'],
       [5, 'customFields.seats'],
       [6, 'assignedTo'],
-      [7, null],
+      [7, 'firstName'],
     ]);
     const found = await contactsOf(import_);
     expect(found.map((contact) => [contact.firstName, contact.doNotContact, contact.customFields, contact.tags.length])).toEqual([

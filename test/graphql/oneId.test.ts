@@ -9,7 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { contract } from '../../src/app.js';
-import { demoAccount } from '../../src/demo/demo.js';
+import { demoServer } from '../support/demoServer.js';
 import { type Account, type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -62,10 +62,7 @@ describe('an id of the demo account', () => {
   let crm: TestServer;
   let demo: Client;
   beforeAll(async () => {
-    crm = await server({ config: { seedDemo: true } });
-    const { email, password } = (await demoAccount(crm.app))!;
-    demo = crm.anybody();
-    dataOf(await demo.post('/auth/login', { email, password }));
+    ({ crm, demo } = await demoServer());
   });
   afterAll(() => crm.close());
 

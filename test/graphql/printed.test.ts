@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { demoAccount } from '../../src/demo/demo.js';
+import { demoServer } from '../support/demoServer.js';
 import { type Account, type Client, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 import { DocumentWriter, drawing, fromTheBeginning, goingOn, listsOfSingles } from '../support/printable.js';
 import fc from '../support/property.js';
@@ -190,10 +190,7 @@ describe('a document over a running business', () => {
   let demo: Client;
   let ids: Map<string, string[]>;
   beforeAll(async () => {
-    crm = await server({ config: { seedDemo: true } });
-    const { email, password } = (await demoAccount(crm.app))!;
-    demo = crm.anybody();
-    dataOf(await demo.post('/auth/login', { email, password }));
+    ({ crm, demo } = await demoServer());
     const idsOf = async ([type, list]: [string, string]): Promise<[string, string[]]> => {
       const { data, errors } = await demo.gql(`{ ${list}(first: 20) { nodes { id } } }`);
       expect(errors).toBeUndefined();
