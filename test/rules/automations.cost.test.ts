@@ -1,8 +1,48 @@
 import { describe, expect, it } from '@jest/globals';
-import { aNode, aTask } from '../support/automations.js';
-import { api, automations, served } from '../support/automationsServed.js';
+import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { allPlaced, aNode, aTask } from '../support/automations.js';
+import { acme, api, automations, served } from '../support/automationsServed.js';
+import { dataOf, minute } from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 served();
+
+describe('a run that waits for an event and comes due at another moment than its wait ends', () => {
+  it('does not look again what came since it began: of that the reader has told it', async () => {
+    const run = await automations.begin([
+      aNode('wait', 'wait', { event: 'contact.updated', timeout: { days: 1 } }, 'end'),
+      aNode('end', 'end'),
+    ]);
+    await eventually(async () => (await automations.run(run)).dueAt!.getTime() > api.clock.now().getTime() + minute);
+    const { execute } = api.app.database;
+    const { contactId } = await automations.run(run);
+    const other = await automations.contact();
+    dataOf(await automations.key.patch(`/contacts/${other}`, { city: 'Oslo' }));
+    // Many more of the same.
+    await execute(
+      `insert into outbox_events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'seq', nextval(pg_get_serial_sequence('outbox_events', 'seq'))))).*
+        from outbox_events e cross join generate_series(1, 500) where e.account_id = $1 and e.name = 'contact.updated' and e.entity_id = $2`,
+      [acme.id, other],
+    );
+    await allPlaced(acme);
+    await automations.read();
+    // As after a fault of the database.
+    const { rows } = await execute(
+      "update automation_runs set due_at = now() - interval '1 second', leased_until = now() + interval '1 hour' where id = $1 returning attempt",
+      [run],
+    );
+    const [ctx] = await actingForAccounts(api.app, [acme.id]);
+    const count = async () => (await api.metrics.queries.get()).values.reduce((sum, { value }) => sum + value, 0);
+    const before = await count();
+    await api.app.registry.due.get('automationRuns')!.work(ctx!, { id: run, attempt: (rows as [{ attempt: number }])[0].attempt });
+    expect((await count()) - before).toBeLessThan(20);
+    const after = await automations.run(run);
+    expect([after.status, after.dueAt]).toEqual(['waiting', after.waitUntil]);
+    // It still hears of its own.
+    dataOf(await automations.key.patch(`/contacts/${contactId}`, { city: 'Bergen' }));
+    await automations.until(run, 'success');
+  });
+});
 
 describe('a run of an automation', () => {
   it('looks for no record that may have an id which the server has made: only ids that clients choose are looked for', async () => {

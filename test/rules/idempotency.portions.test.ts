@@ -1,5 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectRefusal, type KeyClient, type Reply, server, type TestServer } from '../support/index.js';
+import { v7 } from 'uuid';
+import {
+  type Account,
+  dataOf,
+  expectGraphQLRefusal,
+  expectRefusal,
+  type KeyClient,
+  type Reply,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -31,12 +41,12 @@ async function unanswered<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs something while no row of a table can be deleted. */
-async function whileRefused<T>(table: string, work: () => Promise<T>): Promise<T> {
+/** Runs something while no row of a table can be deleted, or nothing else of what is told. */
+async function whileRefused<T>(table: string, work: () => Promise<T>, what = 'delete'): Promise<T> {
   const execute = (text: string) => api.app.database.execute(text);
   await execute(`create function test_refused() returns trigger language plpgsql as $$ begin
     raise exception using errcode = '53100'; end $$;
-    create trigger test_refused before delete on ${table} for each row execute function test_refused()`);
+    create trigger test_refused before ${what} on ${table} for each row execute function test_refused()`);
   try {
     return await work();
   } finally {
@@ -64,6 +74,32 @@ describe('an operation on many records', () => {
     const { rows } = await api.app.database.execute("select 1 from idempotency_keys where key = $1 and state = 'done'", [operation]);
     expect(rows).toEqual([]);
     expect(dataOf(await tag())).toMatchObject({ succeeded: 2, failed: 0 });
+  });
+});
+
+describe('an import that was cut off before its rows were written to the end', () => {
+  const mutation = 'mutation ($input: CreateImportInput!) { createImport(input: $input) { id totalRows } }';
+  const names = ['Ada', 'Bob'].map((firstName) => ({ firstName }));
+  const make = (id: string, idempotencyKey?: string) =>
+    key.gql(mutation, { input: { id, rows: names } }, idempotencyKey ? named(idempotencyKey) : {});
+  /** As where its process dies: it is neither finished nor taken back. */
+  const cutOff = async (id: string, operation: string) =>
+    expectGraphQLRefusal(await whileRefused('imports', () => make(id, operation), 'update or delete'), 503);
+
+  it('is made by the next request under its key, with the id that the client chose', async () => {
+    const [id, operation] = [v7(), fresh()];
+    await cutOff(id, operation);
+    const [made, again] = [await make(id, operation), await make(id, operation)];
+    expect([made.errors, made.data, isReplay(made)]).toEqual([undefined, { createImport: { id, totalRows: 2 } }, false]);
+    expect([again.data, isReplay(again)]).toEqual([made.data, true]);
+    const { rows } = await api.app.database.execute('select row from import_rows where import_id = $1 order by row', [id]);
+    expect(rows).toEqual([{ row: 1 }, { row: 2 }]);
+  });
+
+  it('is in the way of others, until nobody can be writing its rows', async () => {
+    const id = v7();
+    await cutOff(id, fresh());
+    for (const other of [undefined, fresh()]) expectGraphQLRefusal(await make(id, other), 409, 'id');
   });
 });
 

@@ -37,7 +37,7 @@ const rested = statement({
   row: { id: uuid },
   changes: true,
   text: ({ account, id, attempt }) => sql`
-    update automation_runs r set due_at = r.wait_until, leased_until = null, attempt = r.attempt + 1
+    update automation_runs r set due_at = r.wait_until, leased_until = null, attempt = r.attempt + 1, state = '{"rested": true}'
     where r.account_id = ${account} and r.id = ${id} and r.attempt = ${attempt} and r.status = 'waiting' and r.wait_event is not null
       and not exists (select from feed_positions p where p.account_id = ${account} and p.pos > r.waiting_after::bigint and p.name <> ''
         and p.name in (r.wait_event, split_part(r.wait_event, '.', 1) || '.deleted'))

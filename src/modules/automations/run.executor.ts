@@ -164,7 +164,8 @@ export class RunExecutor {
   async #resume(node: GraphNode): Promise<string | null | undefined> {
     const { waitUntil, waitEvent, waitStepId, state, dueAt, attempt } = this.run;
     const now = this.ctx.now();
-    const isBegun = waitEvent !== null && dueAt?.getTime() !== waitUntil?.getTime();
+    // One that has rested may be due at another moment too, as after a fault; so are those that rested before this was kept of them.
+    const isBegun = waitEvent !== null && !state?.rested && dueAt?.getTime() !== waitUntil?.getTime();
     const since = isBegun ? await sinceBeginning(this.ctx, this.run) : undefined;
     if (since && !since.arrived) {
       await failWaits(this.ctx, [since.id]);
@@ -172,7 +173,8 @@ export class RunExecutor {
     }
     const arrived = state?.arrived ?? since?.arrived;
     if (!arrived && !(waitUntil && waitUntil <= now)) {
-      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null, attempt: attempt + 1 });
+      const rested = waitEvent === null ? null : { rested: true };
+      this.ctx.update('AutomationRun', this.run, { dueAt: waitUntil, leasedUntil: null, attempt: attempt + 1, state: rested });
       return undefined;
     }
     const isLate = !arrived && 'event' in waitOf(node.config)!;

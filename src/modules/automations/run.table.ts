@@ -29,6 +29,8 @@ export interface Started {
 export interface RunState {
   /** The event that ended a wait. */
   arrived?: { event: string; eventId: string };
+  /** Whether it was looked what came as its wait began: of what came since, the reader tells it. */
+  rested?: boolean;
 }
 
 export const automationRunTable = table({

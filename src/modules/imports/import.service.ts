@@ -7,7 +7,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
-import { concluded } from '../../kernel/operations/concluded.js';
+import { concluded, note, noted } from '../../kernel/operations/concluded.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';
@@ -89,9 +89,15 @@ const complete = statement({
     where t.account_id = ${account} and t.id = ${id} returning ${importTable.columns}`,
 });
 
+/** What is noted of an import that was begun under an `Idempotency-Key`. */
+interface Begun {
+  id: string;
+}
+
 /**
  * POST /imports: keeps the rows and says how they would be read; nothing is imported yet. They are written in portions, so that
- * nobody waits for all of them; until the last is written there is no such import.
+ * nobody waits for all of them; until the last is written there is no such import. What was begun with under the same
+ * `Idempotency-Key`, and not finished, is begun anew.
  */
 export async function createImport(ctx: Context, input: CreateImportInput): Promise<Import> {
   const { columns: names, rows } = await read(input);
@@ -104,8 +110,10 @@ export async function createImport(ctx: Context, input: CreateImportInput): Prom
   const counts = { totalRows: 0, processedRows: 0, createdCount: 0, updatedCount: 0, errorCount: 0 };
   const given = { id: input.id, name: input.name ?? null, status: 'pending', error: null, mode, matchOn, mapping, ...counts };
   const { id } = await ctx.transaction(async (inside) => {
-    const [{ until }] = (await inside.rows(forgetUnfinished, { id: null })) as [{ until: Date }];
-    return inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
+    const [{ until }] = (await inside.rows(forgetUnfinished, { id: noted<Begun>(ctx)?.id ?? null })) as [{ until: Date }];
+    const begun = inside.insert('Import', { ...given, createdBy: ctx.caller.userId, leasedUntil: until });
+    await note(inside, { id: begun.id } satisfies Begun);
+    return begun;
   });
   try {
     await keepRows(ctx, id, rows);
