@@ -60,6 +60,7 @@ describe('PATCH /settings/workspace', () => {
     expect(told.rows[0]!.changes).toMatchObject({
       timezone: { from: 'UTC', to: 'Europe/Berlin' },
       currency: { from: 'USD', to: 'EUR' },
+      defaultTaxRate: { from: 0, to: 0.19 },
     });
     expect(await toldIn(acme, () => change({ currency: 'EUR', lostReasons: [] }))).toMatchObject({ events: [], entries: [] });
     expect(dataOf(await acme.owner.get('/auth/me')).workspace.name).toBe('Northwind');

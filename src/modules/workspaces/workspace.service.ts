@@ -3,6 +3,7 @@ import { decimal, flag, instant, listOf, type RowOf, text, uuid } from '../../ke
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { Decimal } from '../../kernel/model/scalars.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { forgetCallers } from '../auth/auth.identify.js';
 import { tellWorkspace } from '../auth/auth.service.js';
@@ -52,7 +53,9 @@ export async function updateSettings(ctx: Context, input: UpdateWorkspaceSetting
   const saved = await concluded(ctx, async (inside) => {
     const [before] = await inside.rows(toChange);
     const after = { ...before!, ...input };
-    const changes = changesBetween(before!, after, Object.keys(input));
+    // As the settings show it: an exact decimal is a number there.
+    const shown = (row: SettingsRow) => ({ ...row, defaultTaxRate: Decimal.serialize(row.defaultTaxRate) });
+    const changes = changesBetween(shown(before!), shown(after), Object.keys(input));
     if (Object.keys(changes).length === 0) return before!;
     const { defaultCountry: country, defaultTaxRate: taxRate } = after;
     const [changed] = await inside.rows(write, { ...after, country, taxRate, now: inside.now() });
