@@ -5,7 +5,7 @@ import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
 import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
 import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
 import { Automations, allPlaced, aNode, aTask, whileUnread } from '../support/automations.js';
-import { type Account, dataOf, day, type Loose, minute, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, type Loose, minute, server, type TestServer, toldIn } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 let api: TestServer;
@@ -104,6 +104,23 @@ describe('a schedule that is changed as it comes due', () => {
     await eventually(async () => (await automations.runs(id)).length > 0);
     expect((await automations.runs(id)).map(({ scheduledFor }) => scheduledFor)).toEqual([new Date(nextRunAt)]);
   });
+});
+
+it('a schedule that names no zone goes by the clock of the workspace, also once that is another one', async () => {
+  const own = await api.seed.account();
+  const its = new Automations(own, await own.key());
+  const byOurs = await its.make([end], { schedule: '0 9 * * *' });
+  const byItsOwn = await its.make([end], { schedule: '0 9 * * *', scheduleTimezone: 'UTC' });
+  const nextHours = async () =>
+    Promise.all([byOurs, byItsOwn].map(async (id) => new Date(dataOf(await its.key.get(`/automations/${id}`)).nextRunAt).getUTCHours()));
+  expect(await nextHours()).toEqual([9, 9]);
+  const moved = () => own.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' });
+  const told = await toldIn(own, async () => dataOf(await moved()));
+  expect([await nextHours(), told.events]).toEqual([
+    [0, 9],
+    [`automation.updated ${byOurs}`, `workspace.updated ${own.id}`],
+  ]);
+  expect((await toldIn(own, moved)).events).toEqual([]);
 });
 
 describe('a feed that is read late', () => {

@@ -1,8 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { instant, uuid } from '../../kernel/database/kinds.js';
+import { instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import type { Fact } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { planOfVersion } from './automation.publish.js';
 import { automationToChange, changesOf } from './automation.rows.js';
@@ -36,3 +37,31 @@ export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void
     const after = inside.update('Automation', before, moved) as AutomationRow;
     await inside.emit({ name: 'automation.updated', record: after, changes: changesOf(before, after), logged: false });
   });
+
+const byOurClock = statement({
+  name: 'automationsByTheClockOfTheWorkspace',
+  row: { id: uuid, schedule: text },
+  locks: true,
+  text: ({ account }) => sql`
+    select a.id, v.graph ->> 'schedule' as schedule from automations a
+    join automation_versions v on v.account_id = a.account_id and v.automation_id = a.id and v.version = a.published_version
+    where a.account_id = ${account} and a.active and a.deleted_at is null and a.next_run_at is not null
+      and v.graph ->> 'schedule' is not null and v.graph ->> 'timezone' is null
+    order by a.id for no key update of a`,
+});
+
+/** The clocks of the workspace are others: schedules that name no zone go by them from their next moment on. One that is overdue stays. */
+export async function onWorkspaceUpdated(ctx: Context, { changes }: Fact): Promise<void> {
+  const zone = changes?.timezone?.to;
+  if (typeof zone !== 'string') return;
+  const now = ctx.now();
+  for (const { id, schedule } of await ctx.rows(byOurClock)) {
+    const before = await automationToChange(ctx, id);
+    if (!before.nextRunAt || before.nextRunAt <= now) continue;
+    const next = nextMoment(schedule, zone, now);
+    const after = ctx.update('Automation', before, { nextRunAt: next, dueAt: next, attempt: before.attempt + 1, leasedUntil: null });
+    const told = changesOf(before, after as AutomationRow);
+    if (Object.keys(told).length > 0)
+      await ctx.emit({ name: 'automation.updated', record: after as AutomationRow, changes: told, logged: false });
+  }
+}

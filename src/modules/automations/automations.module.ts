@@ -5,7 +5,7 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { ConditionSeen } from '../actions/action.model.js';
-import { runSchedule } from './automation.due.js';
+import { onWorkspaceUpdated, runSchedule } from './automation.due.js';
 import type { Plan } from './automation.graph.js';
 import { Automation, automationEvents } from './automation.model.js';
 import { plansOfVersions } from './automation.publish.js';
@@ -69,7 +69,7 @@ export default defineModule({
       access,
     }),
   ],
-  on: { 'contact.deleted': onContactDeleted },
+  on: { 'contact.deleted': onContactDeleted, 'workspace.updated': onWorkspaceUpdated },
   loaders: { automationRunsEnded, automationRun: runsById as Batch, automationPlan: plansOfVersions as Batch },
   readers: { automations: automationReader },
   sweeps: [oldRuns],
