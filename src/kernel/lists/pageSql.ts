@@ -105,8 +105,11 @@ function matched(source: Source, window: Window): Matched {
 /** Conditions of so many parameters take long for each row. */
 const mostParameters = 100;
 
-/** Whether a condition is soon decided, and by the row alone: another one is not to be looked at several times. */
-const isCheap = ({ sql: text, values }: Sql): boolean => values.length <= mostParameters && !/\bselect\b/i.test(text);
+/**
+ * Whether a condition is soon decided, and by plain columns of the row: another one is not to be looked at several times. What searches
+ * texts or JSON is found as a whole before its first row, and read from the table.
+ */
+const isCheap = ({ sql: text, values }: Sql): boolean => values.length <= mostParameters && !/\b(select|like|strpos)\b|@>|&&/i.test(text);
 
 /** So many matches are sorted faster than many rows are looked at in the order of the list. */
 const few = rawSql('1000');
