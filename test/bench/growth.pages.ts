@@ -33,8 +33,9 @@ export interface Page {
 
 type Samples = [Sample[], Sample[]];
 
-// A key may not read the ones, the other is no page, and the feed of events is no list: it is read on from where somebody stopped.
-const leftOut = ['/api-keys', '/contacts/export', '/events'];
+// A key may not read the ones, the other is no page, the feed of events is no list (it is read on from where somebody stopped), and
+// duplicates are looked for among all contacts each time.
+const leftOut = ['/api-keys', '/contacts/export', '/events', '/contacts/duplicates'];
 /** Parameters that have no values of their own: orders, which are asked with the sorts, trees, and the board, which is another list. */
 const noFilters = ['sort', 'order', 'filters', 'cf', 'view'];
 /** Parameters that say what of the records is shown. */

@@ -160,13 +160,76 @@ describe('GET /contacts/duplicates', () => {
     await make({ firstName: 'Ada', lastName: 'King', company: 'Acme' });
     await make({ firstName: 'ADA', lastName: 'king', company: 'ACME' });
     await make({ firstName: 'Ada', lastName: 'King' });
+    await make({ firstName: 'Zoë', company: 'Ünal' });
+    await make({ firstName: 'ZOË', company: 'ünal' });
+    await make({ email: 'nameless1@example.com', company: 'Acme' });
+    await make({ email: 'nameless2@example.com', company: 'Acme' });
     const groups = dataOf(await other.owner.get('/contacts/duplicates'));
     expect(groups.map(({ matchOn, value, count }: Loose) => [matchOn, value, count])).toEqual([
       ['email', 'same@example.com', 2],
       ['name_company', 'ada king @ acme', 2],
+      ['name_company', 'zoë @ ünal', 2],
       ['phone', '+14155550199', 2],
     ]);
     expect(groups[0].contacts).toHaveLength(2);
+  });
+});
+
+describe('the pages of GET /contacts/duplicates', () => {
+  it('show the largest groups first, with their exact total', async () => {
+    const other = await api.seed.account();
+    const hidden = await api.seed.account();
+    await hidden.contact({ email: 'a3@example.com' });
+    for (const [i, n] of [2, 3, 2, 41].entries()) {
+      for (let k = 0; k < n; k++) await other.contact({ email: `a${i}@example.com`, firstName: `n${i}`, company: i === 1 ? 'Acme' : null });
+    }
+    const gone = await other.contact({ email: 'gone@example.com' });
+    await other.contact({ email: 'gone@example.com' });
+    await other.owner.del(`/contacts/${gone.id}`);
+    const shown = ({ matchOn, value, count, contacts }: Loose) => [matchOn, value, count, contacts.length];
+    const all = [
+      ['email', 'a3@example.com', 41, 40],
+      ['email', 'a1@example.com', 3, 3],
+      ['name_company', 'n1 @ acme', 3, 3],
+      ['email', 'a0@example.com', 2, 2],
+      ['email', 'a2@example.com', 2, 2],
+    ];
+    for (const [page, expected] of [all.slice(0, 2), all.slice(2, 4), all.slice(4), []].entries()) {
+      const reply = await other.owner.get(`/contacts/duplicates?per_page=2&page=${page + 1}`);
+      expect(dataOf(reply).map(shown)).toEqual(expected);
+      expect(reply.headers).toMatchObject({ 'x-total-count': '5', 'x-page': String(page + 1), 'x-per-page': '2' });
+    }
+    const [largest] = dataOf(await other.owner.get('/contacts/duplicates?per_page=1'));
+    const ids = largest.contacts.map(({ id }: Loose) => id);
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(40);
+    expectRefusal(await other.owner.get('/contacts/duplicates?page=0'), 400, 'page');
+    expectRefusal(await other.owner.get('/contacts/duplicates?page=2000000000'), 400, 'page');
+  });
+
+  it('go on after a cursor, and what is none of the list is refused', async () => {
+    const other = await api.seed.account();
+    for (const value of ['b', 'a', 'c', 'b', 'a', 'c', 'c']) await other.contact({ email: `${value}@example.com` });
+    const Groups = `query ($after: String) { duplicateContacts(first: 1, after: $after) {
+      totalCount nodes { value count contacts { id } } edges { cursor } pageInfo { hasNextPage hasPreviousPage endCursor } } }`;
+    const found: string[] = [];
+    for (let after: string | null = null, i = 0; i === 0 || after; i++) {
+      const { duplicateContacts: page }: Loose = (await other.owner.gql(Groups, { after })).data;
+      found.push(...page.nodes.map(({ value, count, contacts }: Loose) => `${value} ${count} ${contacts.length}`));
+      expect([page.totalCount, page.pageInfo.hasPreviousPage, page.edges[0].cursor]).toEqual([3, i > 0, page.pageInfo.endCursor]);
+      after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+    }
+    expect(found).toEqual(['c@example.com 3 3', 'a@example.com 2 2', 'b@example.com 2 2']);
+    const cursors = [
+      ['contacts', 1, 'email', 'a'],
+      ['duplicates', '1', 'email', 'a'],
+      ['duplicates', 1, 'toString', 'a'],
+      ['duplicates', 1, 'email', 'a\0'],
+    ];
+    for (const after of ['x', ...cursors.map((cursor) => Buffer.from(JSON.stringify(cursor)).toString('base64url'))]) {
+      const { errors } = await other.owner.gql(Groups, { after });
+      expect(errors![0].extensions).toMatchObject({ status: 400, details: [{ field: 'after', code: 'invalid_format' }] });
+    }
   });
 });
 

@@ -48,13 +48,13 @@ function itemsIn(value: Loose): number {
 const round = ({ ids }: Filled, levels: number) =>
   `{ invoicePayments(id: "${ids.invoice}") ${'{ invoice { payments '.repeat(levels)}{ id }${' } }'.repeat(levels)} }`;
 const duplicates =
-  '{ duplicateContacts { contacts { assignedUser { contacts(first: 200) { nodes { assignedUser { contacts(first: 200) { nodes { id } } } } } } } } }';
+  '{ duplicateContacts(first: 200) { nodes { contacts { assignedUser { contacts(first: 200) { nodes { assignedUser { contacts(first: 200) { nodes { id } } } } } } } } } }';
 const stages = (levels: number) => `${'stages { pipeline { '.repeat(levels)}id${' } }'.repeat(levels)}`;
 
 describe('a document that could read too much', () => {
   it.each<[string, () => string, string]>([
     ['payments of invoices', () => round(honest, 3), 'invoicePayments.invoice.payments.invoice.payments.invoice.payments'],
-    ['contacts of users', () => duplicates, 'duplicateContacts.contacts.assignedUser.contacts.nodes.assignedUser.contacts'],
+    ['contacts of users', () => duplicates, 'duplicateContacts.nodes.contacts.assignedUser.contacts.nodes.assignedUser.contacts'],
     [
       'stages of pipelines',
       () => `{ pipeline(id: "${honest.ids.pipeline}") { ${stages(3)} } }`,

@@ -73,18 +73,65 @@ export interface PageSql {
 
 /** The SQL of a page. Unfiltered totals of whole tables are kept by triggers and cost nothing. */
 export function pageSql(source: Source, window: Window): PageSql {
-  const { where, account, size, offset, total, cursor, board, isFiltered } = window;
+  const { where, account, offset, total, cursor, board, isFiltered } = window;
   const order = readingOrder(window);
   const placed = (from: Sql) =>
     sql`select f.*, ${rawSql(keyText(window))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
   if (total === 'counted' && isFiltered && !cursor && !board) {
-    const page = sql`select * from matching order by ${order} limit ${size + 1}::int offset ${offset}::bigint`;
-    const tables = sql`matching as materialized (${keyed(source, window, false)} where ${where})`;
-    return { tables, rows: joined(source, account, placed(page)), total: sql`select count(*) from matching` };
+    const { tables, page, total: found } = isByIndex(window) && isCheap(where) ? fewOrMany(source, window) : matched(source, window);
+    return { tables, rows: joined(source, account, placed(page)), total: found };
   }
   const isWhole = offset === 0;
   const page = board ? pageOfBoard(source, window, board, isWhole) : pageOf(source, window, isWhole);
   return { rows: isWhole ? placed(page) : joined(source, account, placed(page)), total: totalOf(source, window) };
+}
+
+/** A filtered page and its total, of which both come from the tables: the ids of its rows and what they are sorted by. */
+interface Matched {
+  tables: Sql;
+  page: Sql;
+  total: Sql;
+}
+
+const matchingRows = (source: Source, window: Window): Sql =>
+  sql`matching as materialized (${keyed(source, window, false)} where ${window.where})`;
+
+/** What matches is looked for once, and counted and sorted as a whole. */
+function matched(source: Source, window: Window): Matched {
+  const page = sql`select * from matching order by ${readingOrder(window)} limit ${window.size + 1}::int offset ${window.offset}::bigint`;
+  return { tables: matchingRows(source, window), page, total: sql`select count(*) from matching` };
+}
+
+/** Conditions of so many parameters take long for each row. */
+const mostParameters = 100;
+
+/**
+ * Whether a condition is soon decided, and by plain columns of the row: another one is not to be looked at several times. What searches
+ * texts or JSON is found as a whole before its first row, and read from the table.
+ */
+const isCheap = ({ sql: text, values }: Sql): boolean => values.length <= mostParameters && !/\b(select|like|strpos)\b|@>|&&/i.test(text);
+
+/** So many matches are sorted faster than many rows are looked at in the order of the list. */
+const few = rawSql('1000');
+
+/**
+ * The same, where many match counted from an index and read in the order of the list, none of them kept. A table is read no further
+ * than somebody asks, so what matches is looked for up to one more than few: whether they are few is known then, whatever the planner
+ * takes them for.
+ */
+function fewOrMany(source: Source, window: Window): Matched {
+  const { where, size, offset } = window;
+  const seen = sql`(select s.n from seen s)`;
+  const isMany = sql`${seen} > ${few}`;
+  const tables = sql`${matchingRows(source, window)}, seen as materialized (
+    select count(*) as n from (select 1 from matching limit ${few} + 1) m)`;
+  const end = sql`limit ${size + 1}::int offset ${offset}::bigint`;
+  const rows = sql`${keyed(source, window, false)} where ${where} and ${isMany}
+    order by ${orderSql(window, (key) => key.by, `t.${source.key}`)}`;
+  const page = sql`(select * from matching where ${seen} <= ${few} order by ${readingOrder(window)} ${end})
+    union all (${offset > 0 ? sql`${rows} ${end}` : sql`select * from (${rows} ${mostOfPage}) s ${end}`})`;
+  const total = sql`case when ${isMany} then (select count(*) from ${rawSql(source.name)} t where ${where}) else ${seen} end`;
+  return { tables, page, total: sql`select ${total}` };
 }
 
 function totalOf({ name }: Source, { total, account, where }: Window): Sql {
@@ -95,9 +142,13 @@ function totalOf({ name }: Source, { total, account, where }: Window): Sql {
     : sql`select count(*) ${matching}`;
 }
 
-/** The rows to ids that were found in an index alone. */
+/**
+ * The rows to ids that were found in an index alone. The offset keeps them from being planned as one with the ids: each is looked up by
+ * its key, whatever the statistics say.
+ */
 const joined = ({ name, key }: Source, account: string, ids: Sql): Sql =>
-  sql`select t.*${rawSql(key === 'id' ? '' : ', i.id')}, i._key, i._nth from (${ids}) i join ${rawSql(name)} t on t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id`;
+  sql`select t.*${rawSql(key === 'id' ? '' : ', i.id')}, i._key, i._nth from (${ids}) i cross join lateral (
+    select * from ${rawSql(name)} t where t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id offset 0) t`;
 
 /** Tells the planner of a page how small it is, when it does not look at the values. */
 const mostOfPage = rawSql(`limit ${maxPageSize + 1}`);

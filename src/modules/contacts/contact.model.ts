@@ -1,4 +1,4 @@
-import { ArgsType, ObjectType } from 'type-graphql';
+import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
@@ -168,6 +168,18 @@ export class DuplicateGroup {
   )
   contacts: Contact[];
 }
+
+@ArgsType()
+export class DuplicateList {
+  @Field(() => Int, { nullable: true, description: 'How many groups, at most 200; 50 by default' }) first?: number;
+  @Field(() => String, { nullable: true, description: 'The cursor of the group to go on after' }) after?: string;
+  @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with a cursor' }) page?: number;
+  @Field(() => Int, { nullable: true, description: 'The page size; beats first' }) perPage?: number;
+  selection: ReadonlySet<string>;
+}
+
+@ObjectType({ description: 'A page of contacts that may be one person' })
+export class DuplicateGroupConnection extends ConnectionOf(DuplicateGroup) {}
 
 @Input('Changes to a contact: absent keeps, null clears')
 export class UpdateContactInput extends Edit(CreateContactInput) {}

@@ -16,7 +16,8 @@ import {
   ContactList,
   ContactScore,
   CreateContactInput,
-  DuplicateGroup,
+  DuplicateGroupConnection,
+  DuplicateList,
   MergeContactsInput,
   mostTags,
   SmartViewInfo,
@@ -49,10 +50,9 @@ export class ContactResolver {
     return scoreContact(ctx, id);
   }
 
-  @Query(() => [DuplicateGroup], { description: 'Contacts that may be one person; at most 200 groups, the largest first' })
-  @Holds(200)
-  duplicateContacts(@Ctx() ctx: Context) {
-    return duplicateContacts(ctx);
+  @Query(() => DuplicateGroupConnection, { description: 'Contacts that may be one person, the largest groups first' })
+  duplicateContacts(@Ctx() ctx: Context, @Listing() args: DuplicateList) {
+    return duplicateContacts(ctx, args);
   }
 
   @Query(() => [SmartViewInfo], { description: 'The ready-made views, with how many contacts each shows now' })

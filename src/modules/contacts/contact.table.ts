@@ -24,6 +24,7 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
   sms: sql`${mayContact} and ${bySms}`,
   email: sql`${mayContact} and ${byEmail}`,
   both: sql`${mayContact} and ${bySms} and ${byEmail}`,
+  // The condition of an index, contacts_unreachable.
   none: sql`not (${mayContact} and (${bySms} or ${byEmail}))`,
 };
 

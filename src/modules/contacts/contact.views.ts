@@ -23,7 +23,7 @@ const conditions: Record<View, (now: Date, account: AccountInfo) => Sql> = {
     select 1 from deals d where d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null
     and d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days')`,
   untagged: () => sql`t.tag_ids = '{}'`,
-  missing_email: () => sql`t.email is null`,
+  missing_email: () => sql`t.email_lower is null`,
   missing_phone: () => sql`t.phone is null`,
 };
 

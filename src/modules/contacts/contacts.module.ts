@@ -85,7 +85,7 @@ export default defineModule({
   routes: [
     list('GET /contacts', 'contacts', { as: 'page', include: related }),
     make('POST /contacts', 'createContact', { also: [402], hot: true }),
-    read('GET /contacts/duplicates', 'duplicateContacts'),
+    list('GET /contacts/duplicates', 'duplicateContacts', { as: 'bare', pagingHeaders: true }),
     read('GET /contacts/smart-views', 'contactSmartViews'),
     raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
     raw('GET /contacts/import/template', importTemplate, { access, answers: 'text/csv', summary: 'An empty CSV with the columns' }),
