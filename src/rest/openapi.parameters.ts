@@ -85,10 +85,17 @@ export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schema
       parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
   const takes = (name: string) => endpoint.list && field?.args.some((a) => a.name === name);
   if (takes('page')) parameters.push(reference('parameters', 'page'));
-  if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => reference('parameters', name)));
+  if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => sizeParameter(name, endpoint)));
   if (takes('after')) parameters.push(reference('parameters', 'cursor'));
   if (isRepeatable(bound)) parameters.push(reference('parameters', 'Idempotency-Key'));
   return parameters;
+}
+
+/** The page size, with the default of the endpoint. */
+function sizeParameter(name: string, { pageSize }: Endpoint): Schema {
+  if (!pageSize) return reference('parameters', name);
+  const shared = sharedParameters[name]!;
+  return { ...shared, schema: { ...(shared.schema as Schema), default: pageSize } };
 }
 
 /** Parameters that the endpoint brings itself, which no argument takes. */

@@ -199,8 +199,8 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
 }
 
 /** The arguments of a list with those that its endpoint gives by itself. */
-export function withFixed({ fixed = {} }: Endpoint, variables: Record<string, unknown>): Record<string, unknown> {
-  const given: Record<string, unknown> = { ...variables };
+export function withFixed({ fixed = {}, pageSize }: Endpoint, variables: Record<string, unknown>): Record<string, unknown> {
+  const given: Record<string, unknown> = { ...variables, perPage: variables.perPage ?? pageSize };
   for (const [path, value] of Object.entries(fixed)) {
     const [outer, inner] = path.split('.') as [string, string?];
     given[outer] = inner ? { ...(given[outer] as object), [inner]: value } : value;

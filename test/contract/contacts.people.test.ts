@@ -164,7 +164,9 @@ describe('GET /contacts/duplicates', () => {
     await make({ firstName: 'ZOË', company: 'ünal' });
     await make({ email: 'nameless1@example.com', company: 'Acme' });
     await make({ email: 'nameless2@example.com', company: 'Acme' });
-    const groups = dataOf(await other.owner.get('/contacts/duplicates'));
+    const reply = await other.owner.get('/contacts/duplicates');
+    expect(reply.headers).toMatchObject({ 'x-per-page': '200', 'x-total-count': '4' });
+    const groups = dataOf(reply);
     expect(groups.map(({ matchOn, value, count }: Loose) => [matchOn, value, count])).toEqual([
       ['email', 'same@example.com', 2],
       ['name_company', 'ada king @ acme', 2],

@@ -63,6 +63,8 @@ export interface EndpointOptions {
   data?: string;
   /** The member whose members stand in its place: a record that GraphQL answers with something besides. */
   spread?: string;
+  /** How many records a page has by default, where that is not as many as everywhere: of a list that the contract does not page. */
+  pageSize?: number;
   /** Page figures in response headers too (pipelines). */
   pagingHeaders?: boolean;
   /** For the document: the JSON Schema of what a raw endpoint answers; text by default. */

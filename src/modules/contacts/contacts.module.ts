@@ -1,5 +1,6 @@
 import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
+import { maxPageSize } from '../../kernel/model/connection.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
 import type { Tag } from '../tags/tag.model.js';
@@ -85,7 +86,7 @@ export default defineModule({
   routes: [
     list('GET /contacts', 'contacts', { as: 'page', include: related }),
     make('POST /contacts', 'createContact', { also: [402], hot: true }),
-    list('GET /contacts/duplicates', 'duplicateContacts', { as: 'bare', pagingHeaders: true }),
+    list('GET /contacts/duplicates', 'duplicateContacts', { as: 'bare', pagingHeaders: true, pageSize: maxPageSize }),
     read('GET /contacts/smart-views', 'contactSmartViews'),
     raw('GET /contacts/export', exportCsv, { access, filters: 'contacts', answers: 'text/csv', summary: 'Contacts as CSV' }),
     raw('GET /contacts/import/template', importTemplate, { access, answers: 'text/csv', summary: 'An empty CSV with the columns' }),
