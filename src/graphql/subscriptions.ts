@@ -77,7 +77,8 @@ export class Subscriptions {
   readonly #turns = new TurnQueue(accountsAtATime);
   readonly #live: LiveQueries;
   readonly #timer: NodeJS.Timeout;
-  #looked = 0;
+  /** When it was looked last, by `performance.now()`: the clock of the day may be set back. */
+  #looked = Number.NEGATIVE_INFINITY;
   #polling = false;
   /** How many there are. */
   count = 0;
@@ -218,7 +219,7 @@ export class Subscriptions {
   async #poll(): Promise<void> {
     const { channel, database, log } = this.app;
     const rest = channel.connected ? safetyMs : pollMs;
-    if (this.#polling || this.#feeds.size === 0 || Date.now() - this.#looked < rest - pollMs / 2) return;
+    if (this.#polling || this.#feeds.size === 0 || performance.now() - this.#looked < rest - pollMs / 2) return;
     this.#polling = true;
     try {
       for (const { account, head } of await headsOf(database, [...this.#feeds.keys()])) {
@@ -231,7 +232,7 @@ export class Subscriptions {
     } catch (error) {
       log.warn({ err: error }, 'the ends of the feeds could not be read');
     } finally {
-      this.#looked = Date.now();
+      this.#looked = performance.now();
       this.#polling = false;
     }
   }

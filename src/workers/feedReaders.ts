@@ -81,7 +81,7 @@ export class FeedReaders {
       if (this.#stopped || this.#running.size >= concurrency) return;
       if (this.#running.has(key)) continue;
       this.#waiting.delete(key);
-      if ((this.#paces.get(key)?.until ?? 0) > Date.now()) continue;
+      if (this.#paces.get(key)?.isResting) continue;
       const running = this.#read(app, each, key).finally(() => {
         this.#running.delete(key);
         this.#begin(app);

@@ -15,8 +15,8 @@ const mostPatience = 64;
 export class ReaderPace {
   /** Faults since the last step without one. */
   faults = 0;
-  /** Until when it rests, in milliseconds of Date.now(). */
-  until = 0;
+  /** Until when it rests, by `performance.now()`: the clock of the day may be set back. */
+  #until = Number.NEGATIVE_INFINITY;
   #limit = mostEvents;
   #patience = 1;
   #calm = 0;
@@ -25,6 +25,10 @@ export class ReaderPace {
   /** How many events the next step takes at most. */
   get limit(): number {
     return this.#limit;
+  }
+
+  get isResting(): boolean {
+    return this.#until > performance.now();
   }
 
   /** Whether it is as if there had never been a fault. */
@@ -40,7 +44,7 @@ export class ReaderPace {
     this.#calm = 0;
     this.#alone = given > 1 ? 0 : this.#alone + 1;
     const rest = given > 1 ? halvedMs : Math.min(2 ** this.#alone * 100, mostRestMs);
-    this.until = Date.now() + rest;
+    this.#until = performance.now() + rest;
     return rest;
   }
 
@@ -48,7 +52,7 @@ export class ReaderPace {
   made(events: number, isPart: boolean): void {
     this.faults = 0;
     this.#alone = 0;
-    this.until = 0;
+    this.#until = Number.NEGATIVE_INFINITY;
     // What is given again is read again.
     if (isPart) this.#limit = Math.min(this.#limit, events * 2);
     else if (++this.#calm >= this.#patience) {

@@ -1,0 +1,45 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { ReaderPace } from '../../src/workers/readerPace.js';
+import { type Account, dataOf, hour, server, type TestServer } from '../support/index.js';
+import { bearer, eventually, Socket } from '../support/live.js';
+
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+const { now } = Date;
+/** Sets the clock of the machine back, which no test clock is in between. */
+const setBack = () => {
+  Date.now = () => now() - hour;
+};
+afterEach(() => {
+  Date.now = now;
+});
+afterAll(() => api.close());
+
+it('subscribers hear what happens, where the clock of the machine is set back and nobody wakes its process', async () => {
+  const key = await acme.key();
+  // As without Redis, and events of another process.
+  Object.defineProperties(api.app.channel, { connected: { value: false }, publish: { value: () => undefined } });
+  const socket = await Socket.open(api.wire.port, { init: bearer(key) });
+  const feed = socket.run('subscription { contactEvents { entityId } }');
+  const subscribers = async () => (await api.metrics.registry.getSingleMetric('subscribers')!.get()).values[0]!.value;
+  await eventually(async () => (await subscribers()) === 1);
+  const made = async () => dataOf(await key.post('/contacts', { firstName: 'Ada' })).id as string;
+  const first = await made();
+  expect((await feed.nth(1))[0]).toMatchObject({ entityId: first });
+  setBack();
+  const second = await made();
+  expect((await feed.nth(2))[1]).toMatchObject({ entityId: second });
+  socket.cut();
+});
+
+it('a reader of the feed rests no longer for it', async () => {
+  const pace = new ReaderPace();
+  pace.failed(2);
+  setBack();
+  expect(pace.isResting).toBe(true);
+  await eventually(() => !pace.isResting, 2000);
+});
