@@ -81,7 +81,7 @@ async function compare({ paths }: Page, sides: [Side, Side]): Promise<[number, n
 /** What a page is bound by, and whether it keeps to that. */
 function verdict(page: Page, [before, after]: [number, number], matches: [number?, number?]): { target: string; isMissed: boolean } {
   const [small = 0, large = 0] = matches;
-  if (page.isFiltered && large > few) {
+  if (page.isFiltered && large > Math.max(few, small)) {
     const perCount = (after - before) / ((large - small) / 100_000);
     return { target: `${perCount.toFixed(0)} ms a 100,000`, isMissed: perCount > targets.broad };
   }

@@ -38,7 +38,7 @@ const groups = statement({
     page as materialized (
       select * from groups where not ${isLater} or n < ${count} or (n = ${count} and (kind collate "C", value) > (${matchOn}, ${value}))
       order by n desc, kind collate "C", value limit ${size} offset ${offset}::bigint),
-    found as (
+    found as materialized (
       select p.kind, p.value, c.id from page p cross join lateral (
         select id from contacts where account_id = ${account} and deleted_at is null and email_lower = p.value
         order by id limit ${mostOfGroup}::int) c where p.kind = 'email'
