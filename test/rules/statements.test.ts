@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { bigint, type Kind } from '../../src/kernel/database/kinds.js';
+import { bigint, decimal, type Kind } from '../../src/kernel/database/kinds.js';
 import { type Statement, statements } from '../../src/kernel/database/statement.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 
@@ -32,7 +32,7 @@ const samples: Record<string, unknown> = { uuid: nobody, text: 'active', integer
 /** A value of a parameter's kind. */
 function sampleOf(kind: Kind<unknown>): unknown {
   const { sql, nullable, isJson } = kind;
-  if (kind === bigint) return '1';
+  if (kind === bigint || kind === decimal) return '1';
   if (nullable) return null;
   if (isJson) return '[]';
   if (sql.endsWith('[]')) return [];
