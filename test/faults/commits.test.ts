@@ -29,6 +29,8 @@ interface Kind {
   count(name: string): Promise<number | null>;
   /** Whether its parts are noted as they are done, and a retry goes on behind them: what it answers is kept after them. */
   goesOn?: boolean;
+  /** How many transactions name its key before the one whose COMMIT is lost. */
+  after?: number;
 }
 
 /** What was made for a name. */
@@ -125,6 +127,12 @@ const kinds: Record<string, Kind> = {
     send: (client, name) =>
       client.post('/imports', { name: reversed(name), rows: [{ lastName: 'Imported' }] }, { 'idempotency-key': name }),
     count: (name) => rows('select from imports where name = $1 and total_rows > 0', reversed(name)),
+    goesOn: true,
+  },
+  'createImport, with all its rows': {
+    send: (client, name) => kinds.createImport!.send(client, name),
+    count: (name) => kinds.createImport!.count(name),
+    after: 1,
   },
   'GraphQL, with what the reply reads besides': {
     send: async (client, name) => {
@@ -171,7 +179,7 @@ onPostgres(describe)('under an Idempotency-Key', () => {
     ])('is done once where %s is lost with the connection', async (_what, arrives) => {
       const name = `lost-commit-${++nth}`;
       await kind.prepare?.(name);
-      const lost = proxy.loseCommitOf(name, { arrives });
+      const lost = proxy.loseCommitOf(name, { arrives, after: kind.after });
       const first = kind.send(asked.caller, name);
       await Promise.race([lost, first]);
       proxy.cut();
@@ -185,7 +193,7 @@ onPostgres(describe)('under an Idempotency-Key', () => {
     it('is done once, and answered, where its process is killed at its COMMIT', async () => {
       const name = `killed-commit-${++nth}`;
       await kind.prepare?.(name);
-      const lost = proxy.loseCommitOf(name, { arrives: true });
+      const lost = proxy.loseCommitOf(name, { arrives: true, after: kind.after });
       const first = kind.send(asked.caller, name).catch((error: Error) => error);
       await Promise.race([lost, first]);
       await asked.process.kill();

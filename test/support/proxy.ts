@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class TcpProxy {
   readonly #pairs = new Set<[Socket, Socket]>();
   #mute?: () => void;
-  #losing?: { text: string; arrives: boolean; lost: () => void; inside: Set<Socket> };
+  #losing?: { text: string; arrives: boolean; after: number; lost: () => void; inside: Set<Socket> };
   #mode: 'open' | 'hanging' | 'refusing' = 'open';
 
   private constructor(
@@ -72,11 +72,11 @@ export class TcpProxy {
 
   /**
    * The next transaction that sends this text loses its COMMIT, or the answer to it: what was done is known to the database alone.
-   * Resolves once it has; nothing more comes back on it until it is cut.
+   * Resolves once it has; nothing more comes back on it until it is cut. `after` so many that send it keep theirs.
    */
-  loseCommitOf(text: string, { arrives }: { arrives: boolean }): Promise<void> {
+  loseCommitOf(text: string, { arrives, after = 0 }: { arrives: boolean; after?: number }): Promise<void> {
     return new Promise((lost) => {
-      this.#losing = { text, arrives, lost, inside: new Set() };
+      this.#losing = { text, arrives, after, lost, inside: new Set() };
     });
   }
 
@@ -97,7 +97,8 @@ export class TcpProxy {
     if (!losing) return false;
     if (chunk.includes('BEGIN')) losing.inside.delete(near);
     if (chunk.includes(losing.text)) losing.inside.add(near);
-    return losing.inside.has(near) && chunk.includes('COMMIT');
+    if (!chunk.includes('COMMIT') || !losing.inside.delete(near)) return false;
+    return losing.after-- === 0;
   }
 
   #lose(far: Socket, chunk: Buffer): void {
