@@ -165,7 +165,7 @@ function resolveAmounts(schema: GraphQLSchema) {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       const name = field.extensions.exactOf as string | undefined;
-      if (name && !field.extensions.isComputed) field.resolve = (row) => plainAmount((row as Record<string, string | number | null>)[name]);
+      if (name && !field.extensions.isResolved) field.resolve = (row) => plainAmount((row as Record<string, string | number | null>)[name]);
     }
   }
 }

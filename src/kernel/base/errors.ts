@@ -149,13 +149,11 @@ export function asUnprocessable(error: AppError): AppError {
 export const unauthenticated = (message = 'Authentication is required') => new AppError('unauthenticated', message);
 export const denied = (message: string) => new AppError('permission_denied', message);
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`);
-/** 409: the state of the record, or another record, stands against it. */
 /** 409: a field of the record, or of the request, stands against it now; the message follows its name. */
 export const conflict = (field: string, message: string, code: FaultCode = 'conflicting') =>
   new AppError('conflict', `${field} ${message}`, { details: [{ field, code, message }] });
 /** 409: another record has the value of the field already; the message follows the field's name. */
-export const taken = (field: string, message = 'is taken already') =>
-  new AppError('conflict', `${field} ${message}`, { details: [{ field, code: 'taken', message }] });
+export const taken = (field: string, message = 'is taken already') => conflict(field, message, 'taken');
 export const paymentRequired = (message: string) => new AppError('payment_required', message);
 export const tooLarge = (field: string, message: string) =>
   new AppError('payload_too_large', `${field} ${message}`, { details: [{ field, code: 'too_large', message }] });

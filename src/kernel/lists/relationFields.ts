@@ -26,7 +26,6 @@ export interface DeclaredField {
     holds?: number;
     derived?: Derived;
     exactOf?: string;
-    isComputed?: boolean;
   };
 }
 
@@ -117,5 +116,5 @@ function exactField(of: AnyTable, name: string, amount: Resolve, { isNullable, d
   const resolve: Resolve = async (row, ctx) => plainAmount((await amount(row, ctx)) as string | null);
   const told = `The same exactly, as text. ${description}`;
   const resolver = resolverOf({ of, name: exactly, resolve, type: () => String, isNullable, description: told });
-  return { of, name: exactly, resolver, extensions: { exactOf: name, isComputed: true } };
+  return { of, name: exactly, resolver, extensions: { exactOf: name } };
 }

@@ -20,20 +20,8 @@ export const mostNames = 100;
 export const ResolvableType = oneOf(
   'ResolvableType',
   [
-    'contact',
-    'company',
-    'deal',
-    'pipeline',
-    'stage',
-    'tag',
-    'user',
-    'template',
-    'sequence',
-    'form',
-    'product',
-    'automation',
-    'custom_field',
-    'smart_list',
+    ...(['contact', 'company', 'deal', 'pipeline', 'stage', 'tag', 'user', 'template', 'sequence', 'form', 'product'] as const),
+    ...(['automation', 'custom_field', 'smart_list'] as const),
   ],
   'What can be found by its name',
 );

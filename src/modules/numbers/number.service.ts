@@ -1,4 +1,4 @@
-import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
+import { AppError, check, conflict, found, invalidField, taken } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { flag, instant, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -33,7 +33,7 @@ export const numberOfVendor = (ctx: Context, number: string): Promise<VendorNumb
   ctx.app.vendors.sms.number(number).catch(silent);
 
 // Numbers are one list over all accounts: it is asked whether they are taken, and never by whom.
-const taken = statement({
+const takenNumbers = statement({
   name: 'takenNumbers',
   takes: { numbers: listOf(text) },
   row: { number: text },
@@ -44,13 +44,13 @@ const taken = statement({
 /** GET /settings/numbers/available: what the vendor has for us and nobody has claimed; at most a thousand. 502 where it does not answer. */
 export async function availableNumbers(ctx: Context): Promise<AvailableNumber[]> {
   const offered = await ofVendor(ctx);
-  const gone = new Set((await ctx.rows(taken, { numbers: offered.map(({ number }) => number) })).map(({ number }) => number));
+  const gone = new Set((await ctx.rows(takenNumbers, { numbers: offered.map(({ number }) => number) })).map(({ number }) => number));
   return offered.filter(({ number }) => !gone.has(number)).map(({ number, label }) => ({ number, label }));
 }
 
 /** Whether somebody has claimed a number: this workspace, or another. */
 export const isClaimed = async (ctx: Context, number: string): Promise<boolean> =>
-  (await ctx.rows(taken, { numbers: [number] })).length > 0;
+  (await ctx.rows(takenNumbers, { numbers: [number] })).length > 0;
 
 const claim = statement({
   name: 'claimNumber',
@@ -80,7 +80,7 @@ export async function claimForWorkspace(
   { label = null, hasSms: sms = true }: { label?: string | null; hasSms?: boolean } = {},
 ) {
   const [claimed] = await ctx.rows(claim, { id: ctx.app.clock.id(), number, label: label ?? named, vendorId, voice, sms, now: ctx.now() });
-  check(claimed, () => conflict('number', 'is claimed already', 'taken'));
+  check(claimed, () => taken('number', 'is claimed already'));
   await ctx.emit({ name: 'phone_number.created', record: claimed });
   return claimed;
 }
