@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { invalidField } from '../base/errors.js';
-import { rawSql, type Sql } from '../database/sql.js';
+import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
 import type { KeyType, OrderKey } from './sortKeys.js';
 
@@ -27,10 +27,10 @@ export interface CursorOf {
 export const encodeCursor = ({ table, sort, order, conditions }: CursorOf, key: string | null, id: string) =>
   Buffer.from(JSON.stringify([table, sort, order, key, id, ...(conditions === undefined ? [] : [conditions])])).toString('base64url');
 
-/** The same as SQL. */
+/** The same as SQL. The conditions are a parameter: lists of different ones share their text, which is prepared once. */
 export const cursorSql = ({ table, sort, order, conditions }: CursorOf, key: string, id: string): Sql =>
-  rawSql(`translate(encode(convert_to('["${table}","${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id} ||
-    '"${conditions === undefined ? '' : `,"${conditions}"`}]', 'UTF8'), 'base64'), E'+/=\\n', '-_')`);
+  sql`translate(encode(convert_to(${rawSql(`'["${table}","${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id}`)}
+    || ${conditions === undefined ? '"]' : `","${conditions}"]`}::text, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;
 
 /** The conditions of a list in short: the same for the same ones, however they are written; nothing for none. */
 export function conditionsInShort(filter: object | null | undefined, where: object | null | undefined): string {

@@ -188,7 +188,7 @@ class PageRows {
       case 'total':
         return sql`(${total})`;
       case 'nodes':
-        return this.#aggregate(await this.#lateral(member.fields));
+        return this.#aggregate(rawSql(await this.#lateral(member.fields)));
       case 'edges':
         return this.#edges(member.members);
       case 'info':
@@ -208,27 +208,32 @@ class PageRows {
   }
 
   /** A JSON list of something of each row, as a column of the aggregate. */
-  #aggregate(value: string): Sql {
+  #aggregate(value: Sql): Sql {
     const name = `c${this.#columns.length}`;
     const { isBackward, size } = this.window;
     const order = isBackward ? 'desc' : 'asc';
     this.#columns.push(
-      sql`coalesce(json_agg(${rawSql(value)} order by t._nth ${rawSql(order)}) filter (where t._nth <= ${size}::int), '[]') as ${rawSql(name)}`,
+      sql`coalesce(json_agg(${value} order by t._nth ${rawSql(order)}) filter (where t._nth <= ${size}::int), '[]') as ${rawSql(name)}`,
     );
     return rawSql(`a.${name}`);
   }
 
   /** Each edge counts as one record: by its node, else by itself, as a row. */
   async #edges(members: Extract<PageMember, { kind: 'edges' }>['members']): Promise<Sql> {
-    const parts: [key: string, value: string][] = [];
+    const parts: [key: string, value: Sql][] = [];
     for (const member of members) {
-      if (member.kind === 'cursor') parts.push([member.key, cursorSql(this.window.of, 't._key', 't.id').sql]);
-      else parts.push([member.key, member.kind === 'raw' ? member.sql : `row_to_json(${await this.#lateral(member.fields)})`]);
+      if (member.kind === 'cursor') parts.push([member.key, cursorSql(this.window.of, 't._key', 't.id')]);
+      else parts.push([member.key, rawSql(member.kind === 'raw' ? member.sql : `row_to_json(${await this.#lateral(member.fields)})`)]);
     }
+    const listed = (each: (key: string, value: Sql) => Sql) =>
+      joinSql(
+        parts.map(([key, value]) => each(key, value)),
+        ', ',
+      );
     if (members.some(({ kind }) => kind === 'node'))
-      return this.#aggregate(`json_build_object(${parts.map(([key, value]) => `'${key}', ${value}`).join(', ')})`);
-    const columns = parts.map(([key, value]) => `${value} as ${quoted(key)}`).join(', ');
-    return this.#aggregate(`(select row_to_json("e ") from (select ${columns}) "e ")`);
+      return this.#aggregate(sql`json_build_object(${listed((key, value) => sql`${rawSql(`'${key}'`)}, ${value}`)})`);
+    const columns = listed((key, value) => sql`${value} as ${rawSql(quoted(key))}`);
+    return this.#aggregate(sql`(select row_to_json("e ") from (select ${columns}) "e ")`);
   }
 
   #info(members: { key: string; name: string }[]): Sql {
