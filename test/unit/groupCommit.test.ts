@@ -65,11 +65,11 @@ describe('units that are written at the same time', () => {
     const written = async (units: Write[]) => {
       const before = statements;
       // The first goes alone, the others wait for it.
-      await Promise.all([tag(accounts[0]!, `${units.length} of ${v7()}`), ...units].map((unit) => commits.write(unit)));
+      await Promise.all(units.map((unit) => commits.write(unit)));
       return statements - before - 1;
     };
-    expect(await written([holding('x1', []), holding('x2', []), holding('x3', [])])).toBe(1);
-    expect(await written([holding('y1', ['a']), holding('y2', ['a']), holding('y3', ['b'])])).toBe(2);
+    expect(await written([holding('x0', []), holding('x1', []), holding('x2', []), holding('x3', [])])).toBe(1);
+    expect(await written([holding('y0', ['c']), holding('y1', ['a']), holding('y2', ['a']), holding('y3', ['b'])])).toBe(2);
     expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(['x1', 'x2', 'x3', 'y1', 'y2', 'y3']));
   });
 
@@ -94,6 +94,90 @@ describe('units that are written at the same time', () => {
     const outcomes = await Promise.allSettled(wanted.map((name) => commits.write(tag(accounts[1]!, name))));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(await names(accounts[1]!)).toEqual(['five', 'four', 'one', 'three', 'two']);
+  });
+});
+
+const several = async (n: number) =>
+  Promise.all(Array.from({ length: n }, async (_, i) => (await db.prisma.account.create({ data: { name: `many ${i}` } })).id));
+/** A unit that takes a lock of its account, and makes sure of something. */
+const sure = (account: string, name: string, isThere = true): Write => ({
+  ...tag(account, name),
+  locks: [
+    { name: 'a lock', own: sql`pg_advisory_xact_lock_shared(hashtextextended(${account}::text || ${'a lock'}::text, 0))` },
+    {
+      name: 'an account',
+      own: sql`still_there((select count(*) from (select 1 from (select name from accounts where id = ${account}::uuid) v where ${isThere ? 'yes' : 'no'} = 'yes') held))`,
+    },
+  ],
+});
+const statementsOfAll = async (commits: CommitBatcher, units: Write[]) => {
+  const before = statements;
+  const outcomes = await Promise.allSettled(units.map((unit) => commits.write(unit)));
+  return { sent: statements - before, outcomes: outcomes.map(({ status }) => status) };
+};
+
+describe('units of several accounts', () => {
+  test('share a statement, each with what it takes, and its text with any number of others', async () => {
+    const [all, texts] = [await several(7), new Set<string>()];
+    const noted = {
+      text: (query: { text: string; values: unknown[] }) => {
+        if (query.text.includes('lock_timeout')) texts.add(query.text);
+        return db.text(query);
+      },
+    };
+    const commits = new CommitBatcher(noted, 1);
+    for (const some of [all, all.slice(0, 4)]) {
+      const { sent, outcomes } = await statementsOfAll(
+        commits,
+        some.map((account) => sure(account, `with ${some.length}`)),
+      );
+      expect([sent, new Set(outcomes)]).toEqual([2, new Set(['fulfilled'])]);
+    }
+    expect(texts.size).toBe(1);
+    for (const [i, account] of all.entries()) expect(await names(account)).toEqual(i < 4 ? ['with 4', 'with 7'] : ['with 7']);
+  });
+
+  test('fail alone, and go without others for a moment after that', async () => {
+    const all = await several(4);
+    const commits = new CommitBatcher(db, 1);
+    const units = () => all.map((account, i) => sure(account, v7(), i !== 2));
+    // The first, the others together, and each of these by itself.
+    expect(await statementsOfAll(commits, units())).toEqual({ sent: 5, outcomes: ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'] });
+    expect(await statementsOfAll(commits, units())).toEqual({ sent: 4, outcomes: ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'] });
+    expect(await Promise.all(all.map(async (account) => (await names(account)).length))).toEqual([2, 2, 0, 2]);
+  });
+
+  // The embedded database has one connection: nobody has a lock while another writes.
+  (process.env.DATABASE_URL ? test : test.skip)('do not wait for what one of them waits for', async () => {
+    const [a, b, c] = (await several(3)) as [string, string, string];
+    const commits = new CommitBatcher(db, 1);
+    const settled: string[] = [];
+    const write = (account: string, name: string) => commits.write(sure(account, name)).then(() => void settled.push(name));
+    let all: Promise<void>[] = [];
+    await db.prisma.$transaction(async (tx) => {
+      await tx.$queryRaw(sql`select pg_advisory_xact_lock(hashtextextended(${b}::text || ${'a lock'}::text, 0))::text`);
+      all = [write(a, 'first'), write(a, 'a'), write(b, 'b'), write(c, 'c')];
+      await Promise.all([all[0], all[1], all[3]]);
+      expect(settled).not.toContain('b');
+    });
+    await Promise.all(all);
+    expect([...settled].sort()).toEqual(['a', 'b', 'c', 'first']);
+  });
+
+  test('do not go together where one changes something, takes it alone or is large', async () => {
+    const [a, b, c] = (await several(3)) as [string, string, string];
+    const commits = new CommitBatcher(db, 1);
+    const first = tag(a, 'first');
+    await commits.write(first);
+    const large = tag(b, 'large');
+    for (let i = 0; i < 20; i++) addRow(large.batches, 'insert', 'tags', { ...large.batches[0]!.rows[0]!, id: v7(), name: `large ${i}` });
+    const units = [
+      renamed(a, first.batches[0]!.rows[0]!.id as string, 'changed'),
+      large,
+      { ...sure(c, 'alone'), exclusive: new Set(['x']) },
+    ];
+    expect((await statementsOfAll(commits, [tag(a, 'before'), ...units])).sent).toBe(4);
+    expect([await names(a), (await names(b)).length, await names(c)]).toEqual([['before', 'changed'], 21, ['alone']]);
   });
 });
 

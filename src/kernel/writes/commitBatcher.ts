@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { BatchQueue } from '../base/batchQueue.js';
 import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
-import { allTaken, type Taking } from './locks.js';
-import { type Batch, mostCharacters, statementOf } from './rowBatches.js';
+import { allTaken, isPlain, type Taking } from './locks.js';
+import { type Batch, mostCharacters, sharedStatementOf, statementOf } from './rowBatches.js';
 
 /** All that a unit of work writes, in one statement. */
 export interface Write {
@@ -14,19 +15,32 @@ export interface Write {
 }
 
 interface Waiting extends Write {
+  account: string;
   done(): void;
   failed(error: unknown): void;
 }
 
 const mostRows = 200;
 
+/** What a unit may have that goes with other accounts', how long they wait for a lock together, and how many there may be of one account. */
+const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 50_000, 50, 16];
+/** After a fault among them, how long their accounts' units go without others'. */
+const apartMs = 1000;
+
 /**
  * Units of work that are a single statement each, written together: while two statements of a kind are under way, later ones are
  * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
  * one commit. Nothing else is shared: what fails in the database is written again unit by unit, and only the one at fault fails.
+ *
+ * Units of several accounts go together where they are small, only insert, and take nothing alone: then they wait for hardly anything,
+ * and not for long. What one account's units come to costs the others no more than an attempt.
  */
 export class CommitBatcher {
   readonly #lines: BatchQueue<Waiting>;
+  /** Accounts whose units are not written together with others', since something failed a moment ago. */
+  readonly #apart = new LRUCache<string, true>({ max: 10_000, ttl: apartMs });
+  /** How many units of an account are shared, and not settled yet. */
+  readonly #shared = new Map<string, number>();
 
   constructor(
     private readonly database: Pick<Database, 'text'>,
@@ -36,9 +50,24 @@ export class CommitBatcher {
   }
 
   /** Writes a unit; it is committed, or not there at all. */
-  write(unit: Write): Promise<void> {
-    if (unit.batches.length === 0) return Promise.resolve();
-    return new Promise((done, failed) => this.#lines.join(kindOf(unit), { ...unit, done, failed }));
+  async write(unit: Write): Promise<void> {
+    const [first] = unit.batches;
+    if (!first) return;
+    const account = first.rows[0]!.accountId as string;
+    const shared = this.#shared.get(account) ?? 0;
+    const isShared = mayBeShared(unit) && shared < mostOfOne && !this.#apart.has(account);
+    if (isShared) this.#shared.set(account, shared + 1);
+    try {
+      await new Promise<void>((done, failed) => this.#lines.join(kindOf(unit, isShared, account), { ...unit, account, done, failed }));
+    } finally {
+      if (isShared) this.#leave(account);
+    }
+  }
+
+  #leave(account: string): void {
+    const left = this.#shared.get(account)! - 1;
+    if (left > 0) this.#shared.set(account, left);
+    else this.#shared.delete(account);
   }
 
   async #settle(units: Waiting[]): Promise<void> {
@@ -47,22 +76,43 @@ export class CommitBatcher {
       for (const unit of units) unit.done();
     } catch (error) {
       // After a lost connection nobody knows; what the database says has failed is not there. Nobody waits for those that are written by themselves.
-      if (units.length > 1 && leftNothing(error)) for (const unit of units) void this.#settle([unit]);
-      else for (const unit of units) unit.failed(error);
+      if (units.length > 1 && leftNothing(error)) {
+        if (ofSeveral(units)) for (const { account } of units) this.#apart.set(account, true);
+        for (const unit of units) void this.#settle([unit]);
+      } else for (const unit of units) unit.failed(error);
     }
   }
 
-  async #send(units: Write[]): Promise<void> {
+  async #send(units: Waiting[]): Promise<void> {
     const [first] = units;
-    const batches = units.length === 1 ? first!.batches : first!.batches.map((batch, i) => together(batch, units, i));
-    const locks = allTaken(units.map((unit) => unit.locks));
-    await this.database.text(statementOf(batches, locks, units.length === 1));
+    if (units.length === 1) return void (await this.database.text(statementOf(first!.batches, allTaken([first!.locks]))));
+    const batches = first!.batches.map((batch, i) => together(batch, units, i));
+    const statement = ofSeveral(units)
+      ? sharedStatementOf(batches, takenBy(units), sharedWaitMs)
+      : statementOf(batches, allTaken(units.map(({ locks }) => locks)), false);
+    await this.database.text(statement);
   }
 }
 
-/** Only what one account writes goes together: nobody waits for another's locks. */
-function kindOf({ batches }: Write): string {
-  return `${batches[0]!.rows[0]!.accountId} ${batches.map(({ kind, shape }) => `${kind} ${shape.name}`)}`;
+const ofSeveral = (units: readonly Waiting[]) => units.some(({ account }) => account !== units[0]!.account);
+
+/** What units of several accounts take: names are those of an account. */
+const takenBy = (units: readonly Waiting[]) => [
+  ...new Map(units.flatMap(({ account, locks }) => locks.map((lock) => [`${account} ${lock.name}`, lock] as const))).values(),
+];
+
+/** Whether a unit may go in one statement with other accounts': it changes nothing, and takes nothing alone. */
+const mayBeShared = (unit: Write) =>
+  !unit.exclusive?.size &&
+  unit.locks.every(isPlain) &&
+  unit.batches.every(({ kind }) => kind === 'insert') &&
+  rowsOf(unit) <= mostRowsShared &&
+  sizeOf(unit) <= mostCharactersShared;
+
+/** Those of a kind have a statement of the same text, however many they are. */
+function kindOf({ batches, locks }: Write, isShared: boolean, account: string): string {
+  const shapes = batches.map(({ kind, shape }) => `${kind} ${shape.name}`);
+  return isShared ? `${shapes} ${locks.map(({ own }) => own!.sql)}` : `${account} ${shapes}`;
 }
 
 /** What no other unit of the same statement may take or change: a clause changes a row once, and a lock keeps out no other clause. */
@@ -71,15 +121,17 @@ function* ownOf({ batches, exclusive }: Write): Generator<string> {
   for (const { kind, shape, ids } of batches) if (kind === 'update') for (const id of ids) yield `${shape.table} ${id}`;
 }
 
-const together = (batch: Batch, units: Write[], i: number): Batch => ({ ...batch, rows: units.flatMap(({ batches }) => batches[i]!.rows) });
+const together = (batch: Batch, units: Waiting[], i: number): Batch => ({
+  ...batch,
+  rows: units.flatMap(({ batches }) => batches[i]!.rows),
+});
 
 const rowsOf = ({ batches }: Write) => batches.reduce((rows, batch) => rows + batch.rows.length, 0);
 const sizeOf = ({ batches }: Write) => batches.reduce((size, batch) => size + batch.size, 0);
 
-/** As many units as one statement should carry, and may. */
+/** As many units as one statement should carry, and may: in the order of their accounts, in which all statements write. */
 function take(waiting: Waiting[]): Waiting[] {
-  const most = Math.max(1, Math.floor(mostRows / rowsOf(waiting[0]!)));
-  let size = 0;
+  let [size, rows] = [0, 0];
   const names = new Set<string>();
   const isApart = (unit: Waiting) => {
     const own = new Set(ownOf(unit));
@@ -89,8 +141,10 @@ function take(waiting: Waiting[]): Waiting[] {
   };
   const fits = (unit: Waiting, nth: number) => {
     size += sizeOf(unit);
-    return nth === 0 || (nth < most && size <= mostCharacters);
+    rows += rowsOf(unit);
+    return nth === 0 || (rows <= mostRows && size <= mostCharacters);
   };
   const end = waiting.findIndex((unit, nth) => !fits(unit, nth) || !isApart(unit));
-  return waiting.splice(0, end < 0 ? waiting.length : end);
+  const taken = waiting.splice(0, end < 0 ? waiting.length : end);
+  return taken.sort((a, b) => (a.account === b.account ? 0 : a.account < b.account ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-import { rawSql, type Sql, sql } from '../database/sql.js';
+import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 
 /** Rows of one table that writes depend on, by their ids. */
 export interface RowLock {
@@ -53,6 +53,31 @@ export function allTaken(units: readonly (readonly Taking[])[]): Taking[] {
     all.set(taking.name, { ...taking, rows });
   }
   return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Whether many may be taken by one select over their values. */
+export const isPlain = ({ own }: Taking): boolean =>
+  own !== undefined && own.values.length > 0 && own.values.every((value) => typeof value === 'string' || typeof value === 'number');
+
+/**
+ * The same of units of several accounts, which only take what is plain: what has one text is taken by one select over all its values,
+ * however many they are, so that the statement has one text, too.
+ */
+export function takenOver(takings: readonly Taking[]): Sql[] {
+  const groups = new Map<string, Sql[]>();
+  for (const { own } of takings) {
+    const group = groups.get(own!.sql);
+    if (group) group.push(own!);
+    else groups.set(own!.sql, [own!]);
+  }
+  return [...groups.values()].map((group) => {
+    const { strings, values } = group[0]!;
+    // With a blank, as no name that a text has of its own.
+    const taken = strings.reduce((text, part, i) => `${text}"taken ".p${i - 1}${part}`);
+    const columns = values.map((_value, i) => sql`${group.map((own) => String(own.values[i]))}::text[]`);
+    const names = rawSql(values.map((_value, i) => `p${i}`).join(', '));
+    return sql`select count((${rawSql(taken)})::text) from unnest(${joinSql(columns, ', ')}) "taken "(${names})`;
+  });
 }
 
 /** The locks of a unit of work: each is taken with its next write, and kept to its end. */

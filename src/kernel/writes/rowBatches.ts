@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { jsonSize, Printed } from '../base/jsonText.js';
 import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
-import { type Taking, takingSql } from './locks.js';
+import { type Taking, takenOver, takingSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
 export interface Shape {
@@ -155,13 +155,24 @@ export function statementsOf(batches: Batch[]): Batch[][] {
 }
 
 /** Every batch as one clause of one statement: foreign keys between them are checked at its end. `isAlone` where one unit writes it. */
-export function statementOf(batches: Batch[], locks: readonly Taking[], isAlone = true): Sql {
+export const statementOf = (batches: Batch[], locks: readonly Taking[], isAlone = true): Sql =>
+  written(
+    batches,
+    rawSql("''"),
+    locks.map((lock) => takingSql(lock, isAlone)),
+  );
+
+/** The same of units of several accounts, which wait for each lock no longer than this. */
+// PostgreSQL answers the select before it writes, from left to right; the setting ends with the statement.
+export const sharedStatementOf = (batches: Batch[], locks: readonly Taking[], waitMs: number): Sql =>
+  written(batches, rawSql(`set_config('lock_timeout', '${waitMs}', true)`), takenOver(locks));
+
+function written(batches: Batch[], first: Sql, taken: readonly Sql[]): Sql {
   const clauses = batches.map(
     (batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertionOf(batch.shape, sql`${jsonOf(batch)}`) : change(batch)})`,
   );
-  const taken = locks.map((lock) => sql`, (select ${takingSql(lock, isAlone)})::text`);
   const tables = clauses.length > 0 ? sql`with ${joinSql(clauses, ', ')} ` : emptySql;
-  return sql`${tables}select '' as written${joinSql([...taken, emptySql], '')}`;
+  return sql`${tables}select ${first} as written${joinSql([...taken.map((one) => sql`, (${one})::text`), emptySql], '')}`;
 }
 
 /** The rows of a batch as JSON. */
