@@ -21,14 +21,13 @@ interface Policy {
 }
 
 const placeOf = ({ args }: Asked) => String(args?.after ?? '');
-const hasRows = ({ nodes, edges }: Page) => Boolean(nodes ?? edges);
 
 /** A page beside those that are there. Rows of the first page begin the list anew; what comes without rows adds to the page. */
 function merge(before: Pages | undefined, page: Page, asked: Asked): Pages {
   const place = placeOf(asked);
   const known = before?.[place];
   const pageInfo = (known?.pageInfo ?? page.pageInfo) && { pageInfo: { ...known?.pageInfo, ...page.pageInfo } };
-  return { ...(place === '' && hasRows(page) ? {} : before), [place]: { ...known, ...page, ...pageInfo } };
+  return { ...(place === '' && (page.nodes ?? page.edges) ? {} : before), [place]: { ...known, ...page, ...pageInfo } };
 }
 
 /** The page after a cursor; without one the first page with all that follow each other from there. Nothing where it is not known. */

@@ -4,18 +4,9 @@ import type { components } from '../generated/client/rest.js';
 export type ErrorCode = components['schemas']['Error']['code'];
 
 /** One field to blame. */
-export interface FieldFault {
-  field: string;
-  code: string;
-  message: string;
-  options?: readonly string[];
-}
+export type FieldFault = NonNullable<components['schemas']['Error']['details']>[number];
 
-interface Base {
-  message: string;
-  requestId?: string;
-}
-
+type Base = { message: string; requestId?: string };
 type Other = Exclude<ErrorCode, 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
 
 /**
@@ -55,8 +46,8 @@ function membersOf(thrown: Members): Members | undefined {
 /** What went wrong. `retryAfter` is the header of that name, where the transport shows it. */
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
-  const message = members?.message ?? (thrown as Error | undefined)?.message;
-  const base = { message: String(message ?? thrown), requestId: members?.requestId as string | undefined };
+  const said = members?.message ?? (thrown as Error | undefined)?.message;
+  const base = { message: String(said ?? thrown), requestId: members?.requestId as string | undefined };
   const code = members?.code as ErrorCode | undefined;
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
   if (code === 'invalid_request' || code === 'validation_failed')

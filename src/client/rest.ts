@@ -1,5 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from '../generated/client/rest.js';
+import { errorOf } from './errors.js';
 
 export type { components, paths } from '../generated/client/rest.js';
 
@@ -23,11 +24,8 @@ const isRepeatable = ({ method, headers }: Request) => method === 'GET' || metho
 /** Whether the first try of a write with a key still runs: what comes of it is told to who asks again. */
 async function isRunning({ headers }: Request, answer: Response): Promise<boolean> {
   if (answer.status !== 409 || !headers.has('Idempotency-Key')) return false;
-  const body = (await answer
-    .clone()
-    .json()
-    .catch(() => undefined)) as { code?: unknown } | undefined;
-  return body?.code === 'send_in_progress';
+  const copy = answer.clone();
+  return errorOf(await copy.json().catch(() => undefined)).code === 'send_in_progress';
 }
 
 /** Sends a write again while its first try still runs, up to half a minute. */

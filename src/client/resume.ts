@@ -1,4 +1,4 @@
-import type { Client, ClientOptions, SubscribePayload } from 'graphql-ws';
+import type { Client, ClientOptions, Sink, SubscribePayload } from 'graphql-ws';
 import { applyLive, haveOf, type LiveChanges, type LiveRow } from './live.js';
 
 type Lists = Record<string, LiveRow<unknown>[]>;
@@ -47,7 +47,7 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  * of the kind `ready`, and for live queries
  * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
  * each result of these is the whole page, the changes put in. A document that would lose something is refused. Queries and mutations
- * pass as they are, and so does all that is asked for by `iterate`.
+ * pass as they are. `iterate` gives the same one by one.
  */
 export function resuming(client: Client): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
@@ -76,7 +76,21 @@ export function resuming(client: Client): Client {
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };
-  return { ...client, subscribe };
+  return { ...client, subscribe, iterate: (payload) => iterated((sink) => subscribe(payload, sink)) };
+}
+
+/** The results of a subscription one by one: those that nobody has asked for yet wait. */
+function iterated<T>(subscribe: (sink: Sink<T>) => () => void): AsyncIterableIterator<T> {
+  let stop = () => {};
+  const start = (to: ReadableStreamDefaultController<T>) => {
+    // What is over has no size: graphql-ws tells of the end after an error, too.
+    const [next, complete] = [(result: T) => void (to.desiredSize && to.enqueue(result)), () => void (to.desiredSize && to.close())];
+    stop = subscribe({ next, error: (error) => to.error(error), complete });
+  };
+  const results = new ReadableStream<T>({ start, cancel: () => stop() }, { highWaterMark: Number.POSITIVE_INFINITY }).getReader();
+  const end = () => results.cancel().then(() => ({ done: true as const, value: undefined }));
+  const iterator = { next: () => results.read(), return: end, throw: end, [Symbol.asyncIterator]: () => iterator };
+  return iterator as AsyncIterableIterator<T>;
 }
 
 /**

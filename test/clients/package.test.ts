@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GraphQLObjectType } from 'graphql';
-import { createClient } from 'graphql-ws';
-import WebSocket from 'ws';
 import { contract } from '../../src/app.js';
-import { allOf, apolloCache, createRest, errorOf, once, resuming, scalars, steady, urqlKeys } from '../../src/client/index.js';
+import { allOf, apolloCache, createRest, errorOf, once, scalars, steady, urqlKeys } from '../../src/client/index.js';
 import { type Account, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { lineTo } from '../support/resumeLine.js';
 
 /** Loads a package outside Jest, as Node does: Jest would take the CommonJS build of one of Apollo's own packages. */
 declare const importBuilt: <T>(name: string) => Promise<T>;
@@ -86,30 +85,9 @@ describe('the REST client', () => {
   });
 });
 
-/** Sockets that can be cut, and somebody who keeps what comes. */
-function line() {
-  const sockets: WebSocket[] = [];
-  class Cut extends WebSocket {
-    constructor(...[address, protocols]: [string, string[]]) {
-      super(address, protocols);
-      sockets.push(this);
-    }
-  }
-  const options = {
-    url: `${url.replace('http', 'ws')}/graphql`,
-    webSocketImpl: Cut,
-    connectionParams: { Authorization: `Bearer ${secret}` },
-  };
-  const client = resuming(createClient(steady({ ...options, retryWait: async () => {} })));
-  const results: Loose[] = [];
-  const watch = (query: string) =>
-    client.subscribe({ query }, { next: ({ data }) => results.push(data), error: (error) => results.push({ error }), complete: () => {} });
-  return { client, results, watch, cut: () => sockets.at(-1)!.terminate(), sockets };
-}
-
 describe('the resume link', () => {
   it('goes on where it was when the line was cut, before the first event too, and loses none', async () => {
-    const { results, watch, cut } = line();
+    const { results, watch, cut } = lineTo(url, secret);
     const stop = watch('subscription ($after: ID) { contactEvents(after: $after, ready: true) { id kind contact { lastName } } }');
     const names = () => results.flatMap(({ contactEvents: { kind, contact } }) => (kind === 'ready' ? [] : [contact.lastName]));
     await eventually(() => results.length === 1);
@@ -125,10 +103,10 @@ describe('the resume link', () => {
 
 describe('a subscription through the link', () => {
   it('refuses documents that would lose something by a cut', async () => {
-    const lost = line();
+    const lost = lineTo(url, secret);
     lost.watch('subscription ($after: ID) { contactEvents(after: $after) { id } }');
     expect(String(lost.results[0]?.error)).toContain('needs ready: true');
-    const short = line();
+    const short = lineTo(url, secret);
     short.watch(
       'subscription ($after: [LiveHave!]) { live(after: $after) { contacts(first: 2) { isWhole rows { recordId node { id } } } } }',
     );
@@ -152,7 +130,7 @@ describe('a subscription through the link', () => {
   it('shows a live query as whole pages, and asks for the difference alone', async () => {
     const pipeline = await acme.pipeline();
     await acme.deal({ pipeline, title: 'one' });
-    const { results, watch, cut, sockets } = line();
+    const { results, watch, cut, sockets } = lineTo(url, secret);
     const list = `deals(filter: { pipelineId: "${pipeline.id}", view: list }, sort: title, order: asc)`;
     const stop = watch(
       `subscription ($after: [LiveHave!]) { live(after: $after) { ${list} { isWhole removed totalCount rows { recordId index change version node { title } } } } }`,
@@ -179,11 +157,11 @@ describe('a subscription through the link', () => {
 
 describe('a subscription whose place nobody would know after a cut', () => {
   it('is refused: that of a document without id, under another name, or that does not ask to be told that it is ready', async () => {
-    const never = line();
+    const never = lineTo(url, secret);
     never.watch('subscription ($after: ID) { contactEvents(after: $after, ready: false) { id } }');
     expect(String(never.results[0]?.error)).toContain('needs ready: true');
     for (const fields of ['kind contact { lastName }', 'position: id kind']) {
-      const placeless = line();
+      const placeless = lineTo(url, secret);
       placeless.watch(`subscription ($after: ID) { contactEvents(after: $after, ready: true) { ${fields} } }`);
       await eventually(() => placeless.results.length === 1);
       expect(String(placeless.results[0]!.error)).toContain('contactEvents must select id');
@@ -193,7 +171,7 @@ describe('a subscription whose place nobody would know after a cut', () => {
 
 describe('what is no subscription', () => {
   it('passes the resume link as it is, whatever its variables and fields are called', async () => {
-    const { client, results } = line();
+    const { client, results } = lineTo(url, secret);
     for (const n of [1, 2, 3]) await acme.contact({ firstName: 'Through', lastName: `${n}` });
     const page = `query Subscription($after: String) { # subscription { live }
       contacts(filter: { search: "Through" }, sort: lastName, order: asc, first: 2, after: $after) { nodes { lastName } pageInfo { endCursor } } }`;

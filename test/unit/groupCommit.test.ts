@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../src/kernel/database/index.js'
 import { sql } from '../../src/kernel/database/sql.js';
 import { CommitBatcher, type Write } from '../../src/kernel/writes/commitBatcher.js';
 import { addRow, statementsOf } from '../../src/kernel/writes/rowBatches.js';
-import { freshPlace } from '../support/database.js';
+import { freshPlace, onPostgres } from '../support/database.js';
 
 let db: Database;
 let drop = async () => {};
@@ -146,9 +146,11 @@ describe('units of several accounts', () => {
     expect(await statementsOfAll(commits, units())).toEqual({ sent: 4, outcomes: ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'] });
     expect(await Promise.all(all.map(async (account) => (await names(account)).length))).toEqual([2, 2, 0, 2]);
   });
+});
 
+describe('what units of several accounts wait for', () => {
   // The embedded database has one connection: nobody has a lock while another writes.
-  (process.env.DATABASE_URL ? test : test.skip)('do not wait for what one of them waits for', async () => {
+  onPostgres(test)('is not what one of them waits for', async () => {
     const [a, b, c] = (await several(3)) as [string, string, string];
     const commits = new CommitBatcher(db, 1);
     const settled: string[] = [];
@@ -164,7 +166,7 @@ describe('units of several accounts', () => {
     expect([...settled].sort()).toEqual(['a', 'b', 'c', 'first']);
   });
 
-  test('do not go together where one changes something, takes it alone or is large', async () => {
+  test('is only each other: what changes something, takes it alone or is large goes by itself', async () => {
     const [a, b, c] = (await several(3)) as [string, string, string];
     const commits = new CommitBatcher(db, 1);
     const first = tag(a, 'first');

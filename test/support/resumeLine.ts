@@ -1,0 +1,25 @@
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { resuming, steady } from '../../src/client/index.js';
+import type { Loose } from './client.js';
+
+/** A client with the resume link whose sockets can be cut, and somebody who keeps what comes. */
+export function lineTo(url: string, secret: string) {
+  const sockets: WebSocket[] = [];
+  class Cut extends WebSocket {
+    constructor(...[address, protocols]: [string, string[]]) {
+      super(address, protocols);
+      sockets.push(this);
+    }
+  }
+  const options = {
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: Cut,
+    connectionParams: { Authorization: `Bearer ${secret}` },
+  };
+  const client = resuming(createClient(steady({ ...options, retryWait: async () => {} })));
+  const results: Loose[] = [];
+  const watch = (query: string) =>
+    client.subscribe({ query }, { next: ({ data }) => results.push(data), error: (error) => results.push({ error }), complete: () => {} });
+  return { client, results, watch, cut: () => sockets.at(-1)!.terminate(), sockets };
+}
