@@ -1,0 +1,8 @@
+-- A list that what other records hold narrows is counted there, without those that it does not show. They are found here; no insert writes
+-- to these indexes.
+CREATE INDEX contacts_deleted ON contacts (account_id, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX companies_deleted ON companies (account_id, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX deals_deleted ON deals (account_id, id) WHERE deleted_at IS NOT NULL;
+
+-- Who has won lately: only deals that are won stand here.
+CREATE INDEX deals_won ON deals (account_id, closed_at) INCLUDE (contact_id) WHERE status = 'won' AND deleted_at IS NULL;
