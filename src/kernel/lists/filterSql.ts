@@ -5,7 +5,8 @@ import type { Operator } from './filterField.js';
 import { readFilters } from './filterJson.js';
 import type { At, Condition } from './filterTree.js';
 import { among, between, equal, inText, ordered } from './filterValues.js';
-import { isThere } from './relation.js';
+import { type KeySet, keySetOf, keysBetween, noneOf, saidByKeys } from './keySets.js';
+import { isThere, type Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 import { readWhere } from './whereInput.js';
 
@@ -25,12 +26,11 @@ export const filterableTable = (ctx: Context, entity: string): AnyTable | undefi
 function sqlOf(ctx: Context, condition: Condition): Sql {
   switch (condition.kind) {
     case 'and':
-      return sql`(${allOf(condition.of.map((one) => sqlOf(ctx, one)))})`;
     case 'or':
-      return sql`(${joinSql(
+      return grouped(
         condition.of.map((one) => sqlOf(ctx, one)),
-        ' or ',
-      )})`;
+        condition.kind,
+      );
     case 'not':
       return isNot(sqlOf(ctx, condition.of));
     case 'compared':
@@ -40,8 +40,15 @@ function sqlOf(ctx: Context, condition: Condition): Sql {
   }
 }
 
+/** Several conditions as one; one alone is said by the keys that say it. */
+function grouped(conditions: Sql[], by: 'and' | 'or'): Sql {
+  const [only] = conditions;
+  const condition = sql`(${by === 'and' ? allOf(conditions) : joinSql(conditions, ' or ')})`;
+  return conditions.length === 1 ? saidByKeys(condition, keySetOf(only!)) : condition;
+}
+
 /** The opposite, which holds too where a row has no value: it is not equal, and none of a list. */
-const isNot = (condition: Sql): Sql => sql`not coalesce(${condition}, false)`;
+const isNot = (condition: Sql): Sql => saidByKeys(sql`not coalesce(${condition}, false)`, noneOf(keySetOf(condition)));
 
 const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
@@ -90,7 +97,8 @@ export function checkedFlag(value: unknown, { name }: At): boolean {
  */
 function reached(ctx: Context, { relation, how, of }: Extract<Condition, { kind: 'reached' }>): Sql {
   const { to, column } = relation;
-  const there = isThere(to, accountSql(ctx.caller.account.id), to.options.visible?.(ctx));
+  const account = accountSql(ctx.caller.account.id);
+  const there = isThere(to, account, to.options.visible?.(ctx));
   const held = relation.kind === 'one' ? { key: `t.${to.key}`, join: undefined } : relation.held;
   const rows = (key: string, join = '') =>
     sql`select ${rawSql(key)} as key from ${rawSql(to.name)} t ${rawSql(join)} where ${there} and ${sqlOf(ctx, of)}`;
@@ -98,5 +106,15 @@ function reached(ctx: Context, { relation, how, of }: Extract<Condition, { kind:
   const found = held
     ? sql`exists (select 1 from (${rows(held.key, held.join)}) x where x.key = ${its})`
     : sql`(${its} && array(${rows(`t.${to.key}`)}))`;
-  return how === 'none' ? sql`not ${found}` : found;
+  const set = keySet(relation, account, rows);
+  return how === 'none' ? saidByKeys(sql`not ${found}`, noneOf(set)) : saidByKeys(found, set);
+}
+
+/** The keys of all rows from which a relation to many leads to some of its targets. */
+function keySet(relation: Relation, account: Sql, targets: (key: string, join?: string) => Sql): KeySet | undefined {
+  if (relation.kind === 'one') return undefined;
+  const { held, repeated, to, isLoose } = relation;
+  if (isLoose) return undefined;
+  if (held) return { keys: targets(held.key, held.join), among: to };
+  return repeated && { keys: keysBetween(repeated, account, targets(`t.${to.key}`)), isOfRow: true };
 }

@@ -1,6 +1,7 @@
 import { accountSql, allOf, emptySql, joinSql, keptCount, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
 import type { Cursor, CursorOf } from './cursor.js';
+import type { ByKeys } from './keySets.js';
 import { type Board, columnBase, type OrderKey } from './sortKeys.js';
 
 /** Which rows of a list, in which order, and which of them. */
@@ -23,6 +24,8 @@ export interface Window {
   isFiltered: boolean;
   /** How its total is found: the name that it is kept under, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
   total: Sql | 'counted' | 'bounded' | 'none';
+  /** Where all that narrows it is a condition that a key set says. */
+  byKeys?: ByKeys;
 }
 
 /** What a page is read from. */
@@ -73,12 +76,12 @@ export interface PageSql {
 
 /** The SQL of a page. Unfiltered totals of whole tables are kept by triggers and cost nothing. */
 export function pageSql(source: Source, window: Window): PageSql {
-  const { where, account, offset, total, cursor, board, isFiltered } = window;
+  const { account, offset, total, cursor, board, isFiltered } = window;
   const order = readingOrder(window);
   const placed = (from: Sql) =>
     sql`select f.*, ${rawSql(keyText(window))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
   if (total === 'counted' && isFiltered && !cursor && !board) {
-    const { tables, page, total: found } = isByIndex(window) && isCheap(where) ? fewOrMany(source, window) : matched(source, window);
+    const { tables, page, total: found } = matchedBy(source, window);
     return { tables, rows: joined(source, account, placed(page)), total: found };
   }
   const isWhole = offset === 0;
@@ -96,10 +99,20 @@ interface Matched {
 const matchingRows = (source: Source, window: Window): Sql =>
   sql`matching as materialized (${keyed(source, window, false)} where ${window.where})`;
 
+function matchedBy(source: Source, window: Window): Matched {
+  if (!isByIndex(window)) return matched(source, window);
+  if (window.byKeys) return walked(source, window, window.byKeys);
+  return isCheap(window.where) ? fewOrMany(source, window) : matched(source, window);
+}
+
+/** Which of what matches, in order, a page has, and one more. */
+const sliceOf = ({ size, offset }: Window): Sql => sql`limit ${size + 1}::int offset ${offset}::bigint`;
+
+const pageOfMatching = (window: Window): Sql => sql`select * from matching order by ${readingOrder(window)} ${sliceOf(window)}`;
+
 /** What matches is looked for once, and counted and sorted as a whole. */
 function matched(source: Source, window: Window): Matched {
-  const page = sql`select * from matching order by ${readingOrder(window)} limit ${window.size + 1}::int offset ${window.offset}::bigint`;
-  return { tables: matchingRows(source, window), page, total: sql`select count(*) from matching` };
+  return { tables: matchingRows(source, window), page: pageOfMatching(window), total: sql`select count(*) from matching` };
 }
 
 /** Conditions of so many parameters take long for each row. */
@@ -120,12 +133,12 @@ const few = rawSql('1000');
  * takes them for.
  */
 function fewOrMany(source: Source, window: Window): Matched {
-  const { where, size, offset } = window;
+  const { where, offset } = window;
   const seen = sql`(select s.n from seen s)`;
   const isMany = sql`${seen} > ${few}`;
   const tables = sql`${matchingRows(source, window)}, seen as materialized (
     select count(*) as n from (select 1 from matching limit ${few} + 1) m)`;
-  const end = sql`limit ${size + 1}::int offset ${offset}::bigint`;
+  const end = sliceOf(window);
   const rows = sql`${keyed(source, window, false)} where ${where} and ${isMany}
     order by ${orderSql(window, (key) => key.by, `t.${source.key}`)}`;
   const page = sql`(select * from matching where ${seen} <= ${few} order by ${readingOrder(window)} ${end})
@@ -134,12 +147,32 @@ function fewOrMany(source: Source, window: Window): Matched {
   return { tables, page, total: sql`select ${total}` };
 }
 
-function totalOf({ name }: Source, { total, account, where }: Window): Sql {
+/**
+ * The same where a key set says which: counted by the keys, and read in the order of the list where so many match that the page is
+ * likely among as many rows as these. No more than twice as many are looked at. Where they are not enough, what matches is sorted.
+ */
+function walked(source: Source, window: Window, { count, all, listed, holds }: ByKeys): Matched {
+  const { where, size, offset } = window;
+  const n = sql`(select c.n from counted c)`;
+  const isWalked = sql`(select count(*) from walked) >= least(${size + 1}::int, ${n} - ${offset}::bigint)`;
+  const inOrder = sql`${keyed(source, window, true)} where ${listed}
+    order by ${orderSql(window, (key) => key.by, `t.${source.key}`)} limit 2 * ${n}`;
+  const keys = rawSql(window.keys.map((_key, i) => `t._k${i}`).join(', '));
+  const isNear = sql`${n} > ${few} and ${n}::float8 * ${n} >= ${size + 1 + offset}::float8 * ${all}`;
+  const tables = sql`counted as materialized (select ${count} as n),
+    walked as materialized (select t.id, ${keys} from (${inOrder}) t where ${isNear} and ${holds}
+      order by ${readingOrder(window)} ${sliceOf(window)}),
+    matching as materialized (${keyed(source, window, false)} where ${where} and not ${isWalked})`;
+  const page = sql`(select * from walked where ${isWalked}) union all (${pageOfMatching(window)})`;
+  return { tables, page, total: sql`select coalesce(${n}, (select count(*) from matching))` };
+}
+
+function totalOf({ name }: Source, { total, account, where, byKeys }: Window): Sql {
   if (typeof total !== 'string') return keptCount(accountSql(account), name, total);
   const matching = sql`from ${rawSql(name)} t where ${where}`;
-  return total === 'bounded'
-    ? sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`
-    : sql`select count(*) ${matching}`;
+  if (total === 'bounded') return sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`;
+  const counted = sql`select count(*) ${matching}`;
+  return byKeys ? sql`select coalesce(${byKeys.count}, (${counted}))` : counted;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import type { SortOrder } from '../model/connection.js';
+import type { Between } from './keySets.js';
 import type { Board } from './sortKeys.js';
 import type { AnyTable } from './table.js';
 
@@ -30,6 +31,8 @@ interface ManyEnd extends End {
   board?: Board;
   /** Whether the database keeps the total of each parent's records: `keep_count_by` over their key. */
   isCounted?: boolean;
+  /** Whether what the targets hold of it may be the key of no record: no foreign key holds it. */
+  isLoose?: boolean;
   /** A plain list without pages, which holds at most so many where the model's line does not say it: its order over the alias `t`. */
   listed?: { by: string; holds?: number /** Where only the latest `holds` are shown: which those are. */; latest?: string };
 }
@@ -55,6 +58,8 @@ export interface ToMany extends ManyEnd {
   condition: Sql;
   /** What a row of the target holds of the record, in SQL over the alias `t`; none where the record holds the ids as an array. */
   held?: Held;
+  /** Where the record holds the ids as an array: the table that repeats them. */
+  repeated?: Between;
 }
 
 /** What a row of a target holds of the record that leads there, and the table between them that it is looked up in. */
@@ -78,10 +83,7 @@ export function relation(from: AnyTable, key: string, to: AnyTable, ends: { one?
 }
 
 /** A table between two others, which holds the keys of both. */
-interface Between {
-  table: string;
-  of: string;
-  to: string;
+interface Joined extends Between {
   /** The column of a target that `to` is the same as, where that is not its key: so a table between may be the target's own parent. */
   by?: string;
   /** Which rows between count, over the alias `b`; all by default. */
@@ -89,7 +91,7 @@ interface Between {
 }
 
 /** Many records of `to` for each of `of`, over a table between them. */
-export function relationOver(between: Between, of: AnyTable, to: AnyTable, end: ManyEnd): Relation {
+export function relationOver(between: Joined, of: AnyTable, to: AnyTable, end: ManyEnd): Relation {
   const { by = to.key, live = 'true' } = between;
   const both = `b.account_id = t.account_id and b.${between.to} = t.${by} and ${live}`;
   const condition = rawSql(`exists (select 1 from ${between.table} b where ${both} and b.${between.of} = p.key)`);
@@ -97,9 +99,9 @@ export function relationOver(between: Between, of: AnyTable, to: AnyTable, end: 
   return { kind: 'many', of, to, column: of.key, condition, held, ...end };
 }
 
-/** Many records of `to` for each of `of`, whose row holds their ids as an array. */
-export const relationByArray = (of: AnyTable, column: string, to: AnyTable, end: ManyEnd): Relation => ({
-  ...{ kind: 'many', of, to, column, condition: rawSql(`t.${to.key} = any(p.key)`) },
+/** Many records of `to` for each of `of`, whose row holds their ids as an array, which a table repeats. */
+export const relationByArray = (of: AnyTable, column: string, repeated: Between, to: AnyTable, end: ManyEnd): Relation => ({
+  ...{ kind: 'many', of, to, column, condition: rawSql(`t.${to.key} = any(p.key)`), repeated },
   ...end,
 });
 

@@ -6,6 +6,7 @@ import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js'
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import { looksInLongTexts } from './filterValues.js';
+import { byKeys } from './keySets.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
 import type { AnyTable, Asked } from './table.js';
@@ -60,7 +61,10 @@ export async function windowOf(
   const isKept = !isFiltered && asked.live === undefined && (within ? within.isCounted : table.isCounted);
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
   const total = withTotal ? (isKept ? keptBy(table, within) : counted) : 'none';
-  return { of, keys: order.keys, board: order.board, size, offset, cursor, isBackward, where, account, isFiltered, total };
+  const [only, other] = conditions;
+  const isNarrowed = only && !other && !within && asked.live === undefined;
+  const set = isNarrowed ? byKeys(table, account, only) : undefined;
+  return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, byKeys: set };
 }
 
 /** What the database keeps a total as: of a whole table, or of those that share a parent. */

@@ -15,7 +15,7 @@ export const activityRelations = [
     many: { name: 'activities', description: 'What happened with the deal, newest first' },
   }),
   ...relation(activityTable, 'entityId', companyTable, {
-    many: { name: 'activities', description: 'Changes of the company, newest first' },
+    many: { name: 'activities', description: 'Changes of the company, newest first', isLoose: true },
   }),
   ...relation(activityTable, 'userId', userTable, { one: { name: 'user', description: 'Who did it' } }),
 ];

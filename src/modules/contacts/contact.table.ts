@@ -1,20 +1,29 @@
 import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
-import { allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
+import { keysBetween, saidByKeys } from '../../kernel/lists/keySets.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { matches } from '../../kernel/lists/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagOrder, tagRow, tagTable } from '../tags/tag.table.js';
 import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';
-import { smartView } from './contact.views.js';
+import { hasDeal, smartView } from './contact.views.js';
 
-/** The search index holds the tags by id. */
-const carriesAny = (names: string[], { caller }: Context) => sql`t.tag_ids && (
-  select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid
-  and lower(g.name collate "und-x-icu") = any(${names.map((name) => name.toLowerCase())}))`;
+/** What `tag_ids` repeats. */
+export const tagsOfContacts = { table: 'contact_tags', of: 'contact_id', to: 'tag_id' } as const;
+
+/** Whether a contact carries one of the tags, alias `g`, that meet a condition. The search index holds them by id. */
+function carries(condition: Sql, { caller }: Context): Sql {
+  const account = accountSql(caller.account.id);
+  const tags = sql`select g.id from tags g where g.account_id = ${account} and ${condition}`;
+  return saidByKeys(sql`t.tag_ids && array(${tags})`, { keys: keysBetween(tagsOfContacts, account, tags), isOfRow: true });
+}
+
+const carriesAny = (names: string[], ctx: Context) =>
+  carries(sql`lower(g.name collate "und-x-icu") = any(${names.map((name) => name.toLowerCase())})`, ctx);
 
 const bySms = sql`(t.phone is not null and not t.opted_out_sms)`;
 const byEmail = sql`(t.email is not null and not t.opted_out_email)`;
@@ -38,15 +47,15 @@ function customField(key: string, value: unknown): Sql {
 }
 
 /** Contacts with at least one live deal that matches all that is given. */
-function dealContext({ dealContextOwners: owners, dealContextStages: stages, dealContextStatuses: statuses }: ContactFilter): Sql[] {
+function dealContext(filter: ContactFilter, { caller }: Context): Sql[] {
+  const { dealContextOwners: owners, dealContextStages: stages, dealContextStatuses: statuses } = filter;
   const parts = [
     ...(owners ? [sql`d.assigned_to = any(${owners}::uuid[])`] : []),
     ...(stages ? [sql`d.stage_id = any(${stages}::uuid[])`] : []),
     ...(statuses ? [sql`d.status = any(${statuses})`] : []),
   ];
   if (parts.length === 0) return [];
-  const live = sql`d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null`;
-  return [sql`exists (select 1 from deals d where ${live} and ${allOf(parts)})`];
+  return [hasDeal(caller.account, allOf(parts))];
 }
 
 const conditions: Partial<Conditions<ContactFilter>> = {
@@ -113,14 +122,13 @@ export const contactTable = table({
     tags: {
       kind: 'name',
       value: () => sql`g.name`,
-      some: (condition, { caller }) => sql`t.tag_ids && (
-        select coalesce(array_agg(g.id), '{}') from tags g where g.account_id = ${caller.account.id}::uuid and ${condition})`,
+      some: carries,
     },
   },
   conditions,
   asked: async (ctx, { filter }, own) => {
     const saved = await savedFilter<keyof typeof ContactSort>(ctx, 'contact', filter?.smartListId);
-    return { ...saved, conditions: [...own, ...dealContext(filter ?? {}), ...saved.conditions] };
+    return { ...saved, conditions: [...own, ...dealContext(filter ?? {}, ctx), ...saved.conditions] };
   },
 });
 

@@ -1,6 +1,7 @@
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import { integer } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
+import { saidByKeys } from '../../kernel/lists/keySets.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;
@@ -13,15 +14,20 @@ const waiting = (account: string, now: Date): Sql => sql`
   select k.contact_id, k.due_date from tasks k where k.account_id = ${account}::uuid and k.contact_id is not null
   and k.status <> 'done' and k.due_date < ${now}::timestamptz`;
 
+/** Whether a contact is among those whose keys a select tells. */
+const isAmong = (keys: Sql): Sql => saidByKeys(sql`t.id in (select k.key from (${keys}) k)`, { keys });
+
+/** Whether a contact has a live deal, alias `d`, that meets a condition. */
+export const hasDeal = ({ id }: Pick<AccountInfo, 'id'>, condition: Sql): Sql =>
+  isAmong(sql`select d.contact_id as key from deals d where d.account_id = ${id}::uuid and d.deleted_at is null and ${condition}`);
+
 /** The ready-made views as conditions over the alias `t`. */
 const conditions: Record<View, (now: Date, account: AccountInfo) => Sql> = {
-  needs_follow_up: (now, { id }) => sql`t.id in (select w.contact_id from (${waiting(id, now)}) w)`,
+  needs_follow_up: (now, { id }) => isAmong(sql`select w.contact_id as key from (${waiting(id, now)}) w`),
   hot_leads: () => sql`t.lead_score >= 70`,
   new_this_week: (now, { timezone: zone }) =>
     sql`t.created_at >= date_trunc('week', ${now}::timestamptz at time zone ${zone}) at time zone ${zone}`,
-  recently_won: (now) => sql`exists (
-    select 1 from deals d where d.account_id = t.account_id and d.contact_id = t.id and d.deleted_at is null
-    and d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days')`,
+  recently_won: (now, account) => hasDeal(account, sql`d.status = 'won' and d.closed_at >= ${now}::timestamptz - interval '30 days'`),
   untagged: () => sql`t.tag_ids = '{}'`,
   missing_email: () => sql`t.email_lower is null`,
   missing_phone: () => sql`t.phone is null`,

@@ -18,12 +18,13 @@ export const conversationRelations = [
   }),
   ...relation(messageTable, 'contactId', conversationTable, {
     one: { name: 'conversation', description: 'The conversation that the message is part of' },
-    many: { name: 'messages', description: 'Its messages over all channels, newest first by default' },
+    many: { name: 'messages', description: 'Its messages over all channels, newest first by default', isLoose: true },
   }),
   ...relation(messageTable, 'contactId', conversationTable, {
     many: {
       name: 'thread',
       description: 'The latest thousand of its messages over all channels, in the order in which they were made',
+      isLoose: true,
       listed: { by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
     },
   }),

@@ -2,7 +2,7 @@ import { check, denied, found, invalidChoice, invalidField } from '../../kernel/
 import { defined } from '../../kernel/base/objects.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
-import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
@@ -145,5 +145,5 @@ export async function savedFilter<S extends string>(ctx: Context, entity: Entity
   if (list?.entity !== entity) return { conditions: [sql`false`] };
   const table = filterableTable(ctx, entity)!;
   const order = list.sort ? { sort: list.sort as S, ...(list.order && { order: list.order }) } : {};
-  return { conditions: [allOf([filterSql(ctx, table, list.filters)])], ...order };
+  return { conditions: [filterSql(ctx, table, list.filters)], ...order };
 }
