@@ -67,7 +67,7 @@ export class FeedReaders {
       this.#wanted = undefined;
       try {
         const query = behind({ accounts, most: lookedFor, account: foundAccount, readers: app.registry.readers });
-        const { rows } = await app.database.execute(query.text, query.values);
+        const { rows } = await app.database.executePlanned(query.text, query.values);
         for (const each of rows as Behind[]) this.#waiting.set(keyOf(each), each);
       } catch (error) {
         app.log.warn({ err: error }, 'the readers of the feed could not look for events');

@@ -4,6 +4,8 @@ import type { App } from '../kernel/context/context.js';
 const pollMs = 1000;
 /** What ends within this time makes room for one look together, instead of for a look each. */
 const restMs = 3;
+/** Where all places were taken, it is looked again once this share of them is free, or after so long: a look costs as much as some rows. */
+const [roomShare, roomMs] = [0.5, 10];
 
 /** What a worker works on. */
 export interface Work<Item> {
@@ -33,6 +35,8 @@ export class Worker<Item> {
   #stopped = false;
   #woken = false;
   #wake = () => {};
+  /** Ends the time in which places become free after all were taken. */
+  #filling?: NodeJS.Timeout;
 
   constructor(
     private readonly app: App,
@@ -54,6 +58,8 @@ export class Worker<Item> {
   }
 
   #stir() {
+    clearTimeout(this.#filling);
+    this.#filling = undefined;
     this.#woken = true;
     this.#wake();
   }
@@ -99,9 +105,15 @@ export class Worker<Item> {
       .finally(() => {
         const wasFull = this.#running.size >= this.work.concurrency;
         this.#running.delete(id);
-        if (wasFull || this.work.hasTurns) setTimeout(() => this.#stir(), restMs);
+        if (this.work.hasTurns) setTimeout(() => this.#stir(), restMs);
+        else this.#makeRoom(wasFull);
       });
     this.#running.set(id, running);
+  }
+
+  #makeRoom(wasFull: boolean): void {
+    if (wasFull) this.#filling ??= setTimeout(() => this.#stir(), roomMs);
+    if (this.#filling && this.#running.size <= this.work.concurrency * (1 - roomShare)) this.#stir();
   }
 
   readonly #note = (error: Error) => this.app.log.warn({ err: error, work: this.work.wake }, 'a worker');
