@@ -2,7 +2,7 @@ import { nilId } from '../kernel/base/ids.js';
 import type { Cause } from '../kernel/base/principal.js';
 import type { App, DueWork } from '../kernel/context/context.js';
 import type { DueRow } from '../kernel/context/registry.js';
-import { tablesWith } from '../kernel/database/sql.js';
+import { commitsUnawaited, tablesWith } from '../kernel/database/sql.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
 import { countLapses, forgetLapses, isHopeless, type Lapsing, pauseOf } from './dueLapses.js';
 import { jobsWake } from './jobs.js';
@@ -95,8 +95,9 @@ export class DueWorkers {
 }
 
 /** The rows that a statement takes, each with the account that it is worked on for. */
-const withAccounts = (rows: string) => `
-  with work as (${rows}) select w.*, ${foundAccount.text} as account from work w join accounts a on a.id = w."accountId"`;
+const withAccounts = (rows: string, { mayForgetTaking }: DueWork) => `
+  with work as (${rows}) select w.*, ${foundAccount.text} as account${mayForgetTaking ? `, ${commitsUnawaited.text} as unawaited` : ''}
+  from work w join accounts a on a.id = w."accountId"`;
 
 /** Whose rows are worked on here, and whose were taken last: what turns between accounts go by. */
 class Turns {
@@ -131,7 +132,7 @@ const idOf = ({ accountId, id }: Due) => `${accountId} ${id}`;
 
 /** The work on the due rows of one table. */
 function workOn(app: App, name: string, due: DueWork): Work<Due> {
-  const text = withAccounts(due.taking ?? taking(due));
+  const text = withAccounts(due.taking ?? taking(due), due);
   const turns = new Turns();
   /** What is worked on in the place of each row that was taken. */
   const underWay = new Map<string, Due>();

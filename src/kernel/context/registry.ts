@@ -135,6 +135,11 @@ export interface DueWorkOf<C> {
    * at once: where what was begun may still be done, and once more is once too often.
    */
   keepsLease?: boolean;
+  /**
+   * Whether it does no harm if a row was taken and nobody knows of it any more, since the machine of the database failed: so where its work
+   * does nothing outside the database that must not be done twice. Taking waits for no disk then.
+   */
+  mayForgetTaking?: boolean;
   /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;

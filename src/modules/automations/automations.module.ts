@@ -75,7 +75,7 @@ export default defineModule({
   sweeps: [oldRuns],
   due: {
     automations: { table: 'automations', actor, work: runSchedule },
-    automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runToChange.whole },
+    automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runToChange.whole, mayForgetTaking: true },
   },
   routes: [
     list('GET /automations', 'automations', { as: 'bare', pagingHeaders: true }),

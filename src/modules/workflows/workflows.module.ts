@@ -46,7 +46,9 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted },
   readers: { workflows: { actor, wanted, make: startRuns } },
   sweeps: [oldRuns],
-  due: { workflow_runs: { table: 'workflow_runs', actor, work: workOnRun, brings: runToChange.whole } },
+  due: {
+    workflow_runs: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runToChange.whole, mayForgetTaking: true },
+  },
   routes: [
     list('GET /workflows', 'workflows', { as: 'page' }),
     make('POST /workflows', 'createWorkflow', { also: [402] }),
