@@ -2,7 +2,7 @@ import { nilId } from '../kernel/base/ids.js';
 import type { Cause } from '../kernel/base/principal.js';
 import type { App, DueWork } from '../kernel/context/context.js';
 import type { DueRow } from '../kernel/context/registry.js';
-import { tablesWith } from '../kernel/database/sql.js';
+import { commitsUnawaited, tablesWith } from '../kernel/database/sql.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
 import { countLapses, forgetLapses, isHopeless, type Lapsing, pauseOf } from './dueLapses.js';
 import { jobsWake } from './jobs.js';
@@ -39,18 +39,20 @@ interface Due extends DueRow, Lapsing {
  * Takes rows whose time has come by the server's clock and holds them for the time of a lease by the database's, which all
  * processes share. Accounts take turns: who has the fewest rows under way here ($4, one account a row) comes first, then who was
  * served the longest ago ($5, the latest last). Each taking counts: who lost the lease cannot settle. Where it looks at accounts, it
- * begins behind one ($6), and each row says which it looked at last: none where it came to the end of them.
+ * begins behind one ($6), and each row says which it looked at last: none where it came to the end of them. The rows that are chosen
+ * are found again by their keys: `is true` keeps PostgreSQL from all that are due, which it may take for few.
  */
-const taking = ({ table }: DueWork) => `
+const taking = ({ table, brings }: DueWork) => `
   with recursive ahead as materialized (
     select account_id, id, due_at from ${table} where due_at <= $1::timestamptz and (leased_until is null or leased_until <= now())
     order by due_at limit $2::int * ${lookahead}
   ), accounts_due as (
     (select account_id, 1 as nth from ${table} where due_at is not null and account_id > $6::uuid
-      and (select count(*) from ahead) = $2::int * ${lookahead} order by account_id limit 1)
+      and (select count(*) from ahead) = $2::int * ${lookahead} order by account_id, due_at limit 1)
     union all
     select n.account_id, a.nth + 1 from accounts_due a cross join lateral (
-      select t.account_id from ${table} t where t.due_at is not null and t.account_id > a.account_id order by t.account_id limit 1) n
+      select t.account_id from ${table} t where t.due_at is not null and t.account_id > a.account_id
+      order by t.account_id, t.due_at limit 1) n
     where a.nth < ${mostAccounts}
   ), found as (
     select account_id, id, due_at from ahead
@@ -65,13 +67,14 @@ const taking = ({ table }: DueWork) => `
   ), taken as (
     select t.account_id, t.id, t.leased_until is not null as lapsed from ${table} t join (
       select * from soon order by nth, coalesce(array_position($5::uuid[], account_id), 0), due_at limit $2::int) s using (account_id, id)
-    where t.due_at <= $1::timestamptz and (t.leased_until is null or t.leased_until <= now()) for update of t skip locked
+    where (t.due_at <= $1::timestamptz) is true and (t.leased_until is null or t.leased_until <= now()) for update of t skip locked
   )
   update ${table} t set attempt = t.attempt + 1, leased_until = now() + make_interval(secs => $3::int) from taken
   where t.account_id = taken.account_id and t.id = taken.id
   returning t.account_id as "accountId", t.id, t.attempt, ${tablesWith('causes').includes(table) ? 't.causes' : 'null::jsonb'} as causes,
     (select account_id from accounts_due where nth = ${mostAccounts}) as "lookedTo", taken.lapsed as "isLapsed",
-    (select n from due_lapses l where l.account_id = t.account_id and l.kind = '${table}' and l.id = t.id) as lapses`;
+    (select n from due_lapses l where l.account_id = t.account_id and l.kind = '${table}' and l.id = t.id) as lapses,
+    ${brings?.text ?? 'null'} as more`;
 
 const putOff = ({ table }: DueWork) =>
   `update ${table} set due_at = $4::timestamptz, leased_until = null where account_id = $1::uuid and id = $2::uuid
@@ -92,8 +95,9 @@ export class DueWorkers {
 }
 
 /** The rows that a statement takes, each with the account that it is worked on for. */
-const withAccounts = (rows: string) => `
-  with work as (${rows}) select w.*, ${foundAccount.text} as account from work w join accounts a on a.id = w."accountId"`;
+const withAccounts = (rows: string, { mayForgetTaking }: DueWork) => `
+  with work as (${rows}) select w.*, ${foundAccount.text} as account${mayForgetTaking ? `, ${commitsUnawaited.text} as unawaited` : ''}
+  from work w join accounts a on a.id = w."accountId"`;
 
 /** Whose rows are worked on here, and whose were taken last: what turns between accounts go by. */
 class Turns {
@@ -128,7 +132,7 @@ const idOf = ({ accountId, id }: Due) => `${accountId} ${id}`;
 
 /** The work on the due rows of one table. */
 function workOn(app: App, name: string, due: DueWork): Work<Due> {
-  const text = withAccounts(due.taking ?? taking(due));
+  const text = withAccounts(due.taking ?? taking(due), due);
   const turns = new Turns();
   /** What is worked on in the place of each row that was taken. */
   const underWay = new Map<string, Due>();
@@ -139,7 +143,7 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
     hasTurns: due.hasTurns,
     async take(app, most) {
       const given = [app.clock.now().toISOString(), most, app.config.leaseSeconds];
-      const { rows } = await app.database.execute(text, due.taking ? given : [...given, turns.busy, turns.served, turns.lookedTo]);
+      const { rows } = await app.database.executePlanned(text, due.taking ? given : [...given, turns.busy, turns.served, turns.lookedTo]);
       turns.lookedTo = (rows as Due[])[0]?.lookedTo ?? nilId;
       await countLapses(app, due, rows as Due[]);
       for (const row of rows as Due[]) turns.begin(row, row.accountId);

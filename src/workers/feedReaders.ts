@@ -11,6 +11,11 @@ const concurrency = 4;
 const lookedFor = 1000;
 /** Between two looks over all accounts: for what another process placed before it died, and what failed. */
 const lookMs = 2000;
+/**
+ * From a step of a reader that made something to its next one in that account, unless it left some: a lone event is read at once, and of
+ * many each step reads several. A step is a transaction, however little it makes.
+ */
+const spacingMs = 50;
 /** Until a reader is asked for again that another process is at: it may have looked before our events had their places. */
 const heldMs = 20;
 
@@ -20,6 +25,8 @@ type Behind = BehindOf<FoundAccount>;
 export class FeedReaders {
   readonly #waiting = new Map<string, Behind>();
   readonly #running = new Map<string, Promise<void>>();
+  /** The readers that have just made a step. */
+  readonly #spaced = new Set<string>();
   /** Of the readers that are given fewer events than others, or rest. */
   readonly #paces = new Map<string, ReaderPace>();
   /** The accounts to be looked at; null for all of them, undefined for none. */
@@ -67,7 +74,7 @@ export class FeedReaders {
       this.#wanted = undefined;
       try {
         const query = behind({ accounts, most: lookedFor, account: foundAccount, readers: app.registry.readers });
-        const { rows } = await app.database.execute(query.text, query.values);
+        const { rows } = await app.database.executePlanned(query.text, query.values);
         for (const each of rows as Behind[]) this.#waiting.set(keyOf(each), each);
       } catch (error) {
         app.log.warn({ err: error }, 'the readers of the feed could not look for events');
@@ -79,7 +86,7 @@ export class FeedReaders {
   #begin(app: App): void {
     for (const [key, each] of this.#waiting) {
       if (this.#stopped || this.#running.size >= concurrency) return;
-      if (this.#running.has(key)) continue;
+      if (this.#running.has(key) || this.#spaced.has(key)) continue;
       this.#waiting.delete(key);
       if (this.#paces.get(key)?.isResting) continue;
       const running = this.#read(app, each, key).finally(() => {
@@ -102,11 +109,20 @@ export class FeedReaders {
       if (pace.isFull) this.#paces.delete(key);
       else this.#paces.set(key, pace);
       if (more) this.placed([accountId]);
+      else if (made > 0) this.#space(app, key);
     } catch (error) {
       this.#lookIn(pace.failed(progress.given), accountId);
       this.#paces.set(key, pace);
       app.log.error({ err: error, reader: name, accountId, times: pace.faults, events: progress.given }, 'a reader of the feed failed');
     }
+  }
+
+  #space(app: App, key: string): void {
+    this.#spaced.add(key);
+    setTimeout(() => {
+      this.#spaced.delete(key);
+      this.#begin(app);
+    }, spacingMs).unref();
   }
 
   #lookIn(ms: number, accountId: string): void {

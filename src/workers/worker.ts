@@ -2,8 +2,11 @@ import type { App } from '../kernel/context/context.js';
 
 /** How often is looked for work when nobody says that there is some: what begins later, wakes that were lost. */
 const pollMs = 1000;
-/** What ends within this time makes room for one look together, instead of for a look each. */
-const restMs = 3;
+/**
+ * Where all places were taken, it is looked again once this share of them is free, or so many milliseconds after the first one is: a look
+ * costs as much as some rows. Where there are turns, only the time counts.
+ */
+const [roomShare, roomMs] = [0.5, 10];
 
 /** What a worker works on. */
 export interface Work<Item> {
@@ -33,6 +36,8 @@ export class Worker<Item> {
   #stopped = false;
   #woken = false;
   #wake = () => {};
+  /** Ends the time in which places become free after all were taken. */
+  #filling?: NodeJS.Timeout;
 
   constructor(
     private readonly app: App,
@@ -54,6 +59,8 @@ export class Worker<Item> {
   }
 
   #stir() {
+    clearTimeout(this.#filling);
+    this.#filling = undefined;
     this.#woken = true;
     this.#wake();
   }
@@ -99,9 +106,15 @@ export class Worker<Item> {
       .finally(() => {
         const wasFull = this.#running.size >= this.work.concurrency;
         this.#running.delete(id);
-        if (wasFull || this.work.hasTurns) setTimeout(() => this.#stir(), restMs);
+        this.#makeRoom(wasFull);
       });
     this.#running.set(id, running);
+  }
+
+  #makeRoom(wasFull: boolean): void {
+    const { concurrency, hasTurns = false } = this.work;
+    if (wasFull || hasTurns) this.#filling ??= setTimeout(() => this.#stir(), roomMs);
+    if (this.#filling && !hasTurns && this.#running.size <= concurrency * (1 - roomShare)) this.#stir();
   }
 
   readonly #note = (error: Error) => this.app.log.warn({ err: error, work: this.work.wake }, 'a worker');

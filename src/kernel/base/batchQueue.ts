@@ -1,3 +1,5 @@
+import { pause } from './pause.js';
+
 interface Line<T> {
   waiting: T[];
   underWay: number;
@@ -17,6 +19,8 @@ export class BatchQueue<T> {
     private readonly serve: (party: T[]) => Promise<void>,
     /** How many parties of a kind may be under way; without a limit nobody waits, and so nobody goes together. */
     private readonly mostUnderWay = 2,
+    /** How long a party that would be small waits for more, where requests of a kind come in groups and one party is under way; by default it does not. */
+    private readonly gathering?: { ms: number; small: number },
   ) {}
 
   join(kind: string, one: T): void {
@@ -30,10 +34,16 @@ export class BatchQueue<T> {
     if (line.underWay >= this.mostUnderWay) return;
     if (line.waiting.length > 0) {
       line.underWay++;
-      void this.serve(this.party(line.waiting)).finally(() => {
+      void this.#serveNext(line).finally(() => {
         line.underWay--;
         this.#next(kind, line);
       });
     } else if (line.underWay === 0) this.#lines.delete(kind);
+  }
+
+  async #serveNext({ waiting }: Line<T>): Promise<void> {
+    const { ms, small } = this.gathering ?? { ms: 0, small: 0 };
+    if (waiting.length < small) await pause(ms);
+    return this.serve(this.party(waiting));
   }
 }

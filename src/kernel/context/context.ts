@@ -21,7 +21,7 @@ import { type Given, idOf, type Params, readToChange, type ToChange, validId } f
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
-export { requireSame, sameForChange, type ToChange, type Version, validId } from './rows.js';
+export { type Brought, requireSame, rowNow, sameForChange, saw, type ToChange, type Version, validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;

@@ -102,7 +102,7 @@ export interface DueRow {
   id: string;
   /** The number of this attempt: what is settled under another one is not ours any more. */
   attempt: number;
-  /** What its `taking` answers besides, where it has one. */
+  /** What its `taking` answers besides, or its row that `brings` says. */
   more?: unknown;
   place?: Place;
 }
@@ -124,6 +124,8 @@ export interface DueWorkOf<C> {
    * takes them, and of what the work needs of them as `more`. `$1` is the moment, `$2` how many at most, `$3` the seconds of the lease.
    */
   taking?: string;
+  /** What the work needs of a row, alias `t`, as it is once it is taken: one JSON value, which the work is told as `more`. */
+  brings?: Sql;
   /** The column by which its index of what is due is divided within an account, where it is: what waits is counted along that index. */
   sources?: string;
   /** Whether what waits may be taken only once something else has ended, such as another call of the same address. */
@@ -133,6 +135,11 @@ export interface DueWorkOf<C> {
    * at once: where what was begun may still be done, and once more is once too often.
    */
   keepsLease?: boolean;
+  /**
+   * Whether it does no harm if a row was taken and nobody knows of it any more, since the machine of the database failed: so where its work
+   * does nothing outside the database that must not be done twice. Taking waits for no disk then.
+   */
+  mayForgetTaking?: boolean;
   /** Seconds until a row is worked on again after a fault of ours, where its attempts are no measure of that. */
   pause?: number;
   work(ctx: C, row: DueRow): Promise<void>;

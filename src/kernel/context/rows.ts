@@ -1,5 +1,6 @@
 import { notFound } from '../base/errors.js';
 import type { Principal } from '../base/principal.js';
+import type { Sql } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
@@ -22,6 +23,12 @@ export interface ToChange<Row extends object> {
   lock: Statement<{ id: string }, { ids: readonly string[] }>;
 }
 
+/** The same of rows that another statement may bring along. */
+export interface Brought<Row extends object> extends ToChange<Row> {
+  /** One of them, alias `t`, with its version, as a JSON value of that statement, which `look` reads. */
+  whole: Sql;
+}
+
 /** An operation that is to change rows. */
 interface Changing {
   readonly caller: Principal;
@@ -36,23 +43,43 @@ export async function readToChange<Row extends object>(ctx: Changing, rows: ToCh
     const held = await ctx.rows(rows.lock, { ids });
     return held.length > 0 ? ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
   }
-  const seen = await ctx.rows(rows.look, { ids });
+  const { unit } = ctx;
+  const known = ids.flatMap((id) => (unit.seen.get(keyOf(rows, id)) as Row & Version) ?? []);
+  const others = known.length === 0 ? ids : ids.filter((id) => !unit.seen.has(keyOf(rows, id)));
+  const seen = others.length > 0 ? [...known, ...(await ctx.rows(rows.look, { ids: others }))] : known;
   return seen.map((row) => {
     requireSame(ctx, rows, row);
-    return { ...row, ...ctx.unit?.figuresOf(rows.table, row.id) };
+    return { ...row, ...unit.figuresOf(rows.table, row.id) };
   });
 }
 
-/** A row that is to be changed, and was read before this unit of work: an optimistic one does not read it again. */
-export async function sameForChange<Row extends object>(
-  ctx: Changing,
-  rows: ToChange<Row>,
-  seen: Row & Version,
-  what: string,
-): Promise<Row> {
-  if (!ctx.unit?.mayLookAt(rows.reads)) return ctx.forChange(rows, seen.id, what);
-  requireSame(ctx, rows, seen);
-  return seen;
+const keyOf = ({ look }: { look: { name: string } }, id: string) => `${look.name} ${id}`;
+
+/**
+ * Tells a unit of work of a row that is read already: an optimistic one does not read it again to change it, since its write makes sure
+ * that it is the same.
+ */
+export function saw<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: ToChange<Row>, row: Row & Version): void {
+  unit?.seen.set(keyOf(rows, row.id), row);
+}
+
+/** What may be looked at, as it is now, or null: to change it an optimistic unit of work does not read it again. */
+async function lookedAt<Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string): Promise<Row | null> {
+  const [row] = await ctx.rows(rows.look, { ids: [id] });
+  if (!row) return null;
+  saw(ctx, rows, row);
+  const { xmin: _version, ...shown } = row;
+  return { ...shown, ...ctx.unit?.figuresOf(rows.table, id) } as Row;
+}
+
+/** A row as it is now, or null, which this unit of work may change next; `read` where it has to be read with what the unit has written. */
+export const rowNow = <Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string, read: () => Promise<Row | null>) =>
+  ctx.unit?.mayLookAt(rows.reads) ? lookedAt(ctx, rows, id) : read();
+
+/** A row that is to be changed, and was read before this unit of work. */
+export function sameForChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version, what: string): Promise<Row> {
+  saw(ctx, rows, seen);
+  return ctx.forChange(rows, seen.id, what);
 }
 
 /** Has the next write find a row as it was seen. */

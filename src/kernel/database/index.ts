@@ -15,6 +15,11 @@ export interface Database {
   /** plain SQL with $1 placeholders, for the job queue */
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /**
+   * The same of what runs in a loop, over rows that come and go: it is planned once, for any values and by indexes. What a plan for the
+   * values of one moment takes for few rows may be a hundred thousand by then, and making it takes longer than the rest.
+   */
+  executePlanned(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
+  /**
    * The one text that a statement outside of a transaction answers, past Prisma, whose handling of a raw query costs several
    * times what the driver's does
    */
@@ -67,6 +72,7 @@ function assemble(
     kind,
     prisma,
     execute: store.execute,
+    executePlanned: store.executePlanned,
     warm: () => prisma.$connect(),
     text: counted(store.text),
     planned: counted(store.planned),

@@ -160,6 +160,7 @@ export function pgliteStore(pg: PGlite, release: () => void): Store {
         throw error;
       }
     },
+    executePlanned: async (text, values) => ({ rows: (await pg.query(text, values, bigintAsText)).rows }),
     planned,
     text: async (query) => (await planned(query))[0]!,
     close: async () => {

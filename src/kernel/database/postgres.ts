@@ -54,6 +54,7 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
   };
   const row = rowOf(pool, mostNames);
   const nameOf = statementNames(mostNames, 'e');
+  const nameOfLoop = statementNames(mostNames, 'l');
   return {
     execute: async (text, values) => {
       const name = values && nameOf({ sql: text });
@@ -61,6 +62,7 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
       const last = Array.isArray(result) ? result.findLast((one: pg.QueryResult) => one.fields.length > 0) : result;
       return { rows: (last as pg.QueryResult | undefined)?.rows ?? [] };
     },
+    executePlanned: (text, values) => plannedPool.query({ name: nameOfLoop({ sql: text }), text, values }),
     text: async (query) => (await row(query))[0]!,
     planned: rowOf(plannedPool, MAX_PLANNED),
     close: async () => void (await Promise.all([pool.end(), plannedPool.end()])),

@@ -17,6 +17,12 @@ export const keptCount = (account: Sql, table: string, kind: Sql): Sql => {
   return sql`(select coalesce(sum(${c}.n), 0)::int from counts ${c} where ${c}.account_id = ${account} and ${c}.kind = ${kind})`;
 };
 
+/**
+ * Has the transaction of the statement in which it stands commit without waiting for the disk: a scalar. Should the machine of the
+ * database fail, what was committed so in the last second may be as if it had never been, so only for what is harmless to do again.
+ */
+export const commitsUnawaited = rawSql(`set_config('synchronous_commit', 'off', true)`);
+
 /** How many live rows of a table an account has. */
 export const keptTotal = (account: Sql, table: string): Sql => keptCount(account, table, sql`${table}`);
 

@@ -1,6 +1,8 @@
 /** The part of a database that lies below Prisma. */
 export interface Store {
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  /** the same of a statement that is planned once, whatever its values are */
+  executePlanned(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
   /** the value of the one row and column that a statement answers, which is a text */
   text(query: { text: string; values: unknown[] }): Promise<string>;
   /** the columns, texts, of the one row of a statement that is planned once, whatever its values are */

@@ -1,5 +1,5 @@
 import { bigint, integer, json, listOf, text, uuid } from '../database/kinds.js';
-import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
+import { commitsUnawaited, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent } from './feedStore.js';
 
@@ -193,7 +193,7 @@ export function behind({ accounts, most, account, readers }: Looking): Sql {
       select i.account_id, i.name, i.pos from idle i join feed_readers r on r.account_id = i.account_id and r.name = i.name and r.pos = i.from_pos
       for update of r skip locked
     ), moved as (
-      update feed_readers r set pos = f.pos from free f where r.account_id = f.account_id and r.name = f.name
+      update feed_readers r set pos = f.pos from free f where r.account_id = f.account_id and r.name = f.name returning ${commitsUnawaited}
     )
     select l.account_id as "accountId", l.name, l.account from lagging l
     where not exists (select from idle i where i.account_id = l.account_id and i.name = l.name and i.pos = i.head)`;

@@ -1,4 +1,4 @@
-import type { ToChange } from '../context/context.js';
+import type { Brought } from '../context/context.js';
 import { listOf, type RowOf, type Shape, text, uuid } from '../database/kinds.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
@@ -18,8 +18,9 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
   row: S,
   columns: Sql,
   { live = sql`t.deleted_at is null`, key = 'id', name = table }: Options = {},
-): ToChange<RowOf<S>> {
+): Brought<RowOf<S>> {
   const [rows, id] = [rawSql(table), rawSql(`t.${key}`)];
+  const versioned = sql`${columns}, t.xmin::text as xmin`;
   const look = statement({
     name: `look at ${name}`,
     takes: { ids: listOf(uuid) },
@@ -27,8 +28,7 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
     shared: true,
     // Whoever looks has asked whether they may.
     beside: true,
-    text: ({ account, ids }) =>
-      sql`select ${columns}, t.xmin::text as xmin from ${rows} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
+    text: ({ account, ids }) => sql`select ${versioned} from ${rows} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
   });
   const lock = statement({
     name: `lock ${name}`,
@@ -39,5 +39,6 @@ export function rowsToChange<S extends Shape & { id: unknown }>(
     text: ({ account, ids }) =>
       sql`select ${id} as id from ${rows} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live} order by 1 for update`,
   });
-  return { table, key, reads: `${table} ${columns.text}`, look, lock } as ToChange<RowOf<S>>;
+  const whole = sql`(select row_to_json(own) from (select ${versioned}) own)`;
+  return { table, key, reads: `${table} ${columns.text}`, look, lock, whole } as Brought<RowOf<S>>;
 }

@@ -52,6 +52,8 @@ export class UnitOfWork {
   isUnsure = false;
   /** Whether it writes events, which wait for their places once it is committed. */
   tells = false;
+  /** Rows that were looked at, by how they are read and their ids: whoever may look at one has it here. */
+  readonly seen = new Map<string, object>();
   /** The queues in which something is due by then. */
   readonly wakes = new Set<string>();
   #batches: Batch[] = [];

@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, saw, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { faultOf, mayPass, pauses } from '../actions/action.service.js';
@@ -6,7 +6,7 @@ import { planOfVersion } from './automation.publish.js';
 import { rests } from './run.begin.js';
 import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
 import { within } from './run.start.js';
-import { runToChange } from './run.table.js';
+import { type DueRun, runToChange } from './run.table.js';
 
 /**
  * Goes on with a run: up to its next wait, or its end. What its steps do and where it stands then are one transaction, so that
@@ -14,11 +14,12 @@ import { runToChange } from './run.table.js';
  */
 export async function goOn(ctx: Context, due: DueRow): Promise<void> {
   let pace: Pace | undefined = { mostActions };
-  for (let isMore = true; isMore && pace; ) {
+  let seen = due.more ? runToChange.look.read(due.more) : undefined;
+  for (let isMore = true; isMore && pace; seen = undefined) {
     const progress: Progress = { actions: 0, nodeId: null };
     try {
       const at: Pace = { ...pace, progress };
-      isMore = await transacted(ctx, (inside) => burst(inside, due, at));
+      isMore = await transacted(ctx, (inside) => burst(inside, { ...due, seen }, at));
       if (progress.isWaiting && (await rests(ctx, due))) return;
     } catch (error) {
       pace = await paceAfter(ctx, due, { error, pace, progress });
@@ -40,7 +41,11 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
   return { mostActions: 1, fault: { nodeId: progress.nodeId, message: faultOf(error) } };
 }
 
-async function burst(ctx: Context, { id, attempt }: DueRow, pace: Pace): Promise<boolean> {
+/** A run that came due, as it was when it was taken, if nothing was done since. */
+type Taken = DueRow & { seen?: DueRun & Version };
+
+async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Promise<boolean> {
+  if (seen) saw(ctx, runToChange, seen);
   const run = await ctx.forChange(runToChange, id, 'Automation run');
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };

@@ -116,6 +116,8 @@ export const deliveries = {
   concurrency,
   sources: 'source_id',
   hasTurns: true,
+  // Receivers get a delivery at least once.
+  mayForgetTaking: true,
   taking: `select t.*, delivery_to_make(t.id) as more from take_deliveries($1::timestamptz, $2::int, $3::int, ${perSource}, ${perAccount}) t`,
   work: deliver,
 } as const;

@@ -1,6 +1,6 @@
 import type { Context, FeedReader } from '../../kernel/context/context.js';
 import { bigint, instant, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { commitsUnawaited, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
@@ -28,16 +28,20 @@ async function wantedBy(ctx: Context): Promise<(event: Wanting) => string[]> {
     [...(byName.get(name) ?? []), ...(byName.get('*') ?? [])].flatMap(({ id, after }) => (BigInt(position) > after ? [id] : []));
 }
 
-// The body of an event goes along once, for however many webhooks it is.
+// The body of an event goes along once, for however many webhooks it is. With them moves the reader's place, in the same transaction: what
+// is lost of both is made again.
 const queued = statement({
   name: 'queueDeliveriesOfEvents',
   takes: { events: jsonText, now: instant },
+  row: { unawaited: text },
   changes: true,
   text: ({ account, events, now }) => sql`
-    insert into webhook_deliveries (account_id, id, webhook_id, source_id, event_id, event, body, due_at, created_at, updated_at)
-    select ${account}, d.id, d.webhook, d.webhook, e.id, e.name, e.body, ${now}, ${now}, ${now}
-    from json_to_recordset(${events}::json) e (id uuid, name text, body text, deliveries json)
-    cross join lateral json_to_recordset(e.deliveries) d (id uuid, webhook uuid)`,
+    with made as (
+      insert into webhook_deliveries (account_id, id, webhook_id, source_id, event_id, event, body, due_at, created_at, updated_at)
+      select ${account}, d.id, d.webhook, d.webhook, e.id, e.name, e.body, ${now}, ${now}, ${now}
+      from json_to_recordset(${events}::json) e (id uuid, name text, body text, deliveries json)
+      cross join lateral json_to_recordset(e.deliveries) d (id uuid, webhook uuid))
+    select ${commitsUnawaited} as unawaited`,
 });
 
 /** Makes a delivery of each event to each webhook that wants it. */

@@ -2,8 +2,8 @@ import { BatchQueue } from '../../kernel/base/batchQueue.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { leftNothing } from '../../kernel/database/errors.js';
-import { instant, integer, json, jsonText, listOf, nullable, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { instant, integer, json, jsonText, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { commitsUnawaited, rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { perAccount } from './webhook.taken.js';
 
@@ -36,9 +36,12 @@ export interface AfterAttempt {
 /** The most attempts that one statement settles. */
 const together = 50;
 
+/** Calls of one webhook that were begun together end within a few milliseconds: fewer attempts than these wait so long for the others. */
+const gathering = { ms: 3, small: 8 };
+
 const settled = {
   ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant) },
-  ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()) },
+  ...{ nextId: nullable(uuid), nextAttempt: nullable(integer), more: nullable(json()), unawaited: text },
 };
 
 // g        What is told, an attempt a row, `nth` in the order in which they ended.
@@ -53,6 +56,8 @@ const settled = {
 // fired    Each webhook of those once: when it was last tried, and the last attempt that arrived, if any.
 // failed   How many attempts failed after that one (all of them where none arrived), and since when. Each webhook has a row, also with 0.
 // moved    The webhooks' figures: they go on from what they were where nothing arrived, and begin anew where something did.
+// It waits for no disk: should the database's machine fail, the last attempts are made again, as they are where a process dies before it
+// settles.
 // Answered is each delivery that was settled, with its webhook and what came in its place; of an attempt that was not ours any more nothing.
 const settle = statement({
   name: 'settleDeliveries',
@@ -104,7 +109,7 @@ const settle = statement({
       from fired a join failed f using (webhook_id) where w.account_id = ${account} and w.id = a.webhook_id
       returning w.id, w.failing_since)
     select s.id, m.id as "webhookId", m.failing_since as "failingSince", t.id as "nextId", t.attempt as "nextAttempt",
-      delivery_to_make(t.id) as more
+      delivery_to_make(t.id) as more, ${commitsUnawaited} as unawaited
     from settled s left join moved m on m.id = s.webhook_id left join places p on p.id = s.id
     left join taken t on t."sourceId" = p.source_id and t.place = p.place`,
 });
@@ -116,7 +121,7 @@ interface Waiting {
   failed(error: unknown): void;
 }
 
-function afterOf({ webhookId, failingSince, nextId, nextAttempt, more }: Omit<RowOf<typeof settled>, 'id'>): AfterAttempt {
+function afterOf({ webhookId, failingSince, nextId, nextAttempt, more }: Omit<RowOf<typeof settled>, 'id' | 'unawaited'>): AfterAttempt {
   const next = nextId === null ? undefined : { id: nextId, attempt: nextAttempt!, more };
   return { webhookId, failingSince, ...(next && { next }) };
 }
@@ -144,7 +149,7 @@ const queues = new WeakMap<App, BatchQueue<Waiting>>();
  * is not ours any more.
  */
 export function settleAttempt(ctx: Context, given: Attempt): Promise<AfterAttempt | undefined> {
-  const queue = queues.get(ctx.app) ?? new BatchQueue((waiting: Waiting[]) => waiting.splice(0, together), serve, 1);
+  const queue = queues.get(ctx.app) ?? new BatchQueue((waiting: Waiting[]) => waiting.splice(0, together), serve, 1, gathering);
   queues.set(ctx.app, queue);
   return new Promise((done, failed) => queue.join(ctx.caller.account.id, { ctx, given, done, failed }));
 }

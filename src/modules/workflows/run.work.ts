@@ -1,4 +1,4 @@
-import type { Context } from '../../kernel/context/context.js';
+import { type Context, saw, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { actor, actsFor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
@@ -23,9 +23,10 @@ class Failed extends Error {
  */
 export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   let most = Number.POSITIVE_INFINITY;
-  for (;;) {
+  let seen = due.more ? runToChange.look.read(due.more) : undefined;
+  for (; ; seen = undefined) {
     try {
-      const isDone = await transacted(ctx, (inside) => doActions(inside, due, most));
+      const isDone = await transacted(ctx, (inside) => doActions(inside, { ...due, seen }, most));
       if (isDone) return;
       most = Number.POSITIVE_INFINITY;
     } catch (error) {
@@ -37,8 +38,12 @@ export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   }
 }
 
+/** A run that came due, as it was when it was taken, if nothing was done since. */
+type Taken = DueRow & { seen?: RunRow & Version };
+
 /** The run, while this attempt at it is ours. */
-async function held(ctx: Context, { id, attempt }: DueRow): Promise<RunRow | undefined> {
+async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow | undefined> {
+  if (seen) saw(ctx, runToChange, seen);
   const [run] = await ctx.toChange(runToChange, [id]);
   return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
 }
@@ -57,7 +62,7 @@ export const occasionOf = (run: RunRow): Occasion => ({
 });
 
 /** Does at most so many of the actions that are left. Answers whether the run has ended, or is not ours any more. */
-async function doActions(outer: Context, due: DueRow, most: number): Promise<boolean> {
+async function doActions(outer: Context, due: Taken, most: number): Promise<boolean> {
   const before = await held(outer, due);
   if (!before) return true;
   const ctx = within(outer, before);

@@ -4,7 +4,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { WorkflowRun, workflowRunEvents } from './run.model.js';
-import { findRun, onContactDeleted, runsById } from './run.service.js';
+import { findRun, onContactDeleted, runsById, runToChange } from './run.service.js';
 import { startRuns, wanted } from './run.start.js';
 import { oldRuns } from './run.sweeps.js';
 import { workOnRun } from './run.work.js';
@@ -46,7 +46,9 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted },
   readers: { workflows: { actor, wanted, make: startRuns } },
   sweeps: [oldRuns],
-  due: { workflow_runs: { table: 'workflow_runs', actor, work: workOnRun } },
+  due: {
+    workflow_runs: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runToChange.whole, mayForgetTaking: true },
+  },
   routes: [
     list('GET /workflows', 'workflows', { as: 'page' }),
     make('POST /workflows', 'createWorkflow', { also: [402] }),
