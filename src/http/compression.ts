@@ -5,8 +5,6 @@ import { acceptedIn } from './acceptHeader.js';
 
 /** Shorter answers fit into a packet as they are. */
 const leastBytes = 1400;
-/** A text of so many characters is made bytes once: Node would count them twice, and set three times as many aside while it writes them. */
-const longText = 8000;
 /** How many are compressed at a time: beyond that answers go out as they are, and nothing waits in line for a thread. */
 const mostAtATime = 16;
 /** Fast settings: an answer is read once. */
@@ -47,11 +45,10 @@ export class Compression {
       return payload;
     addVary(reply, 'Accept-Encoding');
     const coding = codingFor(request.headers['accept-encoding'] as string | undefined);
-    if (request.method === 'HEAD') return payload;
-    if (!coding || this.#underWay >= mostAtATime) return payload.length >= longText ? bytesOf(payload) : payload;
+    if (!coding || request.method === 'HEAD' || this.#underWay >= mostAtATime) return payload;
     this.#underWay++;
     try {
-      const body = await compressed(bytesOf(payload), coding);
+      const body = await compressed(typeof payload === 'string' ? Buffer.from(payload) : payload, coding);
       reply.header('Content-Encoding', coding).removeHeader('Content-Length');
       // The same answer in another coding is other bytes.
       const tag = reply.getHeader('ETag');
@@ -62,8 +59,6 @@ export class Compression {
     }
   }
 }
-
-const bytesOf = (payload: string | Buffer): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
 
 const isWorthIt = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= leastBytes;

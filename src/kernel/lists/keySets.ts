@@ -42,7 +42,7 @@ export interface Between {
 
 /** The keys that a table holds beside some others, of which a select tells. */
 export const keysBetween = ({ table, of, to }: Between, account: Sql, others: Sql): Sql =>
-  sql`select b.${rawSql(of)} as key from ${rawSql(table)} b where b.account_id = ${account} and b.${rawSql(to)} in (${others})`;
+  sql`select b.${rawSql(of)} as key from ${rawSql(table)} b where b.account_id = ${account} and b.${rawSql(to)} = any(array(${others}))`;
 
 /** A list that one key set narrows. */
 export interface ByKeys {
