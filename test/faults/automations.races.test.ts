@@ -16,8 +16,9 @@ function deleted(): void {
 
   it('while the reader makes its run: that run does nothing', async () => {
     const workflow = await active([task], 'contact.created');
+    // Due later: it may be done before whoever deletes the workflow comes to it.
     await two.outside.query(`create function raced() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock(4343); return new; end'`);
+      'begin perform pg_advisory_xact_lock(4343); new.due_at = new.due_at + interval ''1 hour''; return new; end'`);
     await two.outside.query('create trigger raced before insert on workflow_runs for each row execute function raced()');
     let contact: Loose = {};
     let deleting: { done: Promise<{ status: number }> } | undefined;
@@ -129,6 +130,21 @@ function changed(): void {
     await holder.query('commit');
     await holder.end();
     await two.expectOnce(id, contact, ['end completed']);
+  });
+
+  it('while others change what a condition saw of it, before an action changes it: the condition is asked again', async () => {
+    const asks = aNode('asks', 'condition', { conditions: { city: 'Oslo' } }, null, [{ when: 'yes', next: 'field' }]);
+    const action = { type: 'update_field', config: { field: 'jobTitle', value: 'Customer' } };
+    const id = await two.published([asks, aNode('field', 'action', action, null)]);
+    const contact = await two.person();
+    dataOf(await two.asked.caller.patch(`/contacts/${contact.id}`, { city: 'Oslo' }));
+    await two.whileHeld(
+      `update contacts set city = 'Bergen', updated_at = now() where id = '${contact.id}'`,
+      () => two.enroll(id, contact),
+      async () => {},
+    );
+    await two.expectOnce(id, contact, ['asks completed']);
+    expect(await two.get(`/contacts/${contact.id}`)).toMatchObject({ city: 'Bergen', jobTitle: null });
   });
 }
 
