@@ -61,21 +61,18 @@ type Known = Readonly<Record<string, unknown>>;
 /** A conversation is known by its contact where that is selected; else it is kept where it stands. */
 const conversationKey = ({ contactId }: Known) => (typeof contactId === 'string' ? `Conversation:${contactId}` : null);
 
+const policyOf = (type: string, fields: Readonly<Record<string, readonly string[]>>): Policy => ({
+  ...(type === 'Conversation' && { keyFields: (known: Known) => conversationKey(known) ?? undefined }),
+  fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args], merge, read }])),
+});
+
 /**
  * How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list that follow each
  * other are joined, where filter, sort and size (`first`) are the same; pages by number, and from the end, stand by themselves.
  */
 export const apolloCache = {
   possibleTypes: Object.fromEntries(Object.entries(possibleTypes).map(([name, types]) => [name, [...types]])),
-  typePolicies: Object.fromEntries(
-    Object.entries(lists).map(([type, fields]) => [
-      type,
-      {
-        ...(type === 'Conversation' && { keyFields: (known: Known) => conversationKey(known) ?? undefined }),
-        fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args] as string[], merge, read }])),
-      },
-    ]),
-  ) as Record<string, Policy>,
+  typePolicies: Object.fromEntries(Object.entries(lists).map(([type, fields]) => [type, policyOf(type, fields)])),
 };
 
 /** Which types urql's Graphcache need not look for an id in: `cacheExchange({ keys: urqlKeys })`. */

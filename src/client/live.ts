@@ -28,10 +28,7 @@ export interface LiveRow<T> {
 }
 
 /** What the server is told that the client has of a list: an element of the argument `after`. */
-export interface LiveHave {
-  list: string;
-  rows: string[];
-}
+export type LiveHave = { list: string; rows: string[] };
 
 /** The rows of a page after a message. Rows that did not change stay the same objects. */
 export function applyLive<T>(before: readonly LiveRow<T>[], { isWhole, rows, removed }: LiveChanges<T>): LiveRow<T>[] {

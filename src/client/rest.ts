@@ -72,10 +72,9 @@ type ListPage<T> = { data: T[]; meta: { next_cursor?: string | null } };
 
 /** All records of a list, page by page: `for await (const contact of allOf((cursor) => …))`, where `ask` answers a page. */
 export async function* allOf<T>(ask: (cursor: string | undefined) => Promise<ListPage<T>>): AsyncGenerator<T> {
-  let cursor: string | undefined;
-  do {
+  for (let cursor: string | null | undefined; cursor !== null; ) {
     const { data, meta } = await ask(cursor);
     yield* data;
-    cursor = meta.next_cursor ?? undefined;
-  } while (cursor);
+    cursor = meta.next_cursor || null;
+  }
 }

@@ -79,17 +79,26 @@ export function resuming(client: Client): Client {
   return { ...client, subscribe, iterate: (payload) => iterated((sink) => subscribe(payload, sink)) };
 }
 
-/** The results of a subscription one by one: those that nobody has asked for yet wait. */
+/** The results of a subscription one by one: those that nobody has asked for yet wait, and what it failed by comes after them. */
 function iterated<T>(subscribe: (sink: Sink<T>) => () => void): AsyncIterableIterator<T> {
-  let stop = () => {};
-  const start = (to: ReadableStreamDefaultController<T>) => {
-    // What is over has no size: graphql-ws tells of the end after an error, too.
-    const [next, complete] = [(result: T) => void (to.desiredSize && to.enqueue(result)), () => void (to.desiredSize && to.close())];
-    stop = subscribe({ next, error: (error) => to.error(error), complete });
+  let [isOpen, stop] = [true, () => {}];
+  const start = (to: ReadableStreamDefaultController<() => T | Promise<T>>) => {
+    const end = (...last: (() => Promise<T>)[]) => {
+      // What the reader has left has no size.
+      if (isOpen && to.desiredSize) {
+        for (const one of last) to.enqueue(one);
+        to.close();
+      }
+      isOpen = false;
+    };
+    const next = (result: T) => void (isOpen && to.desiredSize && to.enqueue(() => result));
+    stop = subscribe({ next, error: (error) => end(() => Promise.reject(error)), complete: () => end() });
   };
-  const results = new ReadableStream<T>({ start, cancel: () => stop() }, { highWaterMark: Number.POSITIVE_INFINITY }).getReader();
-  const end = () => results.cancel().then(() => ({ done: true as const, value: undefined }));
-  const iterator = { next: () => results.read(), return: end, throw: end, [Symbol.asyncIterator]: () => iterator };
+  const results = new ReadableStream({ start, cancel: () => stop() }, { highWaterMark: Number.POSITIVE_INFINITY }).getReader();
+  const over = { done: true as const, value: undefined };
+  const next = () => results.read().then(async ({ done, value }) => (done ? over : { done, value: await value() }));
+  const leave = () => results.cancel().then(() => over);
+  const iterator = { next, return: leave, throw: leave, [Symbol.asyncIterator]: () => iterator };
   return iterator as AsyncIterableIterator<T>;
 }
 
