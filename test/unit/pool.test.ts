@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { withSettings } from '../../src/kernel/database/pool.js';
+import { commitsUnawaited } from '../../src/kernel/database/sql.js';
 import { freshPlace, onPostgres, type Place } from '../support/database.js';
 
 const optionsOf = (url: string) =>
@@ -137,6 +138,15 @@ function ownSettings() {
       expect((await pids()).length - before).toBe(8);
     } finally {
       await few.close();
+    }
+  });
+
+  it('commits without waiting for the disk what says so, and waits for everything else', async () => {
+    const unawaited = { text: `select ${commitsUnawaited.text}`, values: [] };
+    const setting = { text: "select current_setting('synchronous_commit')", values: [] };
+    for (const ask of [db.text, db.planned]) {
+      expect([await ask(unawaited)].flat()).toEqual(['off']);
+      expect([await ask(setting)].flat()).toEqual(['on']);
     }
   });
 }

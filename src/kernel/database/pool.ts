@@ -12,6 +12,8 @@ const settings = [
   'jit=off',
   // Indexes are in memory, or on disks that read any page as fast as the next.
   'random_page_cost=1.1',
+  // What `commitsUnawaited` sets.
+  'crm.unawaited_commit=off',
 ];
 
 /** What PostgreSQL, or the driver, would take from the URL instead of ours. */

@@ -18,10 +18,13 @@ export const keptCount = (account: Sql, table: string, kind: Sql): Sql => {
 };
 
 /**
- * Has the transaction of the statement in which it stands commit without waiting for the disk: a scalar. Should the machine of the
- * database fail, what was committed so in the last second may be as if it had never been, so only for what is harmless to do again.
+ * Has the transaction of the statement in which it stands commit without waiting for the disk, where the connection says that it may: a
+ * scalar. Should the machine of the database fail, what was committed so in the last second may be as if it had never been, so only for
+ * what is harmless to do again. The embedded database ends with our process, and waits for no disk as it is: its connection says nothing.
  */
-export const commitsUnawaited = rawSql(`set_config('synchronous_commit', 'off', true)`);
+export const commitsUnawaited = rawSql(
+  `set_config('synchronous_commit', coalesce(current_setting('crm.unawaited_commit', true), current_setting('synchronous_commit')), true)`,
+);
 
 /** How many live rows of a table an account has. */
 export const keptTotal = (account: Sql, table: string): Sql => keptCount(account, table, sql`${table}`);
