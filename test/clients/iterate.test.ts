@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import type { Client, Sink } from 'graphql-ws';
+import { resuming } from '../../src/client/index.js';
 import { type Account, type Loose, server, type TestServer } from '../support/index.js';
 import { lineTo } from '../support/resumeLine.js';
 
@@ -56,5 +58,43 @@ describe('iterating through the resume link', () => {
     for await (const { data } of client.iterate({ query: '{ __typename }' })) seen.push(data);
     expect(seen).toEqual([{ __typename: 'Query' }]);
     await client.dispose();
+  });
+});
+
+describe('a line that fails for good', () => {
+  /** A client of graphql-ws that tells what the test has it tell. */
+  function told() {
+    const sinks: Sink<Loose>[] = [];
+    const stop = jest.fn();
+    const subscribe = (_payload: unknown, sink: Sink<Loose>) => {
+      sinks.push(sink);
+      return stop;
+    };
+    const client = resuming({ subscribe } as unknown as Client);
+    const results = client.iterate<Loose>({ query: '{ contacts { totalCount } }' });
+    return { results, sink: sinks[0]!, stop };
+  }
+
+  it('is told of after what came before', async () => {
+    const { results, sink } = told();
+    sink.next({ data: { nth: 1 } });
+    sink.next({ data: { nth: 2 } });
+    sink.error(new Error('Cut'));
+    sink.complete();
+    expect([(await results.next()).value.data, (await results.next()).value.data]).toEqual([{ nth: 1 }, { nth: 2 }]);
+    await expect(results.next()).rejects.toThrow('Cut');
+    expect(await results.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('lets who leaves go, whatever is told then', async () => {
+    const { results, sink, stop } = told();
+    sink.error(new Error('Cut'));
+    expect(await results.return!()).toEqual({ done: true, value: undefined });
+    const open = told();
+    expect(await open.results.return!()).toEqual({ done: true, value: undefined });
+    open.sink.next({ data: { nth: 1 } });
+    open.sink.complete();
+    expect(await open.results.next()).toEqual({ done: true, value: undefined });
+    for (const one of [stop, open.stop]) expect(one).toHaveBeenCalledTimes(1);
   });
 });

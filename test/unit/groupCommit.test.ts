@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { sql } from '../../src/kernel/database/sql.js';
 import { CommitBatcher, type Write } from '../../src/kernel/writes/commitBatcher.js';
+import type { Hold } from '../../src/kernel/writes/locks.js';
 import { addRow, statementsOf } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace, onPostgres } from '../support/database.js';
 
@@ -59,7 +60,11 @@ describe('units that are written at the same time', () => {
   test('are apart where each takes the same for itself, and share a statement where they share it', async () => {
     const commits = new CommitBatcher(db, 1);
     const holding = (name: string, exclusive: string[]): Write => {
-      const locks = ['a', 'b'].map((name) => ({ name, own: sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))` }));
+      const locks = ['a', 'b'].map((name) => ({
+        name,
+        hold: 'together' as const,
+        own: sql`pg_advisory_xact_lock(hashtextextended(${name}, 0))`,
+      }));
       return { ...tag(accounts[0]!, name), locks, exclusive: new Set(exclusive) };
     };
     const written = async (units: Write[]) => {
@@ -100,13 +105,14 @@ describe('units that are written at the same time', () => {
 const several = async (n: number) =>
   Promise.all(Array.from({ length: n }, async (_, i) => (await db.prisma.account.create({ data: { name: `many ${i}` } })).id));
 /** A unit that takes a lock of its account, and makes sure of something. */
-const sure = (account: string, name: string, isThere = true): Write => ({
+const sure = (account: string, name: string, isThere = true, hold: Hold = 'together'): Write => ({
   ...tag(account, name),
   locks: [
-    { name: 'a lock', own: sql`pg_advisory_xact_lock_shared(hashtextextended(${account}::text || ${'a lock'}::text, 0))` },
+    { name: 'a lock', own: sql`pg_advisory_xact_lock_shared(hashtextextended(${account}::text || ${'a lock'}::text, 0))`, hold },
     {
       name: 'an account',
       own: sql`still_there((select count(*) from (select 1 from (select name from accounts where id = ${account}::uuid) v where ${isThere ? 'yes' : 'no'} = 'yes') held))`,
+      hold,
     },
   ],
 });

@@ -8,7 +8,7 @@ import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
-import { type UnitKind, UnitOfWork, Unsure } from '../writes/unitOfWork.js';
+import { type Hold, type UnitKind, UnitOfWork, Unsure } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -150,7 +150,7 @@ export class Context {
 
   /** Shares the account's lock of this name from the next write to the end; who changes what it stands for takes it alone. */
   share(name: string): void {
-    this.#changing.lock(name, sharedLock(this.caller.account.id, name));
+    this.#changing.lock(name, sharedLock(this.caller.account.id, name), 'together');
   }
 
   /** Takes the account's lock of this name alone, from here to the end: who takes or shares the same one waits. */
@@ -160,16 +160,16 @@ export class Context {
 
   /**
    * Has the next write hold rows that were read without a lock: a select that locks them. Where they are gone by then the operation
-   * is tried again. `isExclusive` where it takes something for itself. What only reads has no next write.
+   * is tried again. What only reads has no next write.
    */
-  requireRow(name: string, rows: Sql, isExclusive = false): void {
-    this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, isExclusive);
+  requireRow(name: string, rows: Sql, hold?: Hold): void {
+    this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, hold);
   }
 
   /** Has the next write make sure that no record has this id, which a client chose for a new one: else 409 naming `id`. */
   requireFree(id: string): void {
     check(this.#changing.choose(id), () => taken('id'));
-    this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id));
+    this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id), 'together');
   }
 
   /** The one text that a composed statement answers. */

@@ -32,7 +32,9 @@ async function recalledOrRead<T extends Versioned>(ctx: Context, name: string, s
   const known = ctx.app.recalled.get(key) as T | undefined;
   if (!known) return readNow(ctx, key, source);
   ctx.unit!.isUnsure = true;
-  ctx.requireRow(`${name} of ${known.version}`, sql`select 1 from (select ${source.version} as now) v where v.now = ${known.version}`);
+  // It is looked at, and not locked.
+  const now = sql`select 1 from (select ${source.version} as now) v where v.now = ${known.version}`;
+  ctx.requireRow(`${name} of ${known.version}`, now, 'together');
   return known;
 }
 

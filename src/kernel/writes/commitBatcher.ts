@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { BatchQueue } from '../base/batchQueue.js';
 import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
-import { allTaken, isPlain, type Taking } from './locks.js';
+import { allTaken, isTogether, type Taking } from './locks.js';
 import { type Batch, mostCharacters, sharedStatementOf, statementOf } from './rowBatches.js';
 
 /** All that a unit of work writes, in one statement. */
@@ -23,7 +23,7 @@ interface Waiting extends Write {
 const mostRows = 200;
 
 /** What a unit may have that goes with other accounts', how long they wait for a lock together, and how many there may be of one account. */
-const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 50_000, 50, 16];
+const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 10_000, 200, 16];
 /** After a fault among them, how long their accounts' units go without others'. */
 const apartMs = 1000;
 
@@ -32,7 +32,7 @@ const apartMs = 1000;
  * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
  * one commit. Nothing else is shared: what fails in the database is written again unit by unit, and only the one at fault fails.
  *
- * Units of several accounts go together where they are small, only insert, and take nothing alone: then they wait for hardly anything,
+ * Units of several accounts go together where they are small, only insert, and take what all may take together: then they wait for hardly anything,
  * and not for long. What one account's units come to costs the others no more than an attempt.
  */
 export class CommitBatcher {
@@ -76,10 +76,20 @@ export class CommitBatcher {
       for (const unit of units) unit.done();
     } catch (error) {
       // After a lost connection nobody knows; what the database says has failed is not there. Nobody waits for those that are written by themselves.
-      if (units.length > 1 && leftNothing(error)) {
-        if (ofSeveral(units)) for (const { account } of units) this.#apart.set(account, true);
-        for (const unit of units) void this.#settle([unit]);
-      } else for (const unit of units) unit.failed(error);
+      if (units.length > 1 && leftNothing(error)) this.#again(units);
+      else for (const unit of units) unit.failed(error);
+    }
+  }
+
+  /** Units that failed together: those of several accounts go by account, and those of one by themselves. */
+  #again(units: Waiting[]): void {
+    const isShared = ofSeveral(units);
+    for (const unit of units) {
+      if (!isShared) void this.#settle([unit]);
+      else {
+        this.#apart.set(unit.account, true);
+        this.#lines.join(kindOf(unit, false, unit.account), unit);
+      }
     }
   }
 
@@ -96,15 +106,16 @@ export class CommitBatcher {
 
 const ofSeveral = (units: readonly Waiting[]) => units.some(({ account }) => account !== units[0]!.account);
 
-/** What units of several accounts take: names are those of an account. */
-const takenBy = (units: readonly Waiting[]) => [
-  ...new Map(units.flatMap(({ account, locks }) => locks.map((lock) => [`${account} ${lock.name}`, lock] as const))).values(),
-];
+/** What units of several accounts take, in one order: names are those of an account. */
+function takenBy(units: readonly Waiting[]): Taking[] {
+  const all = new Map(units.flatMap(({ account, locks }) => locks.map((lock) => [`${account} ${lock.name}`, lock] as const)));
+  return [...all.keys()].sort().map((name) => all.get(name)!);
+}
 
-/** Whether a unit may go in one statement with other accounts': it changes nothing, and takes nothing alone. */
+/** Whether a unit may go in one statement with other accounts': it changes nothing, and takes nothing that another would wait for. */
 const mayBeShared = (unit: Write) =>
   !unit.exclusive?.size &&
-  unit.locks.every(isPlain) &&
+  unit.locks.every(isTogether) &&
   unit.batches.every(({ kind }) => kind === 'insert') &&
   rowsOf(unit) <= mostRowsShared &&
   sizeOf(unit) <= mostCharactersShared;

@@ -11,11 +11,18 @@ export interface RowLock {
   strength: 'key share' | 'no key update' | 'update';
 }
 
+/**
+ * How something is held to the end of a unit of work: `together` with all who take it at the same time, so that they hardly wait for it,
+ * `inTurn` by one after the other, `alone` where no other unit of the same statement may take it.
+ */
+export type Hold = 'together' | 'inTurn' | 'alone';
+
 /** What a write takes before it writes: something of its own, or rows, each with the version that was seen or null. */
 export interface Taking {
   name: string;
   account?: string;
   own?: Sql;
+  hold?: Hold;
   rows?: { lock: RowLock; seen: ReadonlyMap<string, string | null> };
 }
 
@@ -55,12 +62,15 @@ export function allTaken(units: readonly (readonly Taking[])[]): Taking[] {
   return [...all.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Whether many may be taken by one select over their values. */
-export const isPlain = ({ own }: Taking): boolean =>
-  own !== undefined && own.values.length > 0 && own.values.every((value) => typeof value === 'string' || typeof value === 'number');
+/** Whether many may be taken by one select over their values, for units that have nothing to do with each other. */
+export const isTogether = ({ own, hold }: Taking): boolean =>
+  hold === 'together' &&
+  own !== undefined &&
+  own.values.length > 0 &&
+  own.values.every((value) => typeof value === 'string' || typeof value === 'number');
 
 /**
- * The same of units of several accounts, which only take what is plain: what has one text is taken by one select over all its values,
+ * The same of units of several accounts, which take all of it together: what has one text is taken by one select over all its values,
  * however many they are, so that the statement has one text, too.
  */
 export function takenOver(takings: readonly Taking[]): Sql[] {
@@ -86,9 +96,9 @@ export class Locks {
   readonly #taken = new Set<string>();
   readonly #exclusive = new Set<string>();
 
-  add(name: string, own: Sql, isExclusive: boolean): void {
-    if (!this.#taken.has(name)) this.#waiting.set(name, { name, own });
-    if (isExclusive) this.#exclusive.add(name);
+  add(name: string, own: Sql, hold: Hold): void {
+    if (!this.#taken.has(name)) this.#waiting.set(name, { name, own, hold });
+    if (hold === 'alone') this.#exclusive.add(name);
   }
 
   /** A row. Of two units that have seen it the first one is to be seen by the other: they belong into two statements. */

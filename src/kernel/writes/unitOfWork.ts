@@ -3,9 +3,11 @@ import type { Database } from '../database/index.js';
 import { type Sql, tableName } from '../database/sql.js';
 import { Aside } from './aside.js';
 import type { CommitBatcher } from './commitBatcher.js';
-import { Locks, type RowLock, type Taking } from './locks.js';
+import { type Hold, Locks, type RowLock, type Taking } from './locks.js';
 import { addRow, type Batch, changeWaiting, insertedInto, statementOf, statementsOf, takeChange } from './rowBatches.js';
 import { showsIn } from './shownIn.js';
+
+export type { Hold } from './locks.js';
 
 /** Milliseconds that a transaction may take which changes very many records; each of its statements is held to the limit of all. */
 const longest = 120_000;
@@ -125,9 +127,9 @@ export class UnitOfWork {
     addRow(this.#facts, 'insert', table, row, { refersToNone: true });
   }
 
-  /** Takes a lock with the next write, and keeps it to the end. An exclusive one is taken by one unit of a statement. */
-  lock(name: string, taking: Sql, isExclusive = false): void {
-    this.#locks.add(name, taking, isExclusive);
+  /** Takes a lock with the next write, and keeps it to the end. */
+  lock(name: string, taking: Sql, hold: Hold = 'inTurn'): void {
+    this.#locks.add(name, taking, hold);
   }
 
   /** The same of a row: as it was seen, or alive where no version is given. */

@@ -96,7 +96,7 @@ export const runToChange = rowsToChange(
   'automation_runs',
   { ...automationRunTable.shape, ...ofAutomation },
   sql`${automationRunTable.columns}, (select a.name from automations a where a.account_id = t.account_id and a.id = t.automation_id) as "automationName",
-    exists (select 1 from automations a where a.account_id = t.account_id and a.id = t.automation_id and a.deleted_at is not null) as "isDeleted"`,
+    automation_is_deleted(t.account_id, t.automation_id) as "isDeleted"`,
   { live: sql`true` },
 );
 

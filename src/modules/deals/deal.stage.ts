@@ -58,7 +58,7 @@ export function holdStage(ctx: Context, { pipelineId, stageId }: StageRules): vo
   const rows = sql`select 1 from pipelines p join stages s on s.account_id = p.account_id and s.pipeline_id = p.id
     where p.account_id = ${account}::uuid and p.id = ${pipelineId}::uuid and s.id = ${stageId}::uuid
     and p.deleted_at is null and s.deleted_at is null for share of p, s`;
-  ctx.requireRow(`stage ${stageId}`, rows);
+  ctx.requireRow(`stage ${stageId}`, rows, 'together');
 }
 
 const pipeline = statement({
