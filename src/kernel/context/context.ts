@@ -169,7 +169,7 @@ export class Context {
   /** Has the next write make sure that no record has this id, which a client chose for a new one: else 409 naming `id`. */
   requireFree(id: string): void {
     check(this.#changing.choose(id), () => taken('id'));
-    this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id), 'together');
+    this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id));
   }
 
   /** The one text that a composed statement answers. */
