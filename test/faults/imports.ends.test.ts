@@ -18,6 +18,9 @@ async function killWithinRun(outside: pg.Client): Promise<void> {
     return rows.length > 0;
   }, 30_000);
   await house!.process.kill();
+  // What waits in the database for the one that is dead would be taken for a run of the next one.
+  await outside.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`);
   await outside.query(
     "update pgboss.job set started_on = started_on - interval '1 minute' where name = 'contactImport' and state = 'active'",
   );
