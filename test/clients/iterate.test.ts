@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Client, Sink } from 'graphql-ws';
 import { resuming } from '../../src/client/index.js';
-import { type Account, type Loose, server, type TestServer } from '../support/index.js';
-import { lineTo } from '../support/resumeLine.js';
+import type { Account, Loose, TestServer } from '../support/index.js';
+import { keyHolder, lineTo } from '../support/resumeLine.js';
 
 let crm: TestServer;
 let acme: Account;
 let url: string;
 let secret: string;
 beforeAll(async () => {
-  crm = await server();
-  acme = await crm.seed.account();
-  url = `http://127.0.0.1:${crm.wire.port}`;
-  ({ secret } = await acme.key());
+  ({ crm, acme, url, secret } = await keyHolder());
 });
 afterAll(() => crm.close());
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GraphQLObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { allOf, apolloCache, createRest, errorOf, once, scalars, steady, urqlKeys } from '../../src/client/index.js';
-import { type Account, type Loose, server, type TestServer } from '../support/index.js';
+import type { Account, Loose, TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
-import { lineTo } from '../support/resumeLine.js';
+import { keyHolder, lineTo } from '../support/resumeLine.js';
 
 /** Loads a package outside Jest, as Node does: Jest would take the CommonJS build of one of Apollo's own packages. */
 declare const importBuilt: <T>(name: string) => Promise<T>;
@@ -16,10 +16,7 @@ let acme: Account;
 let url: string;
 let secret: string;
 beforeAll(async () => {
-  crm = await server();
-  acme = await crm.seed.account();
-  url = `http://127.0.0.1:${crm.wire.port}`;
-  ({ secret } = await acme.key());
+  ({ crm, acme, url, secret } = await keyHolder());
 });
 afterAll(() => crm.close());
 
