@@ -18,7 +18,8 @@ function randomPortions(): () => Uint8Array {
       randomFillSync(pool);
       next = 0;
     }
-    return pool.subarray(next, (next += 16));
+    next += 16;
+    return pool.subarray(next - 16, next);
   };
 }
 

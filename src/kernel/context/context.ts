@@ -13,11 +13,11 @@ import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
 import type { JobOptions } from './jobQueue.js';
-import { inOrder, Loader, type Loaders, loadersFor } from './loaders.js';
+import { type Loaders, loadersFor } from './loaders.js';
 import { lockByName, sharedLock } from './nameLocks.js';
 import { Reader } from './reader.js';
 import type * as registry from './registry.js';
-import { type Given, idOf, type Params, readToChange, type ToChange, validId } from './rows.js';
+import { type Given, loaderToChange, type Params, readToChange, type ToChange, validId } from './rows.js';
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
@@ -42,7 +42,8 @@ export class Context {
   #load?: Loaders;
   readonly #recorder = new EventRecorder();
   readonly #reader: Reader;
-  readonly #changes = new Map<object, Loader<unknown>>();
+  /** What `perContext` keeps. */
+  readonly belongings = new Map<symbol, unknown>();
 
   constructor(
     readonly app: App,
@@ -138,9 +139,7 @@ export class Context {
 
   /** One row that is to be changed, or 404; those asked for at the same moment are read together. */
   async forChange<Row extends object>(rows: ToChange<Row>, id: string, what: string): Promise<Row> {
-    const loader = this.#changes.get(rows) ?? new Loader((ids) => this.toChange(rows, ids).then((found) => inOrder(ids, found, idOf)));
-    this.#changes.set(rows, loader);
-    return found((await loader.fresh(validId(id, what))) as Row | null, what);
+    return found(await loaderToChange(this, rows).fresh(validId(id, what)), what);
   }
 
   /** From here on rows that are to be changed are locked as they are read: for what does many things with them. */

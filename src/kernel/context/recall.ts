@@ -1,6 +1,7 @@
 import { type Sql, sql } from '../database/sql.js';
 import type { Versioned } from '../reads/memory.js';
 import type { Context } from './context.js';
+import { perContext } from './perContext.js';
 
 interface Source<T> {
   /** Selects the version that it has now. */
@@ -9,7 +10,7 @@ interface Source<T> {
 }
 
 /** What was asked for in a unit of work, which goes by one answer as long as it changes nothing of it. */
-const asked = new WeakMap<Context, Map<string, Promise<Versioned | null>>>();
+const askedIn = perContext(() => new Map<string, Promise<Versioned | null>>());
 
 /**
  * What seldom changes, and is asked for by many writes: an optimistic one goes by what this process read last, and its write makes sure
@@ -18,8 +19,7 @@ const asked = new WeakMap<Context, Map<string, Promise<Versioned | null>>>();
 export function recall<T extends Versioned>(ctx: Context, name: string, source: Source<T>): Promise<T | null> {
   if (!ctx.unit) return source.read();
   if (!ctx.unit.mayLookAt(source.version.text)) return readNow(ctx, keyOf(ctx, name), source);
-  const inUnit = asked.get(ctx) ?? new Map<string, Promise<Versioned | null>>();
-  asked.set(ctx, inUnit);
+  const inUnit = askedIn(ctx);
   const answer = inUnit.get(name) ?? recalledOrRead(ctx, name, source);
   inUnit.set(name, answer);
   return answer as Promise<T | null>;

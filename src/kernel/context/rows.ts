@@ -4,6 +4,8 @@ import type { Sql } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
+import { inOrder, Loader } from './loaders.js';
+import { type Owner, perContext } from './perContext.js';
 
 /** A row as it was seen: its version is what `xmin` says. */
 export interface Version {
@@ -53,6 +55,18 @@ export async function readToChange<Row extends object>(ctx: Changing, rows: ToCh
   });
 }
 
+const loadersToChange = perContext(() => new Map<object, Loader<unknown>>());
+
+/** Reads rows to change them: those asked for at the same moment together. */
+export function loaderToChange<Row extends object>(ctx: Changing & Owner, rows: ToChange<Row>): Loader<Row | null> {
+  const loaders = loadersToChange(ctx);
+  const readAll = async (ids: readonly string[]) =>
+    inOrder(ids, (await readToChange(ctx, rows, ids)) as (Row & { id: string })[], ({ id }) => id);
+  const loader = loaders.get(rows) ?? new Loader(readAll);
+  loaders.set(rows, loader);
+  return loader as Loader<Row | null>;
+}
+
 const keyOf = ({ look }: { look: { name: string } }, id: string) => `${look.name} ${id}`;
 
 /**
@@ -98,6 +112,3 @@ export function validId(id: string, what: string): string {
   if (!isUuid(id)) throw notFound(what);
   return id.toLowerCase();
 }
-
-/** The id of a row of any kind. */
-export const idOf = (row: object): string => (row as { id: string }).id;

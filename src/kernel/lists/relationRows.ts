@@ -1,5 +1,6 @@
 import type { Context } from '../context/context.js';
 import { inOrder, Loader } from '../context/loaders.js';
+import { perContext } from '../context/perContext.js';
 import { readerOf, type Shape, text } from '../database/kinds.js';
 import { accountSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
@@ -20,12 +21,11 @@ function portions(ids: readonly string[], size: number): string[][] {
   return Array.from({ length: Math.ceil(ids.length / together) }, (_, i) => ids.slice(i * together, (i + 1) * together));
 }
 
-const loaders = new WeakMap<Context, Map<string, Loader<unknown>>>();
+const loadersIn = perContext(() => new Map<string, Loader<unknown>>());
 
 /** The loader of this name of a context, made when first asked for. */
 function loaderOf<V>(ctx: Context, name: string, batch: (keys: readonly string[]) => Promise<ArrayLike<V>>): Loader<V> {
-  const known = loaders.get(ctx) ?? new Map<string, Loader<unknown>>();
-  loaders.set(ctx, known);
+  const known = loadersIn(ctx);
   const loader = known.get(name) ?? new Loader<unknown>(batch);
   known.set(name, loader);
   return loader as Loader<V>;

@@ -1,6 +1,7 @@
 import { type Fault, invalid } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { Loader } from '../context/loaders.js';
+import { perContext } from '../context/perContext.js';
 import type { Reference } from '../context/registry.js';
 import { listOf, uuid } from '../database/kinds.js';
 import { rawSql, sql } from '../database/sql.js';
@@ -49,25 +50,19 @@ async function whichExist(ctx: Context, keys: readonly string[]): Promise<boolea
   return keys.map((key) => found.has(key));
 }
 
-const asked = new WeakMap<Context, Loader<boolean>>();
+const existing = perContext((ctx: Context) => new Loader((keys) => whichExist(ctx, keys)));
 
-function existing(ctx: Context): Loader<boolean> {
-  const loader = asked.get(ctx) ?? new Loader((keys) => whichExist(ctx, keys));
-  asked.set(ctx, loader);
-  return loader;
-}
-
-const seen = new WeakMap<Context, Set<string>>();
+const seenIn = perContext(() => new Set<string>());
 
 /** Notes that a live record was read in this unit of work, so that it is not asked for again where something refers to it. */
 export function sawReference(ctx: Context, kind: string, id: string): void {
-  seen.set(ctx, (seen.get(ctx) ?? new Set()).add(`${kind}/${id}`));
+  seenIn(ctx).add(`${kind}/${id}`);
 }
 
 /** Of what is held, an optimistic write makes sure: nobody has to look before. */
 async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean> {
   const key = `${kind}/${id}`;
-  if (seen.get(ctx)?.has(key)) return true;
+  if (seenIn(ctx).has(key)) return true;
   if (!referenceOf(ctx, kind).held || !ctx.unit?.isOptimistic || ctx.unit.isOpen) return existing(ctx).fresh(key);
   ctx.unit.isUnsure = true;
   return true;

@@ -1,5 +1,6 @@
 import { type AppError, paymentRequired } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { perContext } from '../../kernel/context/perContext.js';
 import { integer } from '../../kernel/database/kinds.js';
 import { joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { type Statement, statement } from '../../kernel/database/statement.js';
@@ -84,7 +85,7 @@ export function checkTrial(ctx: Context): void {
 }
 
 /** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */
-const counted = new WeakMap<Context, Map<DeclaredLimit, { n: Promise<number>; granted: number }>>();
+const countedIn = perContext(() => new Map<DeclaredLimit, { n: Promise<number>; granted: number }>());
 
 /** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */
 const near = 100;
@@ -98,8 +99,7 @@ async function countUp(ctx: Context, { kind, count }: DeclaredLimit, most: numbe
 }
 
 function usageIn(ctx: Context, limit: DeclaredLimit, most: number) {
-  const limits = counted.get(ctx) ?? new Map<DeclaredLimit, { n: Promise<number>; granted: number }>();
-  counted.set(ctx, limits);
+  const limits = countedIn(ctx);
   const known = limits.get(limit) ?? { n: countUp(ctx, limit, most), granted: 0 };
   limits.set(limit, known);
   return known;
