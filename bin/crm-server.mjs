@@ -9,7 +9,7 @@ if (!existsSync(main)) {
   console.error('crm-server: it is not built. Run "npm run build" in its folder first.');
   process.exit(1);
 }
-const flags = ['--max-semi-space-size=16', '--heap-growing-percent=30'];
+const flags = ['--max-semi-space-size=16', '--heap-growing-percent=30', '--no-allocation-site-pretenuring'];
 const settings = { NODE_ENV: 'production', MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072' };
 const child = spawn(process.execPath, [...flags, main], { stdio: 'inherit', env: { ...settings, ...process.env } });
 // Ctrl-C in a terminal reaches both, and a second signal would end the server at once; whoever else signals means the server.
