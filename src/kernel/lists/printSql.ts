@@ -99,7 +99,11 @@ function fieldSql(run: Run, field: Exclude<FieldPlan, { kind: 'raw' | 'one' }>):
 }
 
 function computedSql(value: Sql, shown: (value: string) => string): Sql {
-  return shown('v') === 'v' ? value : sql`(select ${rawSql(shown('v.v'))} from (select to_json(${value}) as v) v)`;
+  if (shown('v') === 'v') return value;
+  const text = shown('v.v');
+  // Without the offset PostgreSQL would compute the value anew for each of its members.
+  const once = text.split('v.v').length > 2 ? rawSql('offset 0') : emptySql;
+  return sql`(select ${rawSql(text)} from (select to_json(${value}) as v ${once}) v)`;
 }
 
 /** What of the record a relation goes by, as `p.key`. */
