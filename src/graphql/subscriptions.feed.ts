@@ -149,10 +149,10 @@ export class AccountFeed {
 
   /** Sends one event. Answers whether the member is still there. */
   async #tell(group: Group, member: Member, event: ToldEvent): Promise<boolean> {
-    const { text, refusal } = await group.told(event);
+    const { result, refusal } = await group.told(event);
     if (member.left) return false;
     if (refusal) member.sink.fail(refusal);
-    else member.sink.send(text, event.id);
+    else member.sink.send(result, event.id);
     return !refusal;
   }
 
