@@ -103,9 +103,10 @@ onPostgres(it)('subscribers hear each event once and in order, whoever gives the
     }
   });
   await Promise.all(busy);
-  await feed.nth(55);
+  await feed.nth(54);
   await relay.stop();
-  const events = await settled(account, 55);
+  // Of its own making a key is not told.
+  const events = (await settled(account, 55)).filter(({ entityType }) => entityType === 'contact');
   expect(feed.events).toEqual(events.map(({ id, eventId, name, entityId }) => ({ id, eventId, name, entityId })));
   socket.cut();
 });
