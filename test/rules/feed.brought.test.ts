@@ -15,11 +15,11 @@ afterAll(() => crm.close());
 const eventsOf = ({ id }: Account) => readFeed(crm.app, id, { after: 0n, upTo: 2n ** 62n, names: null, limit: 200 });
 
 /** All events of the account, once they have their places. */
-const settled = (account: Account, count: number) =>
-  eventually(async () => {
+const settled = async (account: Account, count: number): Promise<FeedEvent[]> =>
+  (await eventually(async () => {
     const events = await eventsOf(account);
-    return events.length >= count && events;
-  });
+    return events.length >= count ? events : undefined;
+  }))!;
 
 /** So many contacts in one change. */
 const together = (count: number) =>
