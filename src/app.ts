@@ -123,6 +123,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
     limiter: new Limiter(config.limits, redis, log),
     channel: background.channel,
     jobs: background.jobs,
+    followed: background.followed,
     eventsWritten: background.eventsWritten,
     vendors: vendorsFor(whole, clock),
     egress: new Egress({ allowPrivate: config.webhookAllowPrivate, publicUrl: config.publicUrl }),

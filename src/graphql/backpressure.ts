@@ -15,10 +15,13 @@ interface Written {
   giveUp(): void;
 }
 
+/** Whether so much waits for a reader that more should wait until he has taken it. */
+export const isCrowded = (unread: number): boolean => unread > crowdedBytes;
+
 /** Waits until the reader has taken most of what was written, or is gone. */
 export async function drained({ isOpen, unread, giveUp }: Written): Promise<void> {
   const begun = Date.now();
-  while (unread() > crowdedBytes && isOpen()) {
+  while (isCrowded(unread()) && isOpen()) {
     if (Date.now() - begun > patienceMs) giveUp();
     await pause(10);
   }

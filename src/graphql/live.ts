@@ -11,6 +11,7 @@ import { causeOf, type Operation, run } from '../kernel/operations/operation.js'
 import { EqualityFilters, QueryDependencies } from './live.dependencies.js';
 import type { LivePlan } from './live.plan.js';
 import { type ClientState, clientStateOf, isSame, listText, type ReadList, readLists } from './live.rows.js';
+import { Message } from './message.js';
 import { Patience } from './patience.js';
 import type { AccountFeed } from './subscriptions.feed.js';
 import { retryMs, type Sink, sentInOneTurn } from './subscriptions.group.js';
@@ -24,7 +25,7 @@ export type ClientStates = ReadonlyMap<string, ClientState>;
 /** What the live query came to at one moment. Somebody who has an older one is told what became of it. */
 class State {
   readonly had: ClientStates;
-  readonly #texts = new WeakMap<object, string>();
+  readonly #messages = new WeakMap<object, Message>();
 
   constructor(
     readonly lists: ReadonlyMap<string, ReadList>,
@@ -33,11 +34,11 @@ class State {
     this.had = new Map([...lists].map(([key, list]) => [key, clientStateOf(list)]));
   }
 
-  /** The message that makes of what somebody has what it is now; the same text for all who have the same. */
-  textFrom(had: ClientStates, print: (had: ClientStates) => string): string {
-    const text = this.#texts.get(had) ?? print(had);
-    this.#texts.set(had, text);
-    return text;
+  /** The message that makes of what somebody has what it is now; the same one for all who have the same. */
+  messageFrom(had: ClientStates, print: (had: ClientStates) => string): Message {
+    const message = this.#messages.get(had) ?? new Message(print(had));
+    this.#messages.set(had, message);
+    return message;
   }
 }
 
@@ -184,17 +185,21 @@ export class LiveQuery {
   /** Sends somebody what became of what he has, unless he is still taking what was sent before. Answers how much was sent. */
   #tell(member: Member, state: State): number {
     if (member.left || member.isSending || member.sent === state) return 0;
-    const text = state.textFrom(member.had, (had) => this.#print(state, had));
-    member.isSending = true;
+    const message = state.messageFrom(member.had, (had) => this.#print(state, had));
     member.sent = state;
     member.had = state.had;
-    member.sink.send(text, state.position);
+    member.sink.send(message, state.position);
+    if (member.sink.isCrowded()) this.#awaitReader(member);
+    return message.length;
+  }
+
+  #awaitReader(member: Member): void {
+    member.isSending = true;
     void member.sink.drained().then(() => {
       member.isSending = false;
       // What happened while he was taking it.
       if (this.#state) this.#tell(member, this.#state);
     });
-    return text.length;
   }
 
   #print({ lists, position }: State, had: ClientStates): string {

@@ -1,9 +1,11 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
 import type { AppError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
-import { drained, fullBytes } from './backpressure.js';
+import { drained, fullBytes, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
+import { framed, type Message } from './message.js';
 import type { Callers, Connected } from './subscriptions.callers.js';
 import type { Sink } from './subscriptions.group.js';
 
@@ -41,6 +43,8 @@ export class Connection implements Connected {
 
   constructor(
     readonly ws: WebSocket,
+    /** What the frames of it are written to. */
+    private readonly line: Duplex,
     readonly caller: { authorization?: string; cookie?: string; ip: string; userAgent?: string },
     /** It is no stranger's any more. */
     private readonly known: () => void,
@@ -123,9 +127,30 @@ export class Connection implements Connected {
 
   /** Sends, unless the reader has left too much unread: then the socket is closed. */
   send(text: string): void {
-    if (!this.isOpen) return;
-    if (this.ws.bufferedAmount > fullBytes) void this.close(slowReader, 'Too slow: connect again and go on after the last event');
-    else this.ws.send(text);
+    if (this.#maySend()) this.ws.send(text);
+  }
+
+  /**
+   * The same of a message whose middle goes to many, past `ws`, which would make its bytes for each of them. It has nothing of its own
+   * waiting: no message is compressed, or sent in parts.
+   */
+  sendAround(before: Buffer, bytes: Buffer, after: Buffer): void {
+    if (!this.#maySend()) return;
+    const chunks = framed(before, bytes, after);
+    if (chunks.length > 1) this.line.cork();
+    for (const chunk of chunks) this.line.write(chunk);
+    if (chunks.length > 1) this.line.uncork();
+  }
+
+  #maySend(): boolean {
+    if (!this.isOpen) return false;
+    if (this.ws.bufferedAmount <= fullBytes) return true;
+    void this.close(slowReader, 'Too slow: connect again and go on after the last event');
+    return false;
+  }
+
+  isCrowded(): boolean {
+    return this.isOpen && isCrowded(this.ws.bufferedAmount);
   }
 
   drained(): Promise<void> {
@@ -159,12 +184,15 @@ export class Connection implements Connected {
   }
 }
 
+/** What ends the message that a result stands in. */
+const tail = Buffer.from('}');
+
 /**
  * One subscription of a socket. graphql-ws holds a stream without results, which tells it and us when the subscription
  * ends; the results go straight to the socket, so that what is the same for many is printed once.
  */
 export class SubscriptionChannel implements Sink {
-  readonly #head: string;
+  readonly #head: Buffer;
   /** Whether it has begun, and whether nobody waits for it any more. */
   isOpen = false;
   isOver = false;
@@ -180,7 +208,7 @@ export class SubscriptionChannel implements Sink {
     private readonly requestId: string,
   ) {
     connection.began(id, this);
-    this.#head = `{"id":${JSON.stringify(id)},"type":"next","payload":`;
+    this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
     // It may fail before graphql-ws looks.
     this.#failed.catch(() => {});
   }
@@ -199,8 +227,12 @@ export class SubscriptionChannel implements Sink {
     this.connection.ended(this.id, this);
   }
 
-  send(text: string): void {
-    this.connection.send(`${this.#head}${text}}`);
+  send({ bytes }: Message): void {
+    this.connection.sendAround(this.#head, bytes, tail);
+  }
+
+  isCrowded(): boolean {
+    return this.connection.isCrowded();
   }
 
   drained(): Promise<void> {

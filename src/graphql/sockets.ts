@@ -100,12 +100,14 @@ export class Sockets {
       return refuse(socket, 403, 'Forbidden', limits);
     }
     if (this.#strangers.isFull(caller.ip)) return refuse(socket, 429, 'Too Many Requests', { ...limits, 'Retry-After': '1' });
-    this.#server.handleUpgrade(request, socket, head, (ws) => this.#open(ws, { ...caller, userAgent: request.headers['user-agent'] }));
+    this.#server.handleUpgrade(request, socket, head, (ws) =>
+      this.#open(ws, socket, { ...caller, userAgent: request.headers['user-agent'] }),
+    );
   }
 
-  #open(ws: WebSocket, caller: Connection['caller']): void {
+  #open(ws: WebSocket, line: Duplex, caller: Connection['caller']): void {
     const known = this.#strangers.add(caller.ip);
-    const connection = new Connection(ws, caller, known);
+    const connection = new Connection(ws, line, caller, known);
     this.#connections.add(connection);
     const closed = this.#protocol.opened(connection.adapter(), { connection });
     connection.onClosed((code, reason) => {

@@ -3,8 +3,9 @@ import type { ApolloServer } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
 import { type AppError, badRequest } from '../kernel/base/errors.js';
-import { drained, fullBytes } from './backpressure.js';
+import { drained, fullBytes, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
+import type { Message } from './message.js';
 import { refuse } from './mount.js';
 import type { Asked, PersistedDocuments } from './persisted.js';
 import type { GraphQLContext } from './server.js';
@@ -40,7 +41,15 @@ class EventStream extends Readable implements Sink {
     done(error);
   }
 
-  send(text: string, position?: string): void {
+  send({ text }: Message, position: string): void {
+    this.#send(text, position);
+  }
+
+  isCrowded(): boolean {
+    return !this.destroyed && isCrowded(this.readableLength);
+  }
+
+  #send(text: string, position?: string): void {
     if (this.destroyed || this.readableEnded) return;
     if (this.readableLength > fullBytes) this.destroy();
     else this.push(`event: next\n${position === undefined ? '' : `id: ${position}\n`}data: ${onOneLine(text)}\n\n`);
@@ -56,7 +65,7 @@ class EventStream extends Readable implements Sink {
    */
   fail(reason: AppError): void {
     const isForGood = reason.code !== 'unavailable';
-    if (isForGood) this.send(JSON.stringify({ errors: [toGraphQLError(reason, this.requestId)] }));
+    if (isForGood) this.#send(JSON.stringify({ errors: [toGraphQLError(reason, this.requestId)] }));
     if (this.destroyed || this.readableEnded) return;
     if (isForGood) this.push('event: complete\ndata: \n\n');
     this.#end?.();

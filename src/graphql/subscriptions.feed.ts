@@ -1,7 +1,8 @@
 import { pause } from '../kernel/base/pause.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
-import { type FeedEvent, readFeed } from '../kernel/events/feedStore.js';
+import { type FeedEvent, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';
+import type { Follower } from '../kernel/events/followedFeeds.js';
 import type { ToldEvent } from '../kernel/feed/batches.js';
 import { readyAt } from '../kernel/feed/ready.js';
 import { Group, isFor, type Member, retryMs, type Shared, type Sink } from './subscriptions.group.js';
@@ -17,7 +18,7 @@ export interface Beginning {
 }
 
 /** One account's feed in this process: read once for all its subscribers. */
-export class AccountFeed {
+export class AccountFeed implements Follower {
   readonly account: string;
   /** The last position that was handed to the groups. */
   #position: bigint;
@@ -25,6 +26,8 @@ export class AccountFeed {
   #end: bigint;
   readonly #groups = new Map<string, Group>();
   readonly #watchers = new Set<(events: readonly FeedEvent[]) => void>();
+  /** Events that came along with their places. */
+  #given: readonly StoredEvent[] = [];
   #looking = false;
   /** Whether it may go on, and nobody said how far. */
   #again = false;
@@ -45,6 +48,10 @@ export class AccountFeed {
     if (head === '') this.#again = true;
     else if (BigInt(head) > this.#end) this.#end = BigInt(head);
     if (!this.#looking) void this.#look();
+  }
+
+  give(events: readonly StoredEvent[]): void {
+    this.#given = events;
   }
 
   close(): void {
@@ -69,10 +76,10 @@ export class AccountFeed {
       this.#again = false;
       const end = this.#end;
       try {
-        const found = await this.#handOut();
+        const { isAll, found } = await this.#handOut();
         if (found === batch) this.#again = true;
         // What was said to be there is not kept any more; what was said meanwhile may have come too late for this look.
-        else if (this.#end === end && end > this.#position) this.#end = this.#position;
+        else if (isAll && this.#end === end && end > this.#position) this.#end = this.#position;
       } catch (error) {
         this.app.log.warn({ err: error }, 'a feed could not be read');
         this.#again = true;
@@ -82,14 +89,25 @@ export class AccountFeed {
     this.#looking = false;
   }
 
-  async #handOut(): Promise<number> {
-    const events = await readFeed(this.app, this.account, { after: this.#position, upTo: endOfTime, names: null, limit: batch });
-    if (events.length === 0) return 0;
+  /** What was given, where that is what follows; there may be more behind it. */
+  #takeGiven(): FeedEvent[] | undefined {
+    const given = this.#given;
+    this.#given = [];
+    return given[0] && BigInt(given[0].id) === this.#position + 1n ? given.map((event) => shown(this.app, event)) : undefined;
+  }
+
+  /** Hands out what comes next. Answers how many events that were, and whether it was looked for all of them. */
+  async #handOut(): Promise<{ isAll: boolean; found: number }> {
+    const given = this.#takeGiven();
+    const stretch = { after: this.#position, upTo: endOfTime, names: null, limit: batch };
+    const events = given ?? (await readFeed(this.app, this.account, stretch));
+    const answer = { isAll: given === undefined, found: events.length };
+    if (events.length === 0) return answer;
     // Who joins from here on has caught up with these, whether or not they are delivered to the others yet.
     this.#position = BigInt(events.at(-1)!.id);
     for (const watcher of this.#watchers) watcher(events);
     await Promise.all([...this.#groups.values()].map((group) => group.deliver(events)));
-    return events.length;
+    return answer;
   }
 
   /**
@@ -149,10 +167,10 @@ export class AccountFeed {
 
   /** Sends one event. Answers whether the member is still there. */
   async #tell(group: Group, member: Member, event: ToldEvent): Promise<boolean> {
-    const { text, refusal } = await group.told(event);
+    const { result, refusal } = await group.told(event);
     if (member.left) return false;
     if (refusal) member.sink.fail(refusal);
-    else member.sink.send(text, event.id);
+    else member.sink.send(result, event.id);
     return !refusal;
   }
 

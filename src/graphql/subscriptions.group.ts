@@ -11,6 +11,7 @@ import { asBatches, type ToldEvent } from '../kernel/feed/batches.js';
 import { type Wanted } from '../kernel/feed/feed.js';
 import { causeOf, type Operation } from '../kernel/operations/operation.js';
 import { printErrors } from './errors.js';
+import { Message } from './message.js';
 import { Patience } from './patience.js';
 
 /** Characters that are sent in one turn of the event loop. */
@@ -21,16 +22,18 @@ export const retryMs = 250;
 
 /** Where a subscriber's results go: his socket or stream, and his place in it. */
 export interface Sink {
-  /** Sends one result. The text is the same for all of a group; a reader who does not keep up is cut off. */
-  send(text: string, position: string): void;
+  /** Sends one result, the same for all of a group; a reader who does not keep up is cut off. */
+  send(result: Message, position: string): void;
+  /** Whether the reader has left so much of what was sent that more should wait. */
+  isCrowded(): boolean;
   /** Resolves when the reader has taken most of what was sent, so that a long replay goes at his pace. */
   drained(): Promise<void>;
   /** Ends the subscription with an error. */
   fail(reason: AppError): void;
 }
 
-/** What a group is told of an event: its result as JSON text, or why the subscription ends. */
-type Told = { text: string; refusal?: undefined } | { text?: undefined; refusal: AppError };
+/** What a group is told of an event: its result, or why the subscription ends. */
+type Told = { result: Message; refusal?: undefined } | { result?: undefined; refusal: AppError };
 
 /** What executing it came to, and whether it lacks something since the database was not there. */
 type Tried = { told: Told; lack?: AppError } | { told?: undefined; lack: AppError };
@@ -122,7 +125,7 @@ export class Group {
       budget.print(jsonSize(result.data, budget.mostBytes));
       const text = await printJson(printErrors(result, ctx));
       budget.print(Buffer.byteLength(text));
-      return { told: { text }, lack };
+      return { told: { result: new Message(text) }, lack };
     } catch (error) {
       if (budget.refusal) return { told: { refusal: budget.refusal } };
       const lack = fromDatabase(error);
@@ -135,12 +138,14 @@ export class Group {
   async deliver(events: FeedEvent[]): Promise<void> {
     for (const event of this.chosen(events)) {
       const position = BigInt(event.id);
-      const members = () => [...this.members].filter((member) => isFor(member, event) && position > member.from);
-      if (members().length > 0) await this.#send(event, await this.told(event), members());
+      const hears = (member: Member) => isFor(member, event) && position > member.from;
+      if (![...this.members].some(hears)) continue;
+      const told = await this.told(event);
+      await this.#send(event, told, [...this.members].filter(hears));
     }
   }
 
-  async #send({ id }: ToldEvent, { text, refusal }: Told, members: readonly Member[]): Promise<void> {
+  async #send({ id }: ToldEvent, { result, refusal }: Told, members: readonly Member[]): Promise<void> {
     let sent = 0;
     for (const member of members) {
       if (member.left) continue;
@@ -148,8 +153,8 @@ export class Group {
         member.sink.fail(refusal);
         continue;
       }
-      member.sink.send(text, id);
-      sent += text.length;
+      member.sink.send(result, id);
+      sent += result.length;
       if (sent < sentInOneTurn) continue;
       sent = 0;
       await nextTurn();

@@ -196,7 +196,12 @@ export class Subscriptions {
     const { app } = this;
     let feed: AccountFeed | undefined;
     // Before the look for the end of the feed, so that what comes between is not missed.
-    const leave = app.channel.subscribe(feedWake(account), (head) => feed?.wake(head));
+    const deafen = app.channel.subscribe(feedWake(account), (head) => feed?.wake(head));
+    const part = app.followed.follow(account, { give: (events) => feed?.give(events) });
+    const leave = () => {
+      deafen();
+      part();
+    };
     const opening = extentOf(app.database, account, app.clock.now()).then(({ head }) => {
       feed = new AccountFeed(app, this.#turns, { account, head });
       feed.wake('');

@@ -4,6 +4,7 @@ import type { Config } from '../kernel/base/config.js';
 import type { App } from '../kernel/context/context.js';
 import type { Database } from '../kernel/database/index.js';
 import { type Channel, MemoryChannel, RedisChannel } from '../kernel/events/channel.js';
+import { FollowedFeeds } from '../kernel/events/followedFeeds.js';
 import { type Waiting, waitingWork } from './dueWaiting.js';
 import { DueWorkers } from './dueWork.js';
 import { FeedReaders, waitingForAll } from './feedReaders.js';
@@ -14,6 +15,7 @@ import { outboxWake, Relay, waitingEvents } from './relay.js';
 export class Background {
   readonly channel: Channel;
   readonly jobs: JobQueue;
+  readonly followed = new FollowedFeeds();
   readonly #relay?: Relay;
   readonly #due?: DueWorkers;
   readonly #readers?: FeedReaders;
@@ -35,13 +37,13 @@ export class Background {
     if (!works) return;
     const readers = new FeedReaders();
     this.#readers = readers;
-    this.#relay = new Relay(database, this.channel, log, (accounts) => readers.placed(accounts));
+    this.#relay = new Relay(database, this.channel, log, { followed: this.followed, placed: (accounts) => readers.placed(accounts) });
     this.#due = new DueWorkers();
   }
 
   /** Called after a commit that wrote events. */
-  readonly eventsWritten = (): void => {
-    if (this.#relay) this.#relay.wake();
+  readonly eventsWritten = (account?: string): void => {
+    if (this.#relay) this.#relay.wake(account);
     else this.channel.publish(outboxWake, '');
   };
 

@@ -1,8 +1,11 @@
 import type { Logger } from 'pino';
+import { nextTurn } from '../kernel/base/jsonText.js';
 import { pause } from '../kernel/base/pause.js';
 import type { Database } from '../kernel/database/index.js';
+import { type Sql, sql } from '../kernel/database/sql.js';
 import type { Channel } from '../kernel/events/channel.js';
-import { feedWake } from '../kernel/events/feedStore.js';
+import { feedColumns, feedWake, type StoredEvent } from '../kernel/events/feedStore.js';
+import type { FollowedFeeds } from '../kernel/events/followedFeeds.js';
 
 /** At most this many events get their places in one step. */
 const batch = 1000;
@@ -24,6 +27,34 @@ interface Placed {
   account_id: string | null;
   head: string;
   placed: string;
+  /** The events of the account that was asked for, in JSON, where they are few. */
+  events: string | null;
+}
+
+/** How many events of an account a step brings along: a lone change needs no other look, and many are read by those who want them. */
+const fewEvents = 10;
+
+/**
+ * The step, which brings along the events of one account where they are few. It sees what was committed before it began, the function
+ * also what came since: of that some would be missing.
+ * Each event is looked up by its number, which all accounts share: a plan that knows of few events would read all those of the account.
+ */
+const step = (account: string | null): Sql => sql`
+  select r.account_id, r.head::text, r.placed::text,
+    case when r.account_id = ${account}::uuid and r.placed <= ${fewEvents}::int then (
+      select json_agg(e order by e.id::bigint)::text from (
+        select ${feedColumns} from (
+          select r.account_id, r.head - r.placed + s.nth as pos, s.seq from unnest(r.seqs) with ordinality s(seq, nth)
+        ) p cross join lateral (select * from outbox_events o where o.seq = p.seq offset 0) e where e.account_id = p.account_id
+      ) e
+    ) end as events
+  from place_events(${batch}::int) r`;
+
+/** Who is told of what a step has placed. */
+interface Told {
+  followed?: FollowedFeeds;
+  /** The accounts whose events got their places. */
+  placed?: (accounts: readonly string[]) => void;
 }
 
 /**
@@ -38,6 +69,8 @@ export class Relay {
   #looked = Number.NEGATIVE_INFINITY;
   /** How many events the last step placed. */
   #placed = 0;
+  /** An account that has written since. */
+  #writer?: string;
   #timer?: NodeJS.Timeout;
   #leave?: () => void;
 
@@ -45,8 +78,7 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
-    /** Told of the accounts whose events got their places. */
-    private readonly placed: (accounts: readonly string[]) => void = () => undefined,
+    private readonly told: Told = {},
   ) {}
 
   start(): void {
@@ -55,9 +87,10 @@ export class Relay {
     this.wake();
   }
 
-  /** There may be events without a place. */
-  wake(): void {
+  /** There may be events without a place, of this account where it is known. */
+  wake(account?: string): void {
     if (this.#stopped) return;
+    this.#writer = account ?? this.#writer;
     this.#again = true;
     this.#running ??= this.#work().finally(() => {
       this.#running = undefined;
@@ -96,9 +129,8 @@ export class Relay {
 
   /** One step. Answers whether there may be more to do. */
   async #step(): Promise<boolean> {
-    const { rows } = await this.database.execute('select account_id, head::text, placed::text from place_events($1)', [batch]);
+    const placed = await this.#place();
     this.#looked = performance.now();
-    const placed = rows as Placed[];
     if (placed[0]?.account_id === null) {
       // It places for us too: we ask as seldom as under load.
       this.#placed = mostSpacingMs / spacingMs;
@@ -106,9 +138,25 @@ export class Relay {
       return true;
     }
     this.#placed = placed.reduce((sum, row) => sum + Number(row.placed), 0);
-    for (const { account_id: account, head } of placed) this.channel.publish(feedWake(account!), head);
-    this.placed(placed.map(({ account_id: account }) => account!));
+    for (const each of placed) this.#tell(each);
+    // Who listens goes first: others have work of their own to do before they tell anybody.
+    await nextTurn();
+    this.told.placed?.(placed.map(({ account_id: account }) => account!));
     return this.#placed === batch;
+  }
+
+  async #place(): Promise<Placed[]> {
+    const { followed } = this.told;
+    const writer = this.#writer !== undefined && followed?.has(this.#writer) ? this.#writer : null;
+    this.#writer = undefined;
+    const { text, values } = step(writer);
+    return (await this.database.executePlanned(text, values)).rows as Placed[];
+  }
+
+  #tell({ account_id: account, head, placed, events }: Placed): void {
+    const brought = events ? (JSON.parse(events) as StoredEvent[]) : [];
+    if (brought.length === Number(placed)) this.told.followed?.give(account!, brought);
+    this.channel.publish(feedWake(account!), head);
   }
 }
 

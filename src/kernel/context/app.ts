@@ -11,6 +11,7 @@ import type { TurnQueue } from '../base/turnQueue.js';
 import type { Database } from '../database/index.js';
 import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
+import type { FollowedFeeds } from '../events/followedFeeds.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
 import type { Memory } from '../reads/memory.js';
 import type { CommitBatcher } from '../writes/commitBatcher.js';
@@ -42,8 +43,10 @@ export interface AppOf<C> {
   simulated: readonly string[];
   channel: Channel;
   jobs: Jobs;
-  /** Called after a commit that wrote events: they wait for their places in the feed. */
-  eventsWritten(): void;
+  /** The feeds that somebody follows in this process. */
+  followed: FollowedFeeds;
+  /** Called after a commit that wrote events of this account, where it is one: they wait for their places in the feed. */
+  eventsWritten(account?: string): void;
   /** How to get into the demo account, where there is one: known once the server has started. */
   demo?: { email: string; password?: string };
   /** Whether requests are taken: the migrations are done, and no stop has begun. */

@@ -286,7 +286,7 @@ export class Context {
     try {
       const done = await work(inside).catch((error: unknown) => Promise.reject(unit.isUnsure ? new Unsure(error) : error));
       await unit.commit();
-      if (unit.tells) this.app.eventsWritten();
+      if (unit.tells) this.app.eventsWritten(this.principal?.account.id);
       for (const queue of unit.wakes) this.app.jobs.wake(queue);
       return done;
     } catch (error) {
