@@ -73,11 +73,13 @@ export class AccountFeed implements Follower {
     this.#looking = true;
     // One change is told more than once (by this process, by Redis, by a poll), and is looked for once.
     while ((this.#again || this.#end > this.#position) && !this.#closed) {
+      const isAnywhere = this.#again;
       this.#again = false;
       const end = this.#end;
       try {
         const { isAll, found } = await this.#handOut();
-        if (found === batch) this.#again = true;
+        // Who does not know how far it may go on has not looked yet where he was given what comes next.
+        if (found === batch || (isAnywhere && !isAll)) this.#again = true;
         // What was said to be there is not kept any more; what was said meanwhile may have come too late for this look.
         else if (isAll && this.#end === end && end > this.#position) this.#end = this.#position;
       } catch (error) {

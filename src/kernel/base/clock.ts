@@ -43,6 +43,6 @@ export function ascendingIds(now: () => number): () => string {
 /** The clock of the machine. */
 export const systemClock: Clock = {
   now: () => new Date(),
-  id: ascendingIds(Date.now),
+  id: ascendingIds(() => Date.now()),
   bytes: (length) => randomBytes(length),
 };
