@@ -131,6 +131,23 @@ describe('the filters of GET /deals', () => {
 });
 
 describe('summary=true', () => {
+  it('is counted once, and not for each of its members', async () => {
+    const { database } = api.app;
+    const { text: send } = database;
+    const asked: { text: string; values: unknown[] }[] = [];
+    database.text = (query) => {
+      asked.push(query);
+      return send(query);
+    };
+    await page('summary=true&min_value=1').finally(() => {
+      database.text = send;
+    });
+    const { text, values } = asked.find((query) => query.text.includes('byStage'))!;
+    const { rows } = await database.execute(`explain ${text}`, values);
+    const plan = (rows as { 'QUERY PLAN': string }[]).map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan.match(/Group Key: t\w*\.stage_id/g)).toHaveLength(1);
+  });
+
   it('adds all deals that the list finds in numbers, in the same statement', async () => {
     const { data, meta } = await page('summary=true&per_page=1');
     expect(data).toHaveLength(1);

@@ -191,7 +191,7 @@ function rowText({ fields, members }: Shape, row: Record<string, unknown>): stri
   return `${text}}`;
 }
 
-// What most values are comes first: to stringify each as any value takes twice as long.
+// The most frequent kinds come first: `JSON.stringify` of a value of unknown kind takes twice as long.
 function textOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'boolean') return String(value);
