@@ -1,4 +1,5 @@
 import { AppError, denied } from '../kernel/base/errors.js';
+import { callersWake } from '../kernel/base/principal.js';
 import type { App, Principal } from '../kernel/context/context.js';
 import { rightsOf } from '../kernel/feed/feed.js';
 
@@ -13,8 +14,8 @@ export interface Connected {
   end(reason: AppError): void;
 }
 
-/** How often the credentials of those who are connected are looked at again. */
-const recheckMs = 1000;
+/** How often the credentials of those who are connected are looked at again; and how soon when some have changed, many of them in one look. */
+const [recheckMs, soonMs] = [1000, 50];
 
 /** Whose connections and subscriptions count together: an API key's, or a person's. */
 export const callerOf = ({ kind, id, userId }: Principal): string => (kind === 'key' ? id : (userId ?? id));
@@ -24,6 +25,8 @@ export class Callers {
   readonly #connected = new Set<Connected>();
   readonly #counts = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
+  readonly #leave: () => void;
+  #soon?: NodeJS.Timeout;
   #checking = false;
 
   constructor(
@@ -31,6 +34,7 @@ export class Callers {
     private readonly recheck: Recheck,
   ) {
     this.#timer = setInterval(() => void this.#check(), recheckMs).unref();
+    this.#leave = app.channel.subscribe(callersWake, () => this.#checkSoon());
   }
 
   get size(): number {
@@ -55,8 +59,17 @@ export class Callers {
     };
   }
 
+  #checkSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = undefined;
+      void this.#check();
+    }, soonMs).unref();
+  }
+
   async #check(): Promise<void> {
-    if (this.#checking || this.#connected.size === 0) return;
+    // What has changed since the look began is not in it.
+    if (this.#checking) return this.#checkSoon();
+    if (this.#connected.size === 0) return;
     this.#checking = true;
     try {
       const all = [...this.#connected];
@@ -73,6 +86,8 @@ export class Callers {
   /** Ends all of them. */
   close(reason: AppError): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
+    this.#leave();
     for (const connected of [...this.#connected]) connected.end(reason);
   }
 }

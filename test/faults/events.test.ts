@@ -91,6 +91,19 @@ describe('credentials that end', () => {
     await eventually(() => stream.ended);
   });
 
+  it('many at a time, each sooner than all are looked at anyway', async () => {
+    const waits: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      const doomed = await account.key();
+      const socket = await open(bearer(doomed));
+      await account.owner.del(`/api-keys/${doomed.record.id}`);
+      const begun = performance.now();
+      expect((await socket.end(3000)).code).toBe(4401);
+      waits.push(performance.now() - begun);
+    }
+    expect(waits.sort((a, b) => a - b)[2]).toBeLessThan(400);
+  });
+
   it('a key whose scopes change', async () => {
     const narrowed = await account.key();
     await ends(await open(bearer(narrowed)), 4403, () => account.owner.patch(`/api-keys/${narrowed.record.id}`, { scopes: ['tags'] }));

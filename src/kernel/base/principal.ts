@@ -59,3 +59,6 @@ export interface Principal {
   actor?: Actor;
   account: AccountInfo;
 }
+
+/** The wake that says that credentials or rights have changed. */
+export const callersWake = 'callers';

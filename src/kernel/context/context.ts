@@ -201,10 +201,9 @@ export class Context {
     row: Row,
     changes: C & Only<M, C>,
   ): Row & Given<C> {
-    const { id } = row;
     const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
     const values = { ...(isStamped(model) && { updatedAt: this.now() }), ...given };
-    this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id });
+    this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id: row.id });
     return { ...row, ...values } as Row & Given<C>;
   }
 
@@ -249,8 +248,7 @@ export class Context {
 
   #newRow(model: string, row: Record<string, unknown>): Record<string, unknown> {
     const { causes } = this.request;
-    const caused = causes && isCaused(model) ? { causes, ...row } : row;
-    return newRow(model, caused, this.caller.account.id, this.app.clock);
+    return newRow(model, causes && isCaused(model) ? { causes, ...row } : row, this.caller.account.id, this.app.clock);
   }
 
   /** Leaves the module's job of this name to be done later, for the caller; part of this transaction: a rollback takes it back. */
@@ -258,15 +256,19 @@ export class Context {
     if (!this.app.registry.jobs.has(queue)) throw new Error(`No module does jobs of the name ${queue}`);
     const client = await this.#connect();
     await this.app.jobs.add(client, { queue, accountId: this.caller.account.id, userId: this.caller.userId, data }, options);
-    if (this.unit) this.unit.wakes.add(queue);
-    else this.app.jobs.wake(queue);
+    this.afterCommit(queue, () => this.app.jobs.wake(queue));
   }
 
   /** Wakes those who work on the rows of this kind once this is committed: some are due. */
   wake(due: string): void {
     if (!this.app.registry.due.has(due)) throw new Error(`No module works on due rows of the name ${due}`);
-    if (this.unit) this.unit.wakes.add(due);
-    else this.app.jobs.wake(due);
+    this.afterCommit(due, () => this.app.jobs.wake(due));
+  }
+
+  /** Does something once this is committed, by each name once: what others are told to look at is there then. */
+  afterCommit(name: string, work: () => void): void {
+    if (this.unit) this.unit.afterwards.set(name, work);
+    else work();
   }
 
   /** From this write on, the account's events are read for a module's reader: within the write that has it want some. */
@@ -287,7 +289,7 @@ export class Context {
       const done = await work(inside).catch((error: unknown) => Promise.reject(unit.isUnsure ? new Unsure(error) : error));
       await unit.commit();
       if (unit.tells) this.app.eventsWritten(this.principal?.account.id);
-      for (const queue of unit.wakes) this.app.jobs.wake(queue);
+      for (const work of unit.afterwards.values()) work();
       return done;
     } catch (error) {
       await unit.abandon();

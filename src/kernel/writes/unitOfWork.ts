@@ -56,8 +56,8 @@ export class UnitOfWork {
   tells = false;
   /** Rows that were looked at, by how they are read and their ids: whoever may look at one has it here. */
   readonly seen = new Map<string, object>();
-  /** The queues in which something is due by then. */
-  readonly wakes = new Set<string>();
+  /** What is done once it is committed, each by its name once. */
+  readonly afterwards = new Map<string, () => void>();
   #batches: Batch[] = [];
   /** Figures of rows that nobody has read, by the tables and the ids. */
   readonly #touched = new Map<string, Map<string, Changed>>();

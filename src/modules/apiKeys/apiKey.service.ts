@@ -7,7 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { forgetCallers } from '../auth/auth.identify.js';
+import { callersChanged } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
 import { workspaceOf } from '../auth/auth.session.js';
 import type { ApiKey, ApiKeyCheck, ApiKeyList, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
@@ -101,7 +101,7 @@ export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInp
   const changes = changesBetween(key, after, Object.keys(data));
   if (Object.keys(changes).length === 0) return key;
   const saved = shown(await ctx.db.apiKey.update({ where: { id: key.id }, data }));
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   await ctx.emit({ name: 'api_key.updated', record: saved, changes });
   return saved;
 }
@@ -117,7 +117,7 @@ export async function revokeKey(ctx: Context, id: string) {
 async function revoke(ctx: Context, key: { id: string }): Promise<void> {
   const { count } = await ctx.db.apiKey.updateMany({ where: { id: key.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   if (count === 0) return;
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   await ctx.emit({ name: 'api_key.deleted', record: key, also: { 'api_key.revoked': [] } });
 }
 

@@ -1,7 +1,8 @@
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { AppError, denied, unauthenticated } from '../../kernel/base/errors.js';
-import type { App, Principal } from '../../kernel/context/context.js';
+import { callersWake } from '../../kernel/base/principal.js';
+import type { App, Context, Principal } from '../../kernel/context/context.js';
 import { type CallingMember, keyByHash, sessionByHash } from './auth.callers.js';
 import { digest, isKey as isFormedAsKey } from './auth.secrets.js';
 import { accountInfo, mustHaveMfa, sessionLife } from './auth.session.js';
@@ -46,11 +47,15 @@ function cacheOf(app: App) {
   if (known) return known;
   const made = new LRUCache<string, Look>({ max: 10_000, ttl: heldMs });
   caches.set(app, made);
+  app.channel.subscribe(callersWake, () => made.clear());
   return made;
 }
 
-/** Forgets what is cached of a secret, so that a logout or revocation holds at once in this process. */
+/** Forgets what is cached of all secrets. */
 export const forgetCallers = (app: App) => cacheOf(app).clear();
+
+/** Says that credentials or rights change: once that is committed it holds for all that comes, and who stays connected is looked at again. */
+export const callersChanged = (ctx: Context) => ctx.afterCommit(callersWake, () => ctx.app.channel.publish(callersWake, ''));
 
 /** Who is calling (contract "Authentication"): an API key in the Authorization header, else the session cookie. */
 export async function identify(app: App, credentials: Credentials): Promise<Identified> {

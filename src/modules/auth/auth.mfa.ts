@@ -5,7 +5,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { guessed, isPasswordOf } from './auth.guesses.js';
-import { forgetCallers } from './auth.identify.js';
+import { callersChanged } from './auth.identify.js';
 import {
   type AuthResult,
   done,
@@ -115,7 +115,7 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
   });
   check(count === 1, nothingBegun);
   await revokeSessions(ctx, user.id, { except: ctx.caller.id });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return { recoveryCodes: codes };
 }
 
@@ -125,7 +125,7 @@ export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
     await dropMfa(inside, id);
     return done;
   });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return done;
 }
 
@@ -141,7 +141,7 @@ export async function mfaPolicy(ctx: Context): Promise<MfaPolicy> {
 /** PATCH /auth/mfa/policy: sessions of the roles that have no second factor yet can only set it up, within a second. */
 export async function updateMfaPolicy(ctx: Context, { roles }: MfaPolicyInput): Promise<MfaPolicy> {
   const account = await ctx.global.account.update({ ...byAccount(ctx), data: { mfaRoles: roles } });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return policyOf(account);
 }
 

@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { isPasswordOf } from './auth.guesses.js';
-import { forgetCallers } from './auth.identify.js';
+import { callersChanged } from './auth.identify.js';
 import { countMail, mailInBackground } from './auth.mail.js';
 import { tellJoined } from './auth.memberEvents.js';
 import {
@@ -38,7 +38,7 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
     await keepPassword(inside, user.id, passwordHash, { except: id });
     return done;
   });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return done;
 }
 
@@ -73,7 +73,7 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
     await dropMfa(inside, userId, isFirstProof ? {} : { mfaEnabledAt: null });
     return done;
   });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return done;
 }
 

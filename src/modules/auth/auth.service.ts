@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { Changes } from '../../kernel/events/facts.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { isPasswordOf } from './auth.guesses.js';
-import { forgetCallers } from './auth.identify.js';
+import { callersChanged } from './auth.identify.js';
 import type { Workspace } from './auth.member.model.js';
 import { type AuthResult, done, type LoginInput, type SwitchAccountInput, type Viewer } from './auth.model.js';
 import { changePlace, endSession, enter, findUser, holdPassword, placesOf, userOf, workspaceOf } from './auth.session.js';
@@ -29,7 +29,7 @@ export async function login(ctx: Context, { email, password, accountId }: LoginI
 /** Contract POST /auth/switch-account: 401 where the session has just ended, 403 where the person is no active member; the old session ends. */
 export async function switchAccount(ctx: Context, { accountId }: SwitchAccountInput): Promise<AuthResult> {
   const entered = await changePlace(ctx, accountId);
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return entered;
 }
 
@@ -38,7 +38,7 @@ export async function logout(ctx: Context) {
   if (ctx.caller.kind === 'session') {
     await endSession(ctx);
     ctx.request.session = null;
-    forgetCallers(ctx.app);
+    callersChanged(ctx);
   }
   return done;
 }

@@ -5,7 +5,7 @@ import { effectKeysOf } from '../../kernel/operations/idempotency.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import type { Bill } from '../../vendors/payments/payments.js';
 import { customerContext } from '../auth/auth.customer.js';
-import { forgetCallers } from '../auth/auth.identify.js';
+import { callersChanged } from '../auth/auth.identify.js';
 import { limitsOf, plans, usageOf } from '../plans/plan.limits.js';
 import {
   type BillingAccount,
@@ -75,7 +75,7 @@ export async function startCheckout(ctx: Context, input: CheckoutInput): Promise
       const { id: subscriptionId, status, plan: bought = plan } = subscription;
       return { url: null, action: 'subscription_updated', subscriptionId, plan: bought, status: shownState(status) };
     });
-    forgetCallers(ctx.app);
+    callersChanged(ctx);
     return kept;
   }
   const customerId = account.customerId ?? (await newCustomer(ctx, account));
@@ -105,5 +105,5 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   if (!customer)
     return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
   await transacted(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
 }

@@ -9,7 +9,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted } from '../../kernel/model/connection.js';
-import { forgetCallers } from '../auth/auth.identify.js';
+import { callersChanged } from '../auth/auth.identify.js';
 import { type UpdateUserInput, User, type UserList } from './user.model.js';
 import { userTable } from './user.table.js';
 
@@ -59,7 +59,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
   ctx.load.user.clear(user.id);
   const saved = await getUser(ctx, user.id);
   await ctx.emit({ name: 'user.updated', record: saved, changes });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return saved;
 }
 
@@ -76,6 +76,6 @@ export async function removeUser(ctx: Context, id: string) {
   const removed: User = { ...user, status: 'removed' };
   const changes = changesBetween(user, removed, ['status']);
   await ctx.emit({ name: 'user.deleted', record: removed, changes, also: { 'user.removed': ['status'] } });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return deleted(user.id);
 }

@@ -5,7 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { Decimal } from '../../kernel/model/scalars.js';
 import { concluded } from '../../kernel/operations/concluded.js';
-import { forgetCallers } from '../auth/auth.identify.js';
+import { callersChanged } from '../auth/auth.identify.js';
 import { tellWorkspace } from '../auth/auth.service.js';
 import type { UpdateWorkspaceSettingsInput } from './workspace.model.js';
 
@@ -62,6 +62,6 @@ export async function updateSettings(ctx: Context, input: UpdateWorkspaceSetting
     await tellWorkspace(inside, changes);
     return changed!;
   });
-  forgetCallers(ctx.app);
+  callersChanged(ctx);
   return saved;
 }
