@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { contract } from '../src/app.js';
 import { localBase, postmanCollection } from '../src/rest/postman.js';
+import { documentFaults } from '../src/rest/table.js';
 
 /** The directory of package.json, whether this runs from the sources or from dist/. */
 function projectRoot(from = dirname(fileURLToPath(import.meta.url))): string {
@@ -15,7 +16,9 @@ function projectRoot(from = dirname(fileURLToPath(import.meta.url))): string {
 
 /** The published contract as the files of schema/, by name. */
 export function publishedFiles(): Record<string, string> {
-  const { schema, openapi } = contract();
+  const { schema, endpoints, openapi } = contract();
+  const faults = documentFaults(schema, endpoints);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   return {
     'schema.graphql': `${printSchema(lexicographicSortSchema(schema))}\n`,
     'openapi.json': `${JSON.stringify(openapi, null, 2)}\n`,

@@ -37,7 +37,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
     buildSchemaSync({
       resolvers: resolvers as never,
       validate: false,
-      // It would ask for the whole introspection; the rows of REST are validated against the schema anyway, and it with them.
+      // It would ask for the whole introspection; Apollo validates the schema when it starts.
       skipCheck: true,
       scalarsMap: [
         { type: Date, scalar: DateTime },

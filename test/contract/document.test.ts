@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, printSchema } from 'graphql';
+import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, parse, printSchema } from 'graphql';
 import { operationIds } from '../../src/rest/openapi.js';
+import { documentFaults } from '../../src/rest/table.js';
 import { type Account, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { document, expectPublished, faultsOf, operationAt, published } from './published.js';
 
@@ -17,6 +18,17 @@ beforeAll(async () => {
   account = await running.seed.account();
 });
 afterAll(() => running.close());
+
+describe('the documents behind the endpoints', () => {
+  it('are valid by the schema', () => {
+    expect(documentFaults(published.schema, published.endpoints)).toEqual([]);
+  });
+
+  it('and one that asks for a field which is not there is told of with its endpoint', () => {
+    const wrong = { ...published.endpoints[0]!, address: 'GET /wrong', document: parse('{ contacts { nodes { shoeSize } } }') };
+    expect(documentFaults(published.schema, [wrong])).toEqual([expect.stringMatching(/^GET \/wrong: .*shoeSize/)]);
+  });
+});
 
 describe('the OpenAPI document', () => {
   it('is valid OpenAPI 3.1', async () => {
