@@ -106,8 +106,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   warnOfLinks(config, log);
   const persisted = new PersistedDocuments(config.graphql);
   const { schema, endpoints } = contract();
-  const { databaseUrl: url, databasePool: pool, dataDir } = config;
-  const database = await openDatabase({ url, pool, dataDir, embedded, onStatement: () => metrics.queries.inc(), log });
+  const database = await openDatabase({ ...placeOf(config), embedded, onStatement: () => metrics.queries.inc(), log });
   const redis = config.redisUrl ? connectRedis(config.redisUrl, log) : undefined;
   const background = new Background(config, database, redis, log);
   const whole = { ...config, secretKey: secretKeyOf(config, clock) };
@@ -137,8 +136,9 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const apollo = config.role === 'worker' ? undefined : await openDoors(http, { app, metrics, persisted });
   // After the hooks that end what stays open by itself.
   http.addHook('preClose', async () => connections.end());
+  http.addHook('onListen', async () => background.start(app, overrides.sweeps));
   await http.ready();
-  await background.start(app, overrides.sweeps);
+  await background.prepare(app);
   showQueues(metrics, background);
 
   const close = async () => {
@@ -156,6 +156,8 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   };
   return { app, schema, endpoints, http, metrics, warm: () => warm(app), close };
 }
+
+const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => ({ url, pool, dataDir });
 
 /** What requests share: statements that several write or ask together, and what one has read for the next. */
 const sharing = ({ batching }: Config, database: Database) => ({

@@ -63,9 +63,15 @@ export class Background {
     return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
 
-  async start(app: App, sweeps = true): Promise<void> {
+  /** Makes what requests need: the queues. */
+  async prepare(app: App): Promise<void> {
     this.#app = app;
-    await this.jobs.start(app, sweeps);
+    await this.jobs.prepare(app);
+  }
+
+  /** Begins to work. Its first looks take a tenth of a start, so nobody who could be answered should wait for them. */
+  start(app: App, sweeps = true): void {
+    this.jobs.start(app, sweeps);
     this.#due?.start(app);
     this.#readers?.start(app);
     this.#relay?.start();

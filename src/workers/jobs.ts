@@ -28,6 +28,8 @@ export const jobsWake = (queue: string) => `jobs:${queue}`;
 type Kept = Omit<Job, 'queue'>;
 type Taken = PgBoss.JobWithMetadata<Kept>;
 
+const queuesOf = ({ jobs }: App['registry']) => [sweepQueue, ...jobs.keys()];
+
 /** The queue: pg-boss in the server's own database, so that a job begins to exist with the change that asks for it. */
 export class JobQueue implements Jobs {
   readonly #boss: PgBoss;
@@ -50,17 +52,20 @@ export class JobQueue implements Jobs {
     this.#boss.on('error', this.#note);
   }
 
-  /** Makes the queues, and in a worker begins to work on them. @param sweeps whether it sweeps by itself every five minutes */
-  async start(app: App, sweeps = true): Promise<void> {
+  /** Makes the queues. */
+  async prepare({ registry }: App): Promise<void> {
     await this.#boss.start();
-    const queues = [sweepQueue, ...app.registry.jobs.keys()];
-    await this.#alone(() => this.#makeQueues(queues));
+    await this.#alone(() => this.#makeQueues(queuesOf(registry)));
+  }
+
+  /** In a worker, begins to work on them. @param sweeps whether it sweeps by itself every five minutes */
+  start(app: App, sweeps = true): void {
     if (!this.works) return;
-    for (const name of queues) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
+    for (const name of queuesOf(app.registry)) this.#workers.push(new Worker(app, queueWork(this.#boss, this.base.database, name)));
     if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
-    await sweeping();
+    void sweeping();
   }
 
   async #makeQueues(queues: readonly string[]): Promise<void> {

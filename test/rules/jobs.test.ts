@@ -27,7 +27,9 @@ afterAll(() => crm.close());
 async function worker(jobs: Record<string, JobHandler>, of = crm): Promise<JobQueue> {
   for (const [name, handler] of Object.entries(jobs)) declared.set(name, handler);
   const queue = new JobQueue(of.app, true);
-  await queue.start({ ...of.app, registry: { ...of.app.registry, jobs: new Map(Object.entries(jobs)) } });
+  const app = { ...of.app, registry: { ...of.app.registry, jobs: new Map(Object.entries(jobs)) } };
+  await queue.prepare(app);
+  queue.start(app);
   return queue;
 }
 

@@ -13,5 +13,7 @@ const take = () => {
   console.log('taken');
   return new Promise(() => {});
 };
-await new JobQueue(app, true).start({ ...app, registry: { jobs: new Map([[queue, take]]) } });
+const [jobs, whole] = [new JobQueue(app, true), { ...app, registry: { jobs: new Map([[queue, take]]) } }];
+await jobs.prepare(whole);
+jobs.start(whole);
 console.log('ready');
