@@ -1,4 +1,5 @@
 import module from 'node:module';
+import { getPriority, setPriority } from 'node:os';
 import type { Server } from './app.js';
 import { readConfig } from './kernel/base/config.js';
 import { pause } from './kernel/base/pause.js';
@@ -21,6 +22,8 @@ async function start(): Promise<void> {
   const { createServer } = await import('./app.js');
   const { demoAccount } = await import('./demo/demo.js');
   const { banner } = await import('./banner.js');
+  // Nobody may raise a priority that is lower already.
+  if (config.role === 'worker') setPriority(Math.max(getPriority(), config.workerNice));
   const server = await createServer(config);
   endOnFault(server);
   stopOnSignal(server);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { createServer } from 'node:net';
+import { getPriority } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freshPlace, type Place } from '../support/database.js';
 import { Client, dataOf, type Loose, onPostgres, password } from '../support/index.js';
@@ -102,6 +103,10 @@ onPostgres(describe)('two servers and a worker on one database', () => {
     await write(20);
     await complete();
     expect(Date.now() - begun).toBeLessThan(10_000);
+  });
+
+  it('where both want the processor, requests go before what the worker does', () => {
+    expect([here, there, worker].map((process) => process.niceness())).toEqual([getPriority(), getPriority(), Math.max(getPriority(), 10)]);
   });
 
   it('nothing is lost when the worker dies and another takes its place', async () => {

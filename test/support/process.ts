@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { startedWith } from './started.js';
 
@@ -38,6 +39,11 @@ export class ServerProcess {
   /** Resident memory in MiB. */
   memory(): number {
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8'))![1]) / 1024;
+  }
+
+  /** How far its priority lies below the usual one, as by `nice`. */
+  niceness(): number {
+    return getPriority(this.#child.pid);
   }
 
   signal(name: NodeJS.Signals): void {

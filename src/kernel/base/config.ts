@@ -77,6 +77,8 @@ export interface Config {
   dataDir: string;
   redisUrl?: string;
   role: 'all' | 'api' | 'worker';
+  /** How far a worker's priority lies below that of other processes, as by `nice`. */
+  workerNice: number;
   trustProxy?: string[];
   outboxDir: string;
   smtpUrl?: string;
@@ -251,7 +253,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     databasePool: e.DATABASE_POOL,
     dataDir,
     redisUrl: e.REDIS_URL,
-    role: e.ROLE,
+    ...{ role: e.ROLE, workerNice: e.WORKER_NICE },
     trustProxy: proxiesOf(e.TRUST_PROXY ?? ''),
     outboxDir: resolve(e.OUTBOX_DIR ?? (dataDir === ':memory:' ? './data/outbox' : `${dataDir}/outbox`)),
     smtpUrl: e.SMTP_URL,

@@ -15,6 +15,7 @@ export const environment = z.object({
   DATA_DIR: z.string().default('./data'),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   ROLE: z.enum(['all', 'api', 'worker']).default('all'),
+  WORKER_NICE: z.coerce.number().int().min(0).max(19).default(10),
   TRUST_PROXY: z.string().optional(),
   OUTBOX_DIR: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
