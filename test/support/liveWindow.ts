@@ -6,6 +6,8 @@ import { LiveScreen } from './livePage.js';
 export interface WatchedList {
   live: string;
   query: string;
+  /** Whether it may show what no event tells of, and so be right only after the next one. */
+  isQuiet?: boolean;
 }
 
 /** A document of some lists, each under a name of its own, and the picture of it that somebody keeps. */
@@ -35,6 +37,10 @@ class Watched {
   /** How often a list came whole. */
   get wholes(): number {
     return this.screen.messages.reduce((sum, message) => sum + this.lists.filter((_list, n) => message[`l${n}`].isWhole).length, 0);
+  }
+
+  get isQuiet(): boolean {
+    return this.lists.some(({ isQuiet }) => isQuiet);
   }
 
   get size(): number {
@@ -84,7 +90,8 @@ export class LiveWindow {
     this.isSlow = false;
   }
 
-  async isRight(caller: Client): Promise<void> {
-    for (const one of this.watched) await one.isRight(caller);
+  /** Waits until all of it is right, or what is without an event that comes after it. */
+  async isRight(caller: Client, { butQuiet = false } = {}): Promise<void> {
+    for (const one of this.watched) if (!butQuiet || !one.isQuiet) await one.isRight(caller);
   }
 }
