@@ -185,6 +185,8 @@ export class LiveQuery {
   /** Sends somebody what became of what he has, unless he is still taking what was sent before. Answers how much was sent. */
   #tell(member: Member, state: State): number {
     if (member.left || member.isSending || member.sent === state) return 0;
+    // His socket may be full of what others of his live queries sent.
+    if (member.sink.isCrowded()) return this.#awaitReader(member);
     const message = state.messageFrom(member.had, (had) => this.#print(state, had));
     member.sent = state;
     member.had = state.had;
@@ -193,13 +195,15 @@ export class LiveQuery {
     return message.length;
   }
 
-  #awaitReader(member: Member): void {
+  /** Tells somebody once he has taken what was sent to him. Nothing is sent by then. */
+  #awaitReader(member: Member): 0 {
     member.isSending = true;
     void member.sink.drained().then(() => {
       member.isSending = false;
       // What happened while he was taking it.
       if (this.#state) this.#tell(member, this.#state);
     });
+    return 0;
   }
 
   #print({ lists, position }: State, had: ClientStates): string {

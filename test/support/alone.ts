@@ -7,6 +7,8 @@ import { freshPlace, type Place } from './database.js';
 import { Client, dataOf, type Loose, password } from './index.js';
 import { ServerProcess } from './process.js';
 
+type Settings = Readonly<Record<string, string>>;
+
 /** A server process with a database, an account, a key and a pipeline of its own. */
 export class Alone {
   process: ServerProcess;
@@ -20,11 +22,12 @@ export class Alone {
 
   private constructor(
     private readonly place: Place,
-    private readonly settings: Record<string, string>,
+    private readonly settings: Settings,
   ) {}
 
-  static async begin(settings: Record<string, string> = {}): Promise<Alone> {
-    const alone = new Alone(await freshPlace(), settings);
+  static async begin(settings: Settings | ((place: Place) => Settings) = {}): Promise<Alone> {
+    const place = await freshPlace();
+    const alone = new Alone(place, typeof settings === 'function' ? settings(place) : settings);
     await alone.start();
     const owner = new Client(alone.wire);
     dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));
@@ -46,13 +49,13 @@ export class Alone {
   }
 
   /** Another process on the same database (PostgreSQL only), and the same caller at it. End it before this one. */
-  async beside(settings: Record<string, string> = {}): Promise<{ process: ServerProcess; caller: Client }> {
+  async beside(settings: Settings = {}): Promise<{ process: ServerProcess; caller: Client }> {
     const process = this.#spawn(settings);
     const wire = { port: Number(new URL(await process.address()).port), agent: this.wire.agent, logs: [] };
     return { process, caller: new Client(wire, { authorization: `Bearer ${this.secret}` }) };
   }
 
-  #spawn(settings: Record<string, string> = {}): ServerProcess {
+  #spawn(settings: Settings = {}): ServerProcess {
     const { databaseUrl } = this.place;
     return new ServerProcess({
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),

@@ -21,6 +21,9 @@ export const onEmbedded = <F>(suite: Suite<F>): ((name: string, body: F) => void
 /** `onRedis(describe)('limits', …)`: what only a shared Redis can show. */
 export const onRedis = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (REDIS_URL ? suite : suite.skip);
 
+/** `onBoth(describe)('two processes', …)`: what processes on one PostgreSQL show of each other by one Redis. */
+export const onBoth = <F>(suite: Suite<F>): ((name: string, body: F) => void) => (isPostgres ? onRedis(suite) : suite.skip);
+
 const uniqueName = () => `crm_test_${CRM_TEST_RUN}_${JEST_WORKER_ID}_${process.hrtime.bigint().toString(36)}`;
 
 export interface Place {

@@ -1,6 +1,6 @@
 export { basePath, Client, exchange, type GraphQLReply, type Loose, type Raw, type Reply } from './client.js';
 export { day, hour, MovableClock, minute, second } from './clock.js';
-export { isPostgres, onPostgres, onRedis } from './database.js';
+export { isPostgres, onBoth, onPostgres, onRedis } from './database.js';
 export { expectGraphQLRefusal, expectRefusal } from './expect.js';
 export { keepMessage, keepThread } from './messages.js';
 export { expectNothingWritten, type Rows, rows } from './rows.js';

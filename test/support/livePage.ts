@@ -21,7 +21,12 @@ export class LiveScreen {
 
   /** Connects, and goes on from what there is. */
   async open(port: number): Promise<this> {
-    this.socket = await Socket.open(port, { init: bearer(this.key) });
+    return this.begin(await Socket.open(port, { init: bearer(this.key) }));
+  }
+
+  /** Goes on from what there is, in a socket that others may share. */
+  begin(socket: Socket): this {
+    this.socket = socket;
     // A screen that has seen nothing has nothing, not an empty list.
     const after = this.messages.length > 0 ? haveOf(this.lists) : undefined;
     this.feed = this.socket.run(this.document, { ...this.variables, after });
