@@ -1,11 +1,12 @@
 import { invalidField } from '../base/errors.js';
 import { jsonSize, Turns } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
-import { allOf, type Sql, sql } from '../database/sql.js';
+import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import { looksInLongTexts } from './filterValues.js';
+import { keptTotalOf } from './keptTotals.js';
 import { byKeys } from './keySets.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
@@ -60,15 +61,17 @@ export async function windowOf(
   // The kept totals are of what the table lists by itself.
   const isKept = !isFiltered && asked.live === undefined && (within ? within.isCounted : table.isCounted);
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
-  const total = withTotal ? (isKept ? keptBy(table, within) : counted) : 'none';
   const [only, other] = conditions;
-  const isNarrowed = only && !other && !within && asked.live === undefined;
-  const set = isNarrowed ? byKeys(table, account, only) : undefined;
+  const narrowing = !other && !within && asked.live === undefined ? only : undefined;
+  const kept = isKept ? keptBy(table, account, within) : narrowing && keptTotalOf(narrowing, account);
+  const total = withTotal ? (kept ?? counted) : 'none';
+  const set = narrowing && byKeys(table, account, narrowing);
   return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, byKeys: set };
 }
 
-/** What the database keeps a total as: of a whole table, or of those that share a parent. */
-const keptBy = ({ name }: AnyTable, within: Within | undefined): Sql => (within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
+/** The total that the database keeps: of a whole table, or of those that share a parent. */
+const keptBy = ({ name }: AnyTable, account: string, within: Within | undefined): Sql =>
+  keptCount(accountSql(account), name, within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
 
 /** The order of a list: what cursors call it, and what its rows are sorted by. */
 type Order = Pick<Window, 'keys' | 'board'> & { of: Pick<CursorOf, 'sort' | 'order'> };
