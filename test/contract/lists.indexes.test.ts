@@ -51,3 +51,21 @@ describe('companies by their open deals', () => {
     expect(plan).toMatch(/CTE counted.*Index Only Scan using deals_by_company.*CTE walked/s);
   });
 });
+
+describe('deals by what they bear or lead to', () => {
+  it('are put together of those that each index finds, and not looked up again', async () => {
+    const all = await found('/deals?search=deal&per_page=3');
+    expect([all.meta.total, all.data.length]).toEqual([many + many, 3]);
+    expect((await found('/deals?search=deal&status=won')).meta.total).toBe(many);
+    // By the company's name, which begins with it: three with each even one, one with each other.
+    const companies = numbers.filter((n) => String(n).startsWith('29'));
+    const expected = companies.reduce((sum, n) => sum + (even(n) ? 3 : 1), 0);
+    expect((await found('/deals?search=29')).meta.total).toBe(expected);
+    for (const query of ['search=deal', 'search=deal&status=won']) {
+      const plan = await planOf(api, 'from deals', () => found(`/deals?${query}`));
+      const matching = /CTE matching(.*?)InitPlan \d+[^\n]*\n +-> +Aggregate/s.exec(plan)![1]!;
+      expect(matching).toMatch(/deals_search.*deals_by_contact.*deals_by_company/s);
+      expect(matching).not.toMatch(/deals_id_key|deals_pkey/);
+    }
+  });
+});

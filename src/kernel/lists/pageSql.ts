@@ -26,6 +26,8 @@ export interface Window {
   total: Sql | 'counted' | 'bounded' | 'none';
   /** Where all that narrows it is a condition that a key set says. */
   byKeys?: ByKeys;
+  /** The same as `where`, where rows meet it in several ways, of which each has an index: they are put together. */
+  ways?: readonly Sql[];
 }
 
 /** What a page is read from. */
@@ -96,8 +98,10 @@ interface Matched {
   total: Sql;
 }
 
-const matchingRows = (source: Source, window: Window): Sql =>
-  sql`matching as materialized (${keyed(source, window, false)} where ${window.where})`;
+const matchingRows = (source: Source, window: Window): Sql => {
+  const rows = (window.ways ?? [window.where]).map((where) => sql`${keyed(source, window, false)} where ${where}`);
+  return sql`matching as materialized (${joinSql(rows, ' union ')})`;
+};
 
 function matchedBy(source: Source, window: Window): Matched {
   if (!isByIndex(window)) return matched(source, window);

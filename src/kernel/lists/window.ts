@@ -7,10 +7,11 @@ import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import { looksInLongTexts } from './filterValues.js';
 import { keptTotalOf } from './keptTotals.js';
-import { byKeys } from './keySets.js';
+import { type ByKeys, byKeys } from './keySets.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
 import type { AnyTable, Asked } from './table.js';
+import { waysOf } from './ways.js';
 
 export type { AnyTable } from './table.js';
 export type AnyListArgs = Omit<ListArgs<object, string>, 'selection'>;
@@ -56,17 +57,28 @@ export async function windowOf(
   const account = ctx.caller.account.id;
   const conditions = [...asked.conditions, ...more, ...(args.where ? [whereSql(ctx, table, args.where)] : [])];
   const own = within ? [within.condition] : [];
-  const where = allOf([sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own, ...conditions]);
+  const rows = [sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own];
+  const where = allOf([...rows, ...conditions]);
   const isFiltered = conditions.length > 0;
-  // The kept totals are of what the table lists by itself.
-  const isKept = !isFiltered && asked.live === undefined && (within ? within.isCounted : table.isCounted);
+  const { kept, ...known } = knownOf(table, account, conditions, { within, live: asked.live });
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
-  const [only, other] = conditions;
-  const narrowing = !other && !within && asked.live === undefined ? only : undefined;
-  const kept = isKept ? keptBy(table, account, within) : narrowing && keptTotalOf(narrowing, account);
   const total = withTotal ? (kept ?? counted) : 'none';
-  const set = narrowing && byKeys(table, account, narrowing);
-  return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, byKeys: set };
+  const ways = waysOf(conditions)?.map((way) => allOf([...rows, way]));
+  return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, ...known, ways };
+}
+
+/** What is known of a list without a look at its rows: a total that the database keeps, or by which keys they are counted. */
+function knownOf(table: AnyTable, account: string, conditions: readonly Sql[], { within, live }: { within?: Within; live?: Sql }): Known {
+  // The kept totals are of what the table lists by itself.
+  if (live !== undefined) return {};
+  const [only, other] = conditions;
+  if (!only) return (within ? within.isCounted : table.isCounted) ? { kept: keptBy(table, account, within) } : {};
+  return other || within ? {} : { kept: keptTotalOf(only, account), byKeys: byKeys(table, account, only) };
+}
+
+interface Known {
+  kept?: Sql;
+  byKeys?: ByKeys;
 }
 
 /** The total that the database keeps: of a whole table, or of those that share a parent. */
