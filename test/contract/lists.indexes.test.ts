@@ -69,3 +69,17 @@ describe('deals by what they bear or lead to', () => {
     }
   });
 });
+
+describe('invoices by their status', () => {
+  it.each(['draft', 'void', 'overdue'])('are counted and read from one index: %s', async (status) => {
+    const { id: contactId } = await acme.contact();
+    await acme.invoice({ contactId });
+    const { meta, data } = await found(`/invoices?status=${status}`);
+    expect(meta.total).toBe(data.length);
+    const { rows } = await api.app.database.execute(
+      "select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = 'invoices_by_status'::regclass",
+    );
+    const [index] = rows as { of: string }[];
+    expect(index!.of).toContain('(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)');
+  });
+});

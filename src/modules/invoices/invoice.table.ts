@@ -73,7 +73,8 @@ function found(text: string, ctx: Context): Sql {
 const conditions: Conditions<InvoiceFilter> = {
   search: found,
   status: (status, ctx) => {
-    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)})`;
+    if (status === 'overdue')
+      return sql`(t.status in ('overdue', 'sent') and (t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)}))`;
     return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}::date`)})` : sql`t.status = ${status}`;
   },
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,
