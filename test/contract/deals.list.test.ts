@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, day, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, day, expectRefusal, type Loose, planOf, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -132,19 +132,7 @@ describe('the filters of GET /deals', () => {
 
 describe('summary=true', () => {
   it('is counted once, and not for each of its members', async () => {
-    const { database } = api.app;
-    const { text: send } = database;
-    const asked: { text: string; values: unknown[] }[] = [];
-    database.text = (query) => {
-      asked.push(query);
-      return send(query);
-    };
-    await page('summary=true&min_value=1').finally(() => {
-      database.text = send;
-    });
-    const { text, values } = asked.find((query) => query.text.includes('byStage'))!;
-    const { rows } = await database.execute(`explain ${text}`, values);
-    const plan = (rows as { 'QUERY PLAN': string }[]).map((row) => row['QUERY PLAN']).join('\n');
+    const plan = await planOf(api, 'byStage', () => page('summary=true&min_value=1'));
     expect(plan.match(/Group Key: t\w*\.stage_id/g)).toHaveLength(1);
   });
 

@@ -3,6 +3,7 @@ export { day, hour, MovableClock, minute, second } from './clock.js';
 export { isPostgres, onBoth, onPostgres, onRedis } from './database.js';
 export { expectGraphQLRefusal, expectRefusal } from './expect.js';
 export { keepMessage, keepThread } from './messages.js';
+export { planOf } from './plan.js';
 export { expectNothingWritten, type Rows, rows } from './rows.js';
 export { type Account, dataOf, type KeyClient, password, Seed } from './seed.js';
 export { type Options, server, type TestServer } from './server.js';

@@ -1,6 +1,6 @@
 import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { accountSql, joinSql, keptCount, rawSql, type Sql, sql } from '../database/sql.js';
+import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { checkListArgs } from '../model/connection.js';
 import { rulesOf } from '../model/fieldRules.js';
 import type { FilterField } from './filterField.js';
@@ -91,12 +91,11 @@ export async function aggregateOf(
   const keys = args.groupBy ?? [];
   checkListArgs(table.options.list, args, ctx);
   checkGroups(table, keys);
-  const { where, total: counting, account } = await windowOf(ctx, table, args, { withTotal: true });
+  const { where, total: counting } = await windowOf(ctx, table, args, { withTotal: true });
   const figures = figuresIn(table, selection);
   if (typeof counting !== 'string' && keys.length === 0 && figures.length === 0) {
-    const count = keptCount(accountSql(account), table.name, counting);
     const none = rawSql(['key', ...ways].map((name) => `'${name}', json_build_object()`).join(', '));
-    const total = sql`select json_build_array(json_build_object(${none}, 'count', ${count}))::text`;
+    const total = sql`select json_build_array(json_build_object(${none}, 'count', ${counting}))::text`;
     return JSON.parse(await ctx.planned(total)) as Aggregate[];
   }
   const text = await ctx.longRead(() => ctx.text(groupsSql(ctx, table, { where, keys, figures })));

@@ -1,4 +1,4 @@
-import { accountSql, allOf, emptySql, joinSql, keptCount, rawSql, type Sql, sql } from '../database/sql.js';
+import { allOf, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
 import type { Cursor, CursorOf } from './cursor.js';
 import type { ByKeys } from './keySets.js';
@@ -22,10 +22,12 @@ export interface Window {
   account: string;
   /** Whether the caller's filter narrows it: then what matches is looked for once, and counted and paged. */
   isFiltered: boolean;
-  /** How its total is found: the name that it is kept under, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
+  /** How its total is found: kept, as a scalar, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
   total: Sql | 'counted' | 'bounded' | 'none';
   /** Where all that narrows it is a condition that a key set says. */
   byKeys?: ByKeys;
+  /** The same as `where`, where rows meet it in several ways, of which each has an index: they are put together. */
+  ways?: readonly Sql[];
 }
 
 /** What a page is read from. */
@@ -80,7 +82,7 @@ export function pageSql(source: Source, window: Window): PageSql {
   const order = readingOrder(window);
   const placed = (from: Sql) =>
     sql`select f.*, ${rawSql(keyText(window))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
-  if (total === 'counted' && isFiltered && !cursor && !board) {
+  if (total !== 'none' && total !== 'bounded' && isFiltered && !cursor && !board) {
     const { tables, page, total: found } = matchedBy(source, window);
     return { tables, rows: joined(source, account, placed(page)), total: found };
   }
@@ -96,8 +98,10 @@ interface Matched {
   total: Sql;
 }
 
-const matchingRows = (source: Source, window: Window): Sql =>
-  sql`matching as materialized (${keyed(source, window, false)} where ${window.where})`;
+const matchingRows = (source: Source, window: Window): Sql => {
+  const rows = (window.ways ?? [window.where]).map((where) => sql`${keyed(source, window, false)} where ${where}`);
+  return sql`matching as materialized (${joinSql(rows, ' union ')})`;
+};
 
 function matchedBy(source: Source, window: Window): Matched {
   if (!isByIndex(window)) return matched(source, window);
@@ -130,21 +134,22 @@ const few = rawSql('1000');
 /**
  * The same, where many match counted from an index and read in the order of the list, none of them kept. A table is read no further
  * than somebody asks, so what matches is looked for up to one more than few: whether they are few is known then, whatever the planner
- * takes them for.
+ * takes them for. So it is beforehand where their total is kept.
  */
 function fewOrMany(source: Source, window: Window): Matched {
-  const { where, offset } = window;
+  const { where, offset, total } = window;
+  const kept = typeof total === 'string' ? undefined : total;
   const seen = sql`(select s.n from seen s)`;
   const isMany = sql`${seen} > ${few}`;
-  const tables = sql`${matchingRows(source, window)}, seen as materialized (
-    select count(*) as n from (select 1 from matching limit ${few} + 1) m)`;
+  const counted = sql`select count(*) as n from (select 1 from matching limit ${few} + 1) m`;
+  const tables = sql`${matchingRows(source, window)}, seen as materialized (${kept ? sql`select ${kept} as n` : counted})`;
   const end = sliceOf(window);
   const rows = sql`${keyed(source, window, false)} where ${where} and ${isMany}
     order by ${orderSql(window, (key) => key.by, `t.${source.key}`)}`;
   const page = sql`(select * from matching where ${seen} <= ${few} order by ${readingOrder(window)} ${end})
     union all (${offset > 0 ? sql`${rows} ${end}` : sql`select * from (${rows} ${mostOfPage}) s ${end}`})`;
-  const total = sql`case when ${isMany} then (select count(*) from ${rawSql(source.name)} t where ${where}) else ${seen} end`;
-  return { tables, page, total: sql`select ${total}` };
+  const all = sql`case when ${isMany} then (select count(*) from ${rawSql(source.name)} t where ${where}) else ${seen} end`;
+  return { tables, page, total: sql`select ${kept ? seen : all}` };
 }
 
 /**
@@ -167,8 +172,8 @@ function walked(source: Source, window: Window, { count, all, listed, holds }: B
   return { tables, page, total: sql`select coalesce(${n}, (select count(*) from matching))` };
 }
 
-function totalOf({ name }: Source, { total, account, where, byKeys }: Window): Sql {
-  if (typeof total !== 'string') return keptCount(accountSql(account), name, total);
+function totalOf({ name }: Source, { total, where, byKeys }: Window): Sql {
+  if (typeof total !== 'string') return total;
   const matching = sql`from ${rawSql(name)} t where ${where}`;
   if (total === 'bounded') return sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`;
   const counted = sql`select count(*) ${matching}`;

@@ -1,15 +1,17 @@
 import { invalidField } from '../base/errors.js';
 import { jsonSize, Turns } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
-import { allOf, type Sql, sql } from '../database/sql.js';
+import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import { looksInLongTexts } from './filterValues.js';
-import { byKeys } from './keySets.js';
+import { keptTotalOf } from './keptTotals.js';
+import { type ByKeys, byKeys } from './keySets.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
 import type { AnyTable, Asked } from './table.js';
+import { waysOf } from './ways.js';
 
 export type { AnyTable } from './table.js';
 export type AnyListArgs = Omit<ListArgs<object, string>, 'selection'>;
@@ -55,20 +57,33 @@ export async function windowOf(
   const account = ctx.caller.account.id;
   const conditions = [...asked.conditions, ...more, ...(args.where ? [whereSql(ctx, table, args.where)] : [])];
   const own = within ? [within.condition] : [];
-  const where = allOf([sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own, ...conditions]);
+  const rows = [sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own];
+  const where = allOf([...rows, ...conditions]);
   const isFiltered = conditions.length > 0;
-  // The kept totals are of what the table lists by itself.
-  const isKept = !isFiltered && asked.live === undefined && (within ? within.isCounted : table.isCounted);
+  const { kept, ...known } = knownOf(table, account, conditions, { within, live: asked.live });
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
-  const total = withTotal ? (isKept ? keptBy(table, within) : counted) : 'none';
-  const [only, other] = conditions;
-  const isNarrowed = only && !other && !within && asked.live === undefined;
-  const set = isNarrowed ? byKeys(table, account, only) : undefined;
-  return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, byKeys: set };
+  const total = withTotal ? (kept ?? counted) : 'none';
+  const ways = waysOf(conditions)?.map((way) => allOf([...rows, way]));
+  return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, ...known, ways };
 }
 
-/** What the database keeps a total as: of a whole table, or of those that share a parent. */
-const keptBy = ({ name }: AnyTable, within: Within | undefined): Sql => (within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
+/** What is known of a list without a look at its rows: a total that the database keeps, or by which keys they are counted. */
+function knownOf(table: AnyTable, account: string, conditions: readonly Sql[], { within, live }: { within?: Within; live?: Sql }): Known {
+  // The kept totals are of what the table lists by itself.
+  if (live !== undefined) return {};
+  const [only, other] = conditions;
+  if (!only) return (within ? within.isCounted : table.isCounted) ? { kept: keptBy(table, account, within) } : {};
+  return other || within ? {} : { kept: keptTotalOf(only, account), byKeys: byKeys(table, account, only) };
+}
+
+interface Known {
+  kept?: Sql;
+  byKeys?: ByKeys;
+}
+
+/** The total that the database keeps: of a whole table, or of those that share a parent. */
+const keptBy = ({ name }: AnyTable, account: string, within: Within | undefined): Sql =>
+  keptCount(accountSql(account), name, within ? sql`${`${name}:`}::text || p.key` : sql`${name}`);
 
 /** The order of a list: what cursors call it, and what its rows are sorted by. */
 type Order = Pick<Window, 'keys' | 'board'> & { of: Pick<CursorOf, 'sort' | 'order'> };

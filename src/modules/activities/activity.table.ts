@@ -1,7 +1,8 @@
 import { mayUse, readableTypes } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
-import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
+import { withTotal } from '../../kernel/lists/keptTotals.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { Activity, ActivityConnection, ActivityList } from './activity.model.js';
@@ -11,11 +12,14 @@ export function readable(ctx: Context): Sql | undefined {
   const { schema, events } = ctx.app.registry;
   const types = readableTypes(schema(), ctx.caller.scopes);
   const hidden = [...events.values()].filter(({ access }) => !mayUse(ctx.caller, access)).map(({ of }) => of.type.toLowerCase());
-  const conditions = [
-    ...(types ? [sql`t.entity_type = any(${types})`] : []),
-    ...(hidden.length > 0 ? [sql`t.entity_type <> all(${[...new Set(hidden)]})`] : []),
-  ];
-  return conditions.length > 0 ? sql`(t.entity_type is null or (${allOf(conditions)}))` : undefined;
+  const isHidden = new Set(hidden);
+  if (types) {
+    const shown = types.filter((type) => !isHidden.has(type));
+    return withTotal(sql`(t.entity_type is null or t.entity_type = any(${shown}))`, { table: 'activities', of: ['', ...shown] });
+  }
+  if (isHidden.size === 0) return undefined;
+  const others = { table: 'activities', of: [...isHidden], isOthers: true };
+  return withTotal(sql`(t.entity_type is null or t.entity_type <> all(${others.of}))`, others);
 }
 
 export const activityTable = table({

@@ -3,7 +3,6 @@ import { defined } from '../../kernel/base/objects.js';
 import { shownInstant } from '../../kernel/base/timeZones.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { relinks } from '../../kernel/lists/relink.js';
@@ -17,7 +16,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { busyAfter, busyUntil, cutShortBy, cutShortOf, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
 import { getCalendar } from './calendar.service.js';
-import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
+import { type AppointmentRow, appointmentTable, type CalendarRow, isOnCalendar } from './calendar.table.js';
 
 const { shape: row, columns } = appointmentTable;
 const day = 24 * 60 * 60_000;
@@ -28,7 +27,7 @@ export const listAppointments = (ctx: Context, args: AppointmentList) => listRow
 /** Contract GET /calendars/{id}/appointments: the earliest first. */
 export async function listOfCalendar(ctx: Context, calendarId: string, args: AppointmentList) {
   const { id } = await getCalendar(ctx, calendarId);
-  return listRows<AppointmentRow>(ctx, appointmentTable, args, { more: [sql`t.calendar_id = ${id}::uuid`] });
+  return listRows<AppointmentRow>(ctx, appointmentTable, args, { more: [isOnCalendar(id)] });
 }
 
 /** One appointment, null where there is none: for the feed of its events. */

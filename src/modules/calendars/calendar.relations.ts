@@ -6,7 +6,7 @@ import { appointmentTable, calendarTable } from './calendar.table.js';
 export const calendarRelations = [
   ...relation(appointmentTable, 'calendarId', calendarTable, {
     one: { name: 'calendar', description: 'The calendar', required: true },
-    many: { name: 'appointments', description: 'What is booked on it, the earliest first by default' },
+    many: { name: 'appointments', description: 'What is booked on it, the earliest first by default', isCounted: true },
   }),
   ...relation(appointmentTable, 'contactId', contactTable, {
     one: { name: 'contact', description: 'The contact whom it is with; null when deleted' },

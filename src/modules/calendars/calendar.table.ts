@@ -1,6 +1,7 @@
 import { instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
+import { withTotal } from '../../kernel/lists/keptTotals.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { contains } from '../../kernel/lists/searchPatterns.js';
 import { Appointment, AppointmentConnection, AppointmentList } from './appointment.model.js';
@@ -21,6 +22,10 @@ export const calendarTable = table({
 });
 export type CalendarRow = RowOf<typeof calendarTable.shape>;
 
+/** Whether an appointment is on a calendar. */
+export const isOnCalendar = (id: string): Sql =>
+  withTotal(sql`t.calendar_id = ${id}::uuid`, { table: 'appointments', of: [id.toLowerCase()] });
+
 /** Appointments, each with the moment from which another may begin. */
 export const appointmentTable = table({
   row: modelRow('Appointment', Appointment, { busyUntil: instant, deletedAt: nullable(instant) }),
@@ -30,7 +35,7 @@ export const appointmentTable = table({
   byDefault: ['startTime', 'asc'],
   conditions: {
     status: (status) => sql`t.status = ${status}`,
-    calendarId: (id) => sql`t.calendar_id = ${id}::uuid`,
+    calendarId: isOnCalendar,
     assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
     contactId: (id) => sql`t.contact_id = ${id}::uuid`,
     startAfter: (moment, ctx) => since('t.start_time', moment, ctx),

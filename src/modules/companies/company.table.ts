@@ -1,12 +1,20 @@
+import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, nullable } from '../../kernel/database/kinds.js';
-import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { accountSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { saidByKeys } from '../../kernel/lists/keySets.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Decimal, Int } from '../../kernel/model/scalars.js';
 import { Company, CompanyConnection, CompanyList } from './company.model.js';
 
-const openDeals = sql`exists (select 1 from deals d
-  where d.account_id = t.account_id and d.company_id = t.id and d.status = 'open' and d.deleted_at is null)`;
+const openDeals = sql`d.status = 'open' and d.deleted_at is null`;
+
+/** Whether a company has open deals, or none: these tell how many companies have some, without a look at each. */
+function hasOpenDeals(has: boolean, { caller }: Context): Sql {
+  const exists = sql`exists (select 1 from deals d where d.account_id = t.account_id and d.company_id = t.id and ${openDeals})`;
+  const keys = sql`select d.company_id as key from deals d where d.account_id = ${accountSql(caller.account.id)} and ${openDeals}`;
+  return saidByKeys(has ? exists : sql`not ${exists}`, { keys, isNone: !has });
+}
 
 /** Something of the live records of another table that are linked to a company. */
 const ofLinked = (what: string, name: string): Sql =>
@@ -41,7 +49,7 @@ export const companyTable = table({
     search: (text) => sql`(' ' || lower(t.name collate "und-x-icu")) like ${wordPattern(text)}`,
     industry: (industry) => sql`lower(t.industry collate "und-x-icu") = ${industry.toLowerCase()}`,
     size: (size) => sql`t.size = ${size}`,
-    hasOpenDeals: (has) => (has ? openDeals : sql`not ${openDeals}`),
+    hasOpenDeals,
     lifecycleStage: (stage) => sql`lower(t.lifecycle_stage collate "und-x-icu") = ${stage.toLowerCase()}`,
     ownerId: (id) => sql`t.owner_id = ${id}::uuid`,
   },

@@ -8,6 +8,7 @@ import { fieldsWithin } from '../../kernel/lists/filterFields.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { inAnyWay } from '../../kernel/lists/ways.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { isAppointmentMissed, missedBefore } from './deal.clock.js';
 import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
@@ -69,20 +70,18 @@ const untouched = (moment: Date) =>
 
 const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
 
-/**
- * By the title, or the name of the contact or the company. Each has an index of its own: an `or` over all three would look at every
- * deal that one of them finds with the conditions of the others.
- */
+/** By the title, or the name of the contact or the company. */
 function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
   const account = sql`${caller.account.id}::uuid`;
-  const found = (condition: Sql) => sql`select d.id from deals d where d.account_id = ${account} and d.deleted_at is null and ${condition}`;
   const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
     and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}`;
   const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
     and ${folded(sql`f.name`)} like ${pattern}`;
-  return sql`t.id in (${found(sql`${folded(sql`d.title`)} like ${pattern}`)}
-    union ${found(sql`d.contact_id = any(array(${contacts}))`)}
-    union ${found(sql`d.company_id = any(array(${companies}))`)})`;
+  return inAnyWay('deals', sql`t.account_id = ${account} and t.deleted_at is null`, [
+    sql`${folded(sql`t.title`)} like ${pattern}`,
+    sql`t.contact_id = any(array(${contacts}))`,
+    sql`t.company_id = any(array(${companies}))`,
+  ]);
 }
 
 const conditions: Partial<Conditions<DealFilter>> = {

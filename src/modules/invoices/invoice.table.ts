@@ -7,6 +7,7 @@ import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { byNumber, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
 import { matches, wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { inAnyWay } from '../../kernel/lists/ways.js';
 import {
   Invoice,
   InvoiceConnection,
@@ -58,19 +59,22 @@ export const invoiceShape = (wanted = all): Shape => ({
   ...(wanted.payments && { payments: wholeInvoice.payments }),
 });
 
-/** By its number or its contact: each is found by an index of its own. */
+/** By its number or its contact. */
 function found(text: string, ctx: Context): Sql {
   const account = sql`${ctx.caller.account.id}::uuid`;
-  return sql`t.id in (
-    select i.id from invoices i where i.account_id = ${account} and (' ' || lower(i.invoice_number)) like ${wordPattern(text)}
-    union all select i.id from contacts c join invoices i on i.account_id = c.account_id and i.contact_id = c.id
-    where c.account_id = ${account} and c.deleted_at is null and ${matches(sql`c.search_text`, text, ctx)})`;
+  const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
+    and ${matches(sql`c.search_text`, text, ctx)}`;
+  return inAnyWay('invoices', sql`t.account_id = ${account}`, [
+    sql`(' ' || lower(t.invoice_number)) like ${wordPattern(text)}`,
+    sql`t.contact_id = any(array(${contacts}))`,
+  ]);
 }
 
 const conditions: Conditions<InvoiceFilter> = {
   search: found,
   status: (status, ctx) => {
-    if (status === 'overdue') return sql`(t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)})`;
+    if (status === 'overdue')
+      return sql`(t.status in ('overdue', 'sent') and (t.status = 'overdue' or ${isLate(sql`${todayOf(ctx)}::date`)}))`;
     return status === 'sent' ? sql`(t.status = 'sent' and not ${isLate(sql`${todayOf(ctx)}::date`)})` : sql`t.status = ${status}`;
   },
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,

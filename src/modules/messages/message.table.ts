@@ -1,5 +1,6 @@
 import { flag, instant, integer, nullable, text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
+import { withTotal } from '../../kernel/lists/keptTotals.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { Message, MessageConnection, MessageList } from './message.model.js';
 
@@ -24,7 +25,7 @@ export const messageTable = table({
   byDefault: ['createdAt', 'desc'],
   conditions: {
     contactId: (id) => sql`t.contact_id = ${id}::uuid`,
-    channel: (channel) => sql`t.channel = ${channel}`,
+    channel: (channel) => withTotal(sql`t.channel = ${channel}`, { table: 'messages', of: [channel] }),
     direction: (direction) => sql`t.direction = ${direction}`,
     status: (status) => sql`t.status = ${status}`,
   },

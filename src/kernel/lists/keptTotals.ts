@@ -1,0 +1,27 @@
+import { accountSql, keptCount, type Sql, sql } from '../database/sql.js';
+
+/** Which of a table's rows meet a condition, by a column of which triggers keep a total for each value (`keep_count_by`). */
+export interface KeptTotal {
+  table: string;
+  /** Those with one of these values, where `''` is none at all; or all others. */
+  of: readonly string[];
+  isOthers?: boolean;
+}
+
+const known = new WeakMap<Sql, KeptTotal>();
+
+/** A condition over the alias `t` that rows meet by such a column alone: a list that nothing else narrows has a total that is kept. */
+export function withTotal(condition: Sql, kept: KeptTotal): Sql {
+  known.set(condition, kept);
+  return condition;
+}
+
+/** The kept total of the rows that meet a condition; undefined where none is kept. */
+export function keptTotalOf(condition: Sql, account: string): Sql | undefined {
+  const kept = known.get(condition);
+  if (!kept) return undefined;
+  const { table, of, isOthers } = kept;
+  const kinds = of.map((value) => `${table}:${value}`);
+  const those = keptCount(accountSql(account), table, sql`any(${kinds})`);
+  return isOthers ? sql`(${keptCount(accountSql(account), table, sql`${table}`)} - ${those})` : those;
+}

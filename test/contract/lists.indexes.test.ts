@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, type Loose, planOf, server, type TestServer } from '../support/index.js';
+
+/*
+ * Broad filters of lists are counted from indexes alone. What is expected follows from how the rows were made, by their number from the
+ * oldest, 1, to the newest.
+ */
+const many = 3000;
+const isListed = (n: number) => n % 10 !== 0;
+const numbers = Array.from({ length: many }, (_, i) => i + 1).filter(isListed);
+const even = (n: number) => n % 2 === 0;
+
+let api: TestServer;
+let acme: Account;
+
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+  const { prisma } = api.app.database;
+  await prisma.$executeRaw`
+    insert into companies (account_id, id, name, created_at, updated_at, deleted_at)
+    select ${acme.id}::uuid, gen_random_uuid(), n::text, now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
+    from generate_series(1, ${many}::int) n`;
+  // Two open deals with each company whose number is even, a won one with every company, and an open one that is deleted. They are as wide
+  // as deals are.
+  const deal = await acme.deal({ title: 'first' });
+  await prisma.$executeRaw`
+    insert into deals (account_id, id, title, pipeline_id, stage_id, company_id, status, created_at, updated_at, deleted_at)
+    select d.account_id, gen_random_uuid(), repeat('deal ', 60), d.pipeline_id, d.stage_id, c.id, case s.n when 3 then 'won' else 'open' end, now(), now(),
+      case when s.n = 4 then now() end
+    from deals d join companies c on c.account_id = d.account_id cross join generate_series(1, 4) s(n)
+    where d.id = ${deal.id}::uuid and (s.n > 2 or c.name::int % 2 = 0)`;
+  await prisma.$executeRawUnsafe('vacuum analyze');
+}, 120_000);
+afterAll(() => api.close());
+
+const found = async (path: string): Promise<Loose> => dataOf(await acme.owner.get(path));
+
+describe('companies by their open deals', () => {
+  it.each([
+    ['true', even],
+    ['false', (n: number) => !even(n)],
+  ] as [string, (n: number) => boolean][])('are counted by these, and read in order: %s', async (has, holds) => {
+    const expected = numbers.filter(holds).toReversed();
+    for (const page of [1, 7, 200]) {
+      const { data, meta } = await found(`/companies?has_open_deals=${has}&per_page=100&page=${page}`);
+      const names = (data as Loose[]).map(({ name }) => Number(name));
+      expect([meta.total, names]).toEqual([expected.length, expected.slice((page - 1) * 100, page * 100)]);
+    }
+    const plan = await planOf(api, 'from companies', () => found(`/companies?has_open_deals=${has}`));
+    expect(plan).toMatch(/CTE counted.*Index Only Scan using deals_by_company.*CTE walked/s);
+  });
+});
+
+describe('deals by what they bear or lead to', () => {
+  it('are put together of those that each index finds, and not looked up again', async () => {
+    const all = await found('/deals?search=deal&per_page=3');
+    expect([all.meta.total, all.data.length]).toEqual([many + many, 3]);
+    expect((await found('/deals?search=deal&status=won')).meta.total).toBe(many);
+    // By the company's name, which begins with it: three with each even one, one with each other.
+    const companies = numbers.filter((n) => String(n).startsWith('29'));
+    const expected = companies.reduce((sum, n) => sum + (even(n) ? 3 : 1), 0);
+    expect((await found('/deals?search=29')).meta.total).toBe(expected);
+    for (const query of ['search=deal', 'search=deal&status=won']) {
+      const plan = await planOf(api, 'from deals', () => found(`/deals?${query}`));
+      const matching = /CTE matching(.*?)InitPlan \d+[^\n]*\n +-> +Aggregate/s.exec(plan)![1]!;
+      expect(matching).toMatch(/deals_search.*deals_by_contact.*deals_by_company/s);
+      expect(matching).not.toMatch(/deals_id_key|deals_pkey/);
+    }
+  });
+});
+
+describe('invoices by their status', () => {
+  it.each(['draft', 'void', 'overdue'])('are counted and read from one index: %s', async (status) => {
+    const { id: contactId } = await acme.contact();
+    await acme.invoice({ contactId });
+    const { meta, data } = await found(`/invoices?status=${status}`);
+    expect(meta.total).toBe(data.length);
+    const { rows } = await api.app.database.execute(
+      "select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = 'invoices_by_status'::regclass",
+    );
+    const [index] = rows as { of: string }[];
+    expect(index!.of).toContain('(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)');
+  });
+});

@@ -1,0 +1,18 @@
+import type { TestServer } from './server.js';
+
+/** The plan of the statement that a read sends outside of a transaction, and whose text says this. */
+export async function planOf(api: TestServer, says: string, read: () => Promise<unknown>): Promise<string> {
+  const { database } = api.app;
+  const { text: send } = database;
+  const asked: { text: string; values: unknown[] }[] = [];
+  database.text = (query) => {
+    asked.push(query);
+    return send(query);
+  };
+  await read().finally(() => {
+    database.text = send;
+  });
+  const { text, values } = asked.find((query) => query.text.includes(says))!;
+  const { rows } = await database.execute(`explain ${text}`, values);
+  return (rows as { 'QUERY PLAN': string }[]).map((row) => row['QUERY PLAN']).join('\n');
+}
