@@ -19,11 +19,11 @@ const deadlineMs = 14_000;
 
 async function start(): Promise<void> {
   const config = readConfig();
+  // Before there are other threads, which take after this one. A priority that is lower already stays: only root may raise it.
+  if (config.role === 'worker') setPriority(Math.max(getPriority(), config.workerNice));
   const { createServer } = await import('./app.js');
   const { demoAccount } = await import('./demo/demo.js');
   const { banner } = await import('./banner.js');
-  // Nobody may raise a priority that is lower already.
-  if (config.role === 'worker') setPriority(Math.max(getPriority(), config.workerNice));
   const server = await createServer(config);
   endOnFault(server);
   stopOnSignal(server);

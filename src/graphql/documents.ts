@@ -10,7 +10,7 @@ export class Documents {
 
   constructor(private readonly schema: GraphQLSchema) {}
 
-  /** The compiled form of a validated document. `key` is its text, where the caller has it. */
+  /** The compiled form of a valid document. `key` is its text, where the caller has it. */
   get(document: DocumentNode, operationName?: string | null, key = print(document)): Operation {
     const hash = createHash('sha1')
       .update(`${operationName ?? ''}\n${key}`)

@@ -37,7 +37,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
     buildSchemaSync({
       resolvers: resolvers as never,
       validate: false,
-      // It would ask for the whole introspection; Apollo validates the schema when it starts.
+      // It would ask for the whole introspection; Apollo validates the schema when it starts, and so does the check.
       skipCheck: true,
       scalarsMap: [
         { type: Date, scalar: DateTime },

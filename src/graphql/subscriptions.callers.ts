@@ -14,8 +14,8 @@ export interface Connected {
   end(reason: AppError): void;
 }
 
-/** How often the credentials of those who are connected are looked at again; and how soon when some have changed, many of them in one look. */
-const [recheckMs, soonMs] = [1000, 50];
+/** How often the credentials of those who are connected are looked at again, and how long it rests between two looks when some change. */
+const [recheckMs, restMs] = [1000, 250];
 
 /** Whose connections and subscriptions count together: an API key's, or a person's. */
 export const callerOf = ({ kind, id, userId }: Principal): string => (kind === 'key' ? id : (userId ?? id));
@@ -26,8 +26,11 @@ export class Callers {
   readonly #counts = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #leave: () => void;
-  #soon?: NodeJS.Timeout;
+  /** The look that follows the last one. */
+  #next?: NodeJS.Timeout;
+  #endedAt = Number.NEGATIVE_INFINITY;
   #checking = false;
+  #changed = false;
 
   constructor(
     private readonly app: App,
@@ -59,17 +62,20 @@ export class Callers {
     };
   }
 
+  /** Looks at once, or as soon as it has rested: nobody who changes much keeps all others busy. */
   #checkSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
+    // What changes while a look is under way is not in it.
+    this.#changed = this.#checking;
+    if (this.#checking) return;
+    const wait = Math.max(this.#endedAt + restMs - performance.now(), 0);
+    this.#next ??= setTimeout(() => {
+      this.#next = undefined;
       void this.#check();
-    }, soonMs).unref();
+    }, wait).unref();
   }
 
   async #check(): Promise<void> {
-    // What has changed since the look began is not in it.
-    if (this.#checking) return this.#checkSoon();
-    if (this.#connected.size === 0) return;
+    if (this.#checking || this.#connected.size === 0) return;
     this.#checking = true;
     try {
       const all = [...this.#connected];
@@ -80,13 +86,15 @@ export class Callers {
       this.app.log.warn({ err: error }, 'credentials could not be looked at again');
     } finally {
       this.#checking = false;
+      this.#endedAt = performance.now();
+      if (this.#changed) this.#checkSoon();
     }
   }
 
   /** Ends all of them. */
   close(reason: AppError): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#soon);
+    clearTimeout(this.#next);
     this.#leave();
     for (const connected of [...this.#connected]) connected.end(reason);
   }

@@ -20,6 +20,7 @@ export class Background {
   readonly #due?: DueWorkers;
   readonly #readers?: FeedReaders;
   #rested?: Promise<void>;
+  #stopped = false;
   #app?: App;
   #looking?: Promise<Waiting[]>;
 
@@ -63,14 +64,15 @@ export class Background {
     return all.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
 
-  /** Makes what requests need: the queues. */
+  /** Makes what requests need: the queues, with what keeps them in order. */
   async prepare(app: App): Promise<void> {
     this.#app = app;
     await this.jobs.prepare(app);
   }
 
-  /** Begins to work. Its first looks take a tenth of a start, so nobody who could be answered should wait for them. */
+  /** Begins to look for work. The first looks take a tenth of a start, so nobody who could be answered should wait for them. */
   start(app: App, sweeps = true): void {
+    if (this.#stopped) return;
     this.jobs.start(app, sweeps);
     this.#due?.start(app);
     this.#readers?.start(app);
@@ -79,6 +81,7 @@ export class Background {
 
   /** Takes no more work that comes due, while requests are still answered: what is under way has the whole time of the stop to end. */
   rest(): void {
+    this.#stopped = true;
     this.#rested ??= this.#due?.stop();
   }
 

@@ -35,6 +35,7 @@ export class JobQueue implements Jobs {
   readonly #boss: PgBoss;
   readonly #workers: Worker<Taken>[] = [];
   #timer?: NodeJS.Timeout;
+  #sweeping?: Promise<unknown>;
 
   /** @param works whether this process works on jobs, or only adds them */
   constructor(
@@ -65,7 +66,7 @@ export class JobQueue implements Jobs {
     if (!sweeps) return;
     const sweeping = () => this.#boss.send(sweepQueue, {}, { singletonKey: 'all', singletonSeconds: sweepSeconds }).catch(this.#note);
     this.#timer = setInterval(sweeping, sweepSeconds * 500).unref();
-    void sweeping();
+    this.#sweeping = sweeping();
   }
 
   async #makeQueues(queues: readonly string[]): Promise<void> {
@@ -112,6 +113,7 @@ export class JobQueue implements Jobs {
   /** Takes no more jobs and waits for those that run; what is not done by then is taken by another worker. */
   async stop(patienceMs = 5000): Promise<void> {
     clearInterval(this.#timer);
+    await this.#sweeping;
     await Promise.all(this.#workers.map((worker) => worker.stop(patienceMs)));
     await this.#boss.stop({ graceful: false });
   }

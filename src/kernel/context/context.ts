@@ -289,7 +289,7 @@ export class Context {
       const done = await work(inside).catch((error: unknown) => Promise.reject(unit.isUnsure ? new Unsure(error) : error));
       await unit.commit();
       if (unit.tells) this.app.eventsWritten(this.principal?.account.id);
-      for (const work of unit.afterwards.values()) work();
+      for (const tell of unit.afterwards.values()) tell();
       return done;
     } catch (error) {
       await unit.abandon();

@@ -32,6 +32,8 @@ interface Known {
 interface Look {
   known: Promise<Known>;
   begun: number;
+  /** Of whom was found. */
+  accountId?: string;
   /** Whether the next one is under way. */
   isRenewed?: boolean;
 }
@@ -47,15 +49,27 @@ function cacheOf(app: App) {
   if (known) return known;
   const made = new LRUCache<string, Look>({ max: 10_000, ttl: heldMs });
   caches.set(app, made);
-  app.channel.subscribe(callersWake, () => made.clear());
+  app.channel.subscribe(callersWake, (account) => forget(made, account));
   return made;
 }
 
-/** Forgets what is cached of all secrets. */
+/** Forgets an account's callers, and who is being looked for; all of them where no account is named. */
+function forget(cache: LRUCache<string, Look>, account: string): void {
+  if (!account) cache.clear();
+  for (const [name, { accountId = account }] of cache.entries()) if (accountId === account) cache.delete(name);
+}
+
+/** Forgets all callers: for tests, which move the clock and change rows without a word. */
 export const forgetCallers = (app: App) => cacheOf(app).clear();
 
-/** Says that credentials or rights change: once that is committed it holds for all that comes, and who stays connected is looked at again. */
-export const callersChanged = (ctx: Context) => ctx.afterCommit(callersWake, () => ctx.app.channel.publish(callersWake, ''));
+/**
+ * Says that credentials or rights of the caller's account change, or of a person in every account: once that is committed it holds for
+ * all that comes to any process, and who stays connected is looked at again.
+ */
+export function callersChanged(ctx: Context, where: 'here' | 'everywhere' = 'here'): void {
+  const account = where === 'here' ? (ctx.account?.id ?? '') : '';
+  ctx.afterCommit(`${callersWake} ${account}`, () => ctx.app.channel.publish(callersWake, account));
+}
 
 /** Who is calling (contract "Authentication"): an API key in the Authorization header, else the session cookie. */
 export async function identify(app: App, credentials: Credentials): Promise<Identified> {
@@ -75,7 +89,7 @@ export async function identify(app: App, credentials: Credentials): Promise<Iden
 async function find(app: App, { authorization, cookie }: Credentials): Promise<Known> {
   const isKey = authorization !== undefined;
   const hash = digest(isKey ? bearer(authorization) : cookie!);
-  const look = (): Look => ({ known: isKey ? findKey(app, hash) : findSession(app, hash), begun: performance.now() });
+  const look = () => lookFor(isKey ? findKey(app, hash) : findSession(app, hash));
   const cache = cacheOf(app);
   // What was found for a secret holds for the way by which it came: a key is no session, nor the other way round.
   const name = `${isKey ? 'key' : 'session'} ${hash}`;
@@ -88,6 +102,15 @@ async function find(app: App, { authorization, cookie }: Credentials): Promise<K
   cache.set(name, first);
   first.known.catch(() => cache.peek(name) === first && cache.delete(name));
   return first.known;
+}
+
+function lookFor(known: Promise<Known>): Look {
+  const look: Look = { known, begun: performance.now() };
+  const found = ({ principal }: Known) => {
+    look.accountId = principal.account.id;
+  };
+  known.then(found, () => undefined);
+  return look;
 }
 
 /** Looks again while the last look holds, and puts what is found in its place, unless it was forgotten meanwhile. */

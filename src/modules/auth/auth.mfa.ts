@@ -115,7 +115,7 @@ export async function enableMfa(ctx: Context, { code }: MfaEnableInput): Promise
   });
   check(count === 1, nothingBegun);
   await revokeSessions(ctx, user.id, { except: ctx.caller.id });
-  callersChanged(ctx);
+  callersChanged(ctx, 'everywhere');
   return { recoveryCodes: codes };
 }
 
@@ -125,7 +125,7 @@ export async function disableMfa(ctx: Context, { password }: MfaDisableInput) {
     await dropMfa(inside, id);
     return done;
   });
-  callersChanged(ctx);
+  callersChanged(ctx, 'everywhere');
   return done;
 }
 

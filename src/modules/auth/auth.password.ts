@@ -38,7 +38,7 @@ export async function changePassword(ctx: Context, { currentPassword, newPasswor
     await keepPassword(inside, user.id, passwordHash, { except: id });
     return done;
   });
-  callersChanged(ctx);
+  callersChanged(ctx, 'everywhere');
   return done;
 }
 
@@ -73,7 +73,7 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
     await dropMfa(inside, userId, isFirstProof ? {} : { mfaEnabledAt: null });
     return done;
   });
-  callersChanged(ctx);
+  callersChanged(ctx, 'everywhere');
   return done;
 }
 

@@ -105,5 +105,5 @@ export async function takeNotice(ctx: Context, body: Buffer, signature: string):
   if (!customer)
     return void ctx.app.log.warn({ customer: notice.customerId, notice: notice.id }, 'a payment notice for an unknown customer');
   await transacted(customer, (inside) => keepSubscription(inside, notice.id, asked, notice.subscription));
-  callersChanged(ctx);
+  callersChanged(customer);
 }

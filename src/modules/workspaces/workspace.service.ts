@@ -60,8 +60,8 @@ export async function updateSettings(ctx: Context, input: UpdateWorkspaceSetting
     const { defaultCountry: country, defaultTaxRate: taxRate } = after;
     const [changed] = await inside.rows(write, { ...after, country, taxRate, now: inside.now() });
     await tellWorkspace(inside, changes);
+    callersChanged(inside);
     return changed!;
   });
-  callersChanged(ctx);
   return saved;
 }
