@@ -157,10 +157,7 @@ export class Context {
     await this.rows(lockByName, { name });
   }
 
-  /**
-   * Has the next write hold rows that were read without a lock: a select that locks them. Where they are gone by then the operation
-   * is tried again. What only reads has no next write.
-   */
+  /** Has the next write, if there is one, hold rows that were read without a lock by a select that locks them; tried again if they are gone. */
   requireRow(name: string, rows: Sql, hold?: Hold): void {
     this.unit?.lock(name, sql`still_there((select count(*) from (${rows}) held))`, hold);
   }
