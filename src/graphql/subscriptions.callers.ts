@@ -26,10 +26,11 @@ export class Callers {
   readonly #counts = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   readonly #leave: () => void;
-  /** The look that follows the last one. */
+  /** Begins the next look where some credentials have changed. */
   #next?: NodeJS.Timeout;
   #endedAt = Number.NEGATIVE_INFINITY;
   #checking = false;
+  /** Whether some have changed since the look under way began. */
   #changed = false;
 
   constructor(

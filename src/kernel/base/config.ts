@@ -77,7 +77,7 @@ export interface Config {
   dataDir: string;
   redisUrl?: string;
   role: 'all' | 'api' | 'worker';
-  /** How far a worker's priority lies below that of other processes, as by `nice`. */
+  /** The nice value of a worker, unless its process has a higher one already. */
   workerNice: number;
   trustProxy?: string[];
   outboxDir: string;

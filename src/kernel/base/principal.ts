@@ -60,5 +60,5 @@ export interface Principal {
   account: AccountInfo;
 }
 
-/** The wake that says that credentials or rights have changed. */
+/** The wake that says that credentials or rights have changed; its payload is the account's id, or '' where it may be any. */
 export const callersWake = 'callers';
