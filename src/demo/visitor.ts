@@ -8,7 +8,7 @@ export const visitorOf = (app: App) => new Context(app, { id: 'demo', ip: '127.0
 /** The server with a mailbox of its own, whose mails are read here and go no further; `token` is that of the last one's link. */
 export function withMailbox(app: App) {
   const texts: string[] = [];
-  const email = { send: async ({ text }: { text: string }) => ({ id: String(texts.push(text)) }), close: () => {} };
+  const email = { send: async ({ text }: { text: string }) => ({ id: String(texts.push(text)), from: '' }), close: () => {} };
   const token = async () => {
     await mailsSent();
     return /token=([\w-]+)/.exec(texts.pop() ?? '')?.[1] ?? '';

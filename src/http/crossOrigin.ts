@@ -13,7 +13,7 @@ const allowedHeaders = [
 ].join(', ');
 const exposedHeaders = [
   ...['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'Idempotent-Replayed'],
-  ...['X-Ignored-Fields', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'Content-Disposition'],
+  ...['X-Ignored-Fields', 'X-Total-Count', 'X-Page', 'X-Per-Page', 'X-Next-Cursor', 'Content-Disposition'],
 ].join(', ');
 
 const isPreflight = ({ method, headers }: FastifyRequest) => method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;

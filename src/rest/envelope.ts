@@ -93,6 +93,7 @@ function paged(connection: Connection, asked: { page?: number; perPage?: number 
 function pagingHeaders(connection: Connection, asked: { page?: number; perPage?: number }) {
   return {
     ...(connection.totalCount !== undefined && { 'X-Total-Count': String(connection.totalCount) }),
+    ...(connection.pageInfo.hasNextPage && connection.pageInfo.endCursor && { 'X-Next-Cursor': connection.pageInfo.endCursor }),
     'X-Page': String(asked.page ?? 1),
     'X-Per-Page': String(asked.perPage ?? 50),
   };

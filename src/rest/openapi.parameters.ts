@@ -38,7 +38,8 @@ export const sharedParameters: Record<string, Schema> = {
   cursor: {
     name: 'cursor',
     in: 'query',
-    description: 'meta.next_cursor of the page before: goes on exactly after its last record',
+    description:
+      'meta.next_cursor of the page before, or its X-Next-Cursor where the answer has no meta: goes on exactly after its last record',
     schema: { type: 'string' },
   },
   count: {

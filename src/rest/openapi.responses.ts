@@ -96,6 +96,7 @@ const headers: Record<string, Schema> = {
   'X-Total-Count': number('How many records there are in all'),
   'X-Page': number('The page number'),
   'X-Per-Page': number('The page size'),
+  'X-Next-Cursor': text('What `cursor` takes for the page after this one; absent at the end'),
   'Access-Control-Allow-Origin': text('* where pages of any origin may call'),
 };
 
@@ -145,7 +146,7 @@ export function responsesOf(bound: BoundEndpoint, schemas: Schemas): Record<stri
   const extra = [
     ...(isRepeatable(bound) ? ['Idempotent-Replayed'] : []),
     ...(takesInput ? ['X-Ignored-Fields'] : []),
-    ...(endpoint.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page'] : []),
+    ...(endpoint.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page', 'X-Next-Cursor'] : []),
     ...(endpoint.open ? ['Access-Control-Allow-Origin'] : []),
   ];
   for (const status of successStatuses(bound)) {

@@ -6,6 +6,7 @@ import {
   expectNothingWritten,
   expectRefusal,
   type Loose,
+  type Reply,
   server,
   type TestServer,
   toldIn,
@@ -25,8 +26,10 @@ const book = (calendarId: string, body: Loose, client = acme.owner) =>
   client.post(`/calendars/${calendarId}/appointments`, { title: 'Talk', ...body });
 const made = async (calendarId: string, body: Loose) => dataOf(await book(calendarId, body));
 const change = ({ calendarId, id }: Loose, body: Loose) => acme.owner.patch(`/calendars/${calendarId}/appointments/${id}`, body);
-const expectOverlap = (reply: Loose, of: RegExp) =>
-  expect([reply.status, reply.body.code, reply.body.error]).toEqual([409, 'conflict', expect.stringMatching(of)]);
+const expectOverlap = (reply: Loose, of: RegExp) => {
+  expectRefusal(reply as Reply, 409, 'startTime');
+  expect([reply.body.code, reply.body.error]).toEqual(['conflict', expect.stringMatching(of)]);
+};
 
 describe('POST /calendars/{id}/appointments', () => {
   it('keeps every field as it was sent', async () => {

@@ -24,11 +24,31 @@ describe('POST /automations', () => {
     const one = await make({ name: 'Welcome', folderId: 'mail', extWebhookUrl: 'https://example.com/x' });
     expect(one).toMatchObject({
       ...{ name: 'Welcome', kind: 'native', status: 'draft', active: false, runCount: 0, lastTriggered: null, publishedVersion: null },
-      ...{ triggerEvent: 'tag.created', trigger: null, graph: aGraph(), webhookUrl: 'https://example.com/x', createdBy: acme.ownerId },
+      ...{
+        triggerEvent: 'tag.created',
+        trigger: { event: 'tag.created' },
+        graph: aGraph(),
+        webhookUrl: 'https://example.com/x',
+        createdBy: acme.ownerId,
+      },
     });
     expect(dataOf(await acme.owner.get(`/automations/${one.id}`))).toEqual({ ...one, runs: [] });
     const list = (await acme.owner.get('/automations?per_page=1')).body.data;
     expect(list).toEqual([one]);
+  });
+
+  it('shows what starts it in both forms, whichever was given', async () => {
+    const conditions = { city: 'Oslo' };
+    const one = await make({ triggerEvent: undefined, trigger: { event: 'contact.created', conditions } });
+    const both = { triggerEvent: 'contact.created', triggerConditions: conditions, trigger: { event: 'contact.created', conditions } };
+    expect(one).toMatchObject(both);
+    const patched = async (body: Loose) => dataOf(await acme.owner.patch(`/automations/${one.id}`, body));
+    expect(await patched({ triggerEvent: 'tag.created' })).toMatchObject({ ...both, triggerEvent: 'tag.created', trigger: { event: 'tag.created', conditions } }); // biome-ignore format: one line
+    expect(await patched({ trigger: null })).toMatchObject({ trigger: null, triggerEvent: null, triggerConditions: null });
+    expect(await patched({ triggerConditions: conditions })).toMatchObject({ trigger: { event: null, conditions }, triggerEvent: null });
+    expect(await patched({ trigger: { event: 5 } })).toMatchObject({ trigger: { event: 5 }, triggerEvent: null, triggerConditions: null });
+    expect(await patched({ description: 'Kept' })).toMatchObject({ trigger: { event: 5 }, triggerEvent: null });
+    expectRefusal(await publish(one.id), 422);
   });
 
   it('answers 400 naming the field at fault, and 422 over 1,000 nodes', async () => {

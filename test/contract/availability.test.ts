@@ -106,6 +106,8 @@ describe('Free slots', () => {
       ['slotMinutes', 'slotMinutes=4'],
       ['slot_minutes', 'slot_minutes=many'],
       ['assigned_to', `assigned_to=${v4()}`],
+      ['from', 'from=9999-12-31'],
+      ['to', 'from=9998-12-20&to=9999-01-05'],
     ];
     await expectNothingWritten(api, async () => {
       for (const [field, query] of bad) expectRefusal(await ask(id, query), 400, field);

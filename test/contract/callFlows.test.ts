@@ -83,6 +83,7 @@ describe('PATCH /call-flows/{id}', () => {
     expectRefusal(await patch(id, { draftGraph: null, expectedDraftRevision: 1 }), 422, 'draftGraph');
     const saved = dataOf(await patch(id, { draftGraph: graph(entry('bye'), bye), expectedDraftRevision: 1 }));
     expect(saved.draftRevision).toBe(2);
+    expectRefusal(await patch(id, { name: 'Late', expectedDraftRevision: 1 }), 409, 'expectedDraftRevision');
     expect(dataOf(await patch(id, { name: 'Renamed' }))).toMatchObject({ name: 'Renamed', draftRevision: 2 });
   });
 

@@ -73,6 +73,8 @@ describe('POST /contacts', () => {
     expect(updatedAt).toBe(createdAt);
     expect(contact).toMatchObject({ masterStatus: 'lead', doNotContact: false, leadScore: 0, customFields: {}, tags: [] });
     expect(contact).toMatchObject({ optedOutSms: false, optedOutEmail: false, email: null, attribution: null, assignedTo: null });
+    const out = { optedOutSms: true, optedOutEmail: true };
+    expect(dataOf(await acme.owner.patch(`/contacts/${id}`, out))).toMatchObject(out);
   });
 
   it('trims text, takes an empty one for null, and counts characters, not code units', async () => {

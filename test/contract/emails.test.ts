@@ -138,6 +138,26 @@ describe('a mail', () => {
   });
 });
 
+describe('the addresses of a mail', () => {
+  it('takes an opt-out as that of the address, whichever contact has it', async () => {
+    const out = await reader({ optedOutEmail: true });
+    const later = await reader({ email: out.email.toUpperCase() });
+    await expectNothingWritten(api, async () =>
+      expect((await send({ contactId: later.id })).body).toMatchObject({ code: 'recipient_opted_out' }),
+    );
+    const many = { contactIds: [later.id], subject: 'News', body: 'Hello' };
+    expect(dataOf(await acme.owner.post('/email/send-bulk', many)).results).toMatchObject([{ reason: 'recipient_opted_out' }]);
+    expect(await mailsTo(api, out.email)).toEqual([]);
+  });
+
+  it('says which address it came from', async () => {
+    const { id: contactId, email } = await reader();
+    const { fromEmail } = dataOf(await send({ contactId }));
+    expect(fromEmail).toMatch(/^[^<>\s]+@[^<>\s]+$/);
+    expect((await mailsTo(api, email))[0]!.from).toContain(fromEmail);
+  });
+});
+
 describe('a mail server', () => {
   /** A server whose mails go to a mail server of its own. */
   async function mailing(options: SMTPServerOptions, login = '') {

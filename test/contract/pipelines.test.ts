@@ -139,6 +139,9 @@ describe('GET /pipelines', () => {
     expect(names(reply.body.data)).toEqual(['c']);
     expect(names(reply.body.data[0].stages)).toEqual(['New', 'Talking', 'Offer', 'Won', 'Lost']);
     expect(reply.headers).toMatchObject({ 'x-total-count': '3', 'x-page': '2', 'x-per-page': '2' });
+    const first = await other.owner.get('/pipelines?per_page=2');
+    const next = await other.owner.get(`/pipelines?per_page=2&cursor=${first.headers['x-next-cursor']}`);
+    expect([names(next.body.data), next.headers['x-next-cursor']]).toEqual([['c'], undefined]);
     expect(await api.statements(() => other.owner.get('/pipelines'))).toBe(1);
     expect(await api.statements(() => other.owner.get(`/pipelines/${reply.body.data[0].id}`))).toBe(2);
   });

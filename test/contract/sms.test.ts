@@ -53,7 +53,12 @@ describe('POST /messages/sms/send', () => {
     for (const conflict of [{ smsProviderId: v4() }, { fromNumber: '+14155550100' }, { fromkPhoneNumberId: v4() }]) {
       expect((await send({ contactId, transport: 'vendor_line', ...conflict })).body).toMatchObject({ code: 'transport_conflict' });
     }
-    expectRefusal(await send({ contactId, idempotencyKey: 'short' }), 400, 'idempotencyKey');
+    for (const transport of ['chat_app', 'alt_provider']) {
+      expectRefusal(await send({ contactId, transport, fromNumber: '+14155550100' }), 400, 'fromNumber');
+      expectRefusal(await send({ contactId, transport, smsProviderId: v4() }), 400, 'smsProviderId');
+    }
+    expectRefusal(await send({ contactId, whatsappContentVariables: { 1: 'Ada' } }), 400, 'whatsappContentVariables');
+    for (const idempotencyKey of ['short', '😀😀😀😀']) expectRefusal(await send({ contactId, idempotencyKey }), 400, 'idempotencyKey');
     expectRefusal(await send({ contactId, body: 'x'.repeat(1601) }), 400, 'body');
     expectRefusal(await send({ contactId, transport: 'pigeon' }), 400, 'transport');
   });
@@ -89,6 +94,35 @@ describe('POST /messages/sms/send', () => {
     const message = dataOf(await send({ contactId, transport: 'chat_app', ...content }));
     expect(message).toMatchObject({ transport: 'chat_app', status: 'sent', toNumber: phone });
     expect(messagesTo(api, `whatsapp:${phone}`)).toMatchObject([{ contentSid: 'HX1' }]);
+  });
+});
+
+describe('an opt-out of text messages', () => {
+  it('takes an opt-out as that of the number, whichever contact has it', async () => {
+    const [out, silent, plain] = [await reader({ optedOutSms: true }), await reader({ doNotContact: true }), await reader()];
+    const later = await acme.contact({ firstName: 'Later', phone: out.phone });
+    const colleague = await acme.contact({ firstName: 'Colleague', phone: silent.phone });
+    await expectNothingWritten(api, async () => {
+      expect((await send({ contactId: later.id })).body).toMatchObject({ code: 'recipient_opted_out' });
+      for (const toNumber of [out.phone, out.phone.replace('+1415', '415 ')]) {
+        expect((await send({ contactId: plain.id, toNumber })).body).toMatchObject({ code: 'recipient_opted_out' });
+      }
+      expect((await send({ contactId: plain.id, toNumber: silent.phone })).body).toMatchObject({ code: 'do_not_contact' });
+    });
+    expect(dataOf(await send({ contactId: colleague.id }))).toMatchObject({ status: 'sent' });
+    dataOf(await acme.owner.patch(`/contacts/${out.id}`, { optedOutSms: false }));
+    expect(dataOf(await send({ contactId: later.id }))).toMatchObject({ status: 'sent' });
+  });
+
+  it('looks again at the number when a text that waited goes', async () => {
+    const { id: contactId, phone } = await reader();
+    vendor().will(throttled);
+    const { id } = dataOf(await send({ contactId }));
+    await reader({ phone, optedOutSms: true });
+    api.clock.advance(minute);
+    await eventually(async () => (await messageOf(id)).status === 'failed');
+    expect((await messageOf(id)).error).toBe('recipient_opted_out');
+    expect(messagesTo(api, phone)).toEqual([]);
   });
 });
 

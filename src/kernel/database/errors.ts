@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { Prisma } from '../../generated/prisma/client.js';
-import { AppError, badRequest, invalidField, notFound, taken, unavailable } from '../base/errors.js';
+import { AppError, badRequest, conflict, invalidField, notFound, taken, unavailable } from '../base/errors.js';
 import { pause } from '../base/pause.js';
 
 interface DriverFault {
@@ -116,7 +116,7 @@ export function fromDatabase(error: unknown): AppError | undefined {
   return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
-/** Of what two records overlap: an exclusion constraint that says so is called `<table>_<what they share>_overlap`. */
+/** Of what two records overlap, which is periods that begin at their startTime: an exclusion constraint that says so is called `<table>_<what they share>_overlap`. */
 function sharedBy(message: string): string {
   const [, shared] = /exclusion constraint \\?"[a-z]+_(\w+)_overlap/.exec(message) ?? [];
   return shared ? ` of the same ${shared.replaceAll('_', ' ')}` : '';
@@ -127,7 +127,7 @@ function known(error: Error, fault: DriverFault): AppError | undefined {
   if (isTaken(error)) return takenBy(fault);
   if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'not_found', 'names no record of this account');
   if (code === 'P2025') return notFound('Record');
-  if (state === '23P01') return new AppError('conflict', `It overlaps another record${sharedBy(error.message)}`);
+  if (state === '23P01') return conflict('startTime', `overlaps another record${sharedBy(error.message)}`);
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (state === '54000') return badRequest('A value is too large');
   if (isRetryable(error)) return unavailable();

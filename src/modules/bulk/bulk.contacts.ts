@@ -3,7 +3,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
 import { each } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { type ContactChange, contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
+import type { UpdateContactInput } from '../contacts/contact.model.js';
+import { contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
 import { afterRetagging, putOn, takeOff } from '../contacts/contact.tags.js';
 import {
   BulkContactUpdate,
@@ -19,7 +20,7 @@ import { changedFields, chosen, distinct } from './bulk.targets.js';
 async function updateOne(inside: Context, update: BulkContactUpdate) {
   const { id, ...change } = { ...update };
   clean(BulkContactUpdate, change, inside);
-  return updateContact(inside, id, change as ContactChange);
+  return updateContact(inside, id, change as UpdateContactInput);
 }
 
 /** Contract POST /bulk/contacts/update: each as PATCH /contacts/{id} would; what is wrong with one is its own result. */

@@ -15,6 +15,8 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 /** The longest range that is asked for, in days. */
 const longest = 62;
+/** What a day, its slots and its buffers can still be told of with a year of four digits. */
+const latest = Date.UTC(9999, 0);
 
 /** From one instant to another, which is no part of it; in milliseconds. */
 interface Span {
@@ -39,6 +41,7 @@ function rangeOf(ctx: Context, { from, to }: AvailabilityInput, calendar: Calend
   const now = ctx.now().getTime();
   const begins = from ? endOf('from', from, calendar) : now;
   const ends = to ? endOf('to', to, calendar) : Math.max(begins, now) + 7 * dayMs;
+  check(ends < latest, () => invalidField(to ? 'to' : 'from', 'out_of_range', 'must be before the year 9999'));
   check(ends > begins, () => invalidField(to ? 'to' : 'from', 'conflicting', to ? 'must be after from' : 'must be before to'));
   // A day may have 25 hours. Without an end it is a week, however long ago it would begin.
   check(!to || ends - begins <= longest * dayMs + 2 * 60 * minuteMs, () =>

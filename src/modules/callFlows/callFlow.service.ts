@@ -91,9 +91,9 @@ export async function keepFlow(
   return flow;
 }
 
-/** Throws 428 without the revision that a graph is a change of, then 409 where the draft has another one by now. */
+/** Throws 428 without the revision that a graph is a change of, then 409 where the draft has another one than was named by now. */
 function checkRevision(before: KeptFlow, { draftGraph, expectedDraftRevision = null }: UpdateCallFlowInput): void {
-  if (draftGraph === undefined) return;
+  if (draftGraph === undefined && expectedDraftRevision === null) return;
   check(
     expectedDraftRevision !== null,
     () =>

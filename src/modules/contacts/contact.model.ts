@@ -68,6 +68,8 @@ export class ContactFields {
   @Text(16, 'Language') language: string | null;
   @Flag('Whether the contact must not be contacted; false by default') doNotContact: boolean | null;
   @Text(500, 'Why the contact must not be contacted') doNotContactReason: string | null;
+  @Flag('Whether the contact has opted out of text messages; false by default', { optional: true }) optedOutSms: boolean;
+  @Flag('Whether the contact has opted out of e-mail; false by default', { optional: true }) optedOutEmail: boolean;
   @Ref('The user who looks after the contact') assignedTo: string | null;
   @JsonObject(64, 'Values of custom fields by key', { optional: true }) customFields: object;
   @Nested(
@@ -81,8 +83,6 @@ export class ContactFields {
 @Entity('A person the workspace deals with', { scope: 'contacts' })
 export class Contact extends ContactFields {
   @Id() id: string;
-  @Flag('Has opted out of SMS', { required: true }) optedOutSms: boolean;
-  @Flag('Has opted out of e-mail', { required: true }) optedOutEmail: boolean;
   @Count('Lead score, 0 to 100', { required: true }) leadScore: number;
   @Stamp('When anything last happened with the contact', {}) lastActivityAt: Date | null;
   @Stamp('When the contact was last written to or called', {}) lastContactedAt: Date | null;

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
-import { text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { Contact } from './contact.model.js';
@@ -36,6 +36,49 @@ const withEmail = statement({
 /** All contacts with an e-mail address, deleted ones among them. */
 export const contactsWithEmail = async (ctx: Context, email: string): Promise<string[]> =>
   (await ctx.rows(withEmail, { email })).map(({ id }) => id);
+
+/** Whether some contact with a number, deleted ones among them, meets a condition over the alias `o`. */
+const someoneAt = (number: Sql, condition: Sql): Sql =>
+  sql`exists (select 1 from contacts o where o.account_id = c.account_id and o.phone = ${number} and o.merged_into_id is null and ${condition})`;
+
+/**
+ * What decides whether a contact, under the alias `c`, gets text messages at a number. An opt-out and a landline are the number's, whoever
+ * has it; where it is not the contact's own, nobody who has it may be one who must not be contacted.
+ */
+export const textRefusals = (number: Sql): Sql => sql`
+  (coalesce(c.do_not_contact, false) or ${number} is distinct from c.phone
+    and ${someoneAt(number, sql`o.do_not_contact and o.deleted_at is null`)}) as "doNotContact",
+  (c.opted_out_sms or ${someoneAt(number, sql`o.opted_out_sms`)}) as "optedOutSms",
+  case when ${someoneAt(number, sql`o.landline = o.phone`)} then ${number} else c.landline end as landline`;
+
+/** Whether a contact, under the alias `c`, gets no mail: an opt-out is the address's, whichever contact has it. */
+export const isMailRefused = sql`(c.opted_out_email or exists (select 1 from contacts o
+  where o.account_id = c.account_id and o.email_lower = c.email_lower and o.merged_into_id is null and o.opted_out_email))`;
+
+const byText = statement({
+  name: 'recipientOfText',
+  takes: { id: uuid, number: nullable(text) },
+  row: { phone: nullable(text), doNotContact: flag, optedOutSms: flag, landline: nullable(text) },
+  shared: true,
+  text: ({ account, id, number }) => sql`
+    select n.phone, ${textRefusals(sql`n.phone`)} from contacts c cross join lateral (select coalesce(${number}, c.phone) as phone) n
+    where c.account_id = ${account} and c.id = ${id}`,
+});
+
+/** Where a text message to a contact goes, and what decides whether it may: the number is another one than the contact's where it is given. */
+export const recipientOfText = async (ctx: Context, id: string, number: string | null) => (await ctx.rows(byText, { id, number }))[0];
+
+const refusingMail = statement({
+  name: 'contactsRefusingMail',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid },
+  shared: true,
+  text: ({ account, ids }) => sql`select c.id from contacts c where c.account_id = ${account} and c.id = any(${ids}) and ${isMailRefused}`,
+});
+
+/** Those of some contacts who get no mail: they have opted out, or another contact with their address has. */
+export const contactsRefusingMail = async (ctx: Context, ids: readonly string[]): Promise<Set<string>> =>
+  new Set((await ctx.rows(refusingMail, { ids: [...ids] })).map(({ id }) => id));
 
 /**
  * Contacts that are to be changed, deleted ones among them; in the place of one that was merged, maybe while this waited for it, the

@@ -71,7 +71,7 @@ export const contactToRestore = rowsToChange('contacts', taggedContact, contactW
 export const contactToChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id, 'Contact');
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
-export const fieldNames = [...namesOf(ContactFields), 'optedOutSms', 'optedOutEmail'];
+export const fieldNames = namesOf(ContactFields);
 
 /** A contact of which nothing is known. */
 const blank = {
@@ -117,9 +117,6 @@ export async function createContact(
 
 const tracked = [...fieldNames, 'tags'];
 
-/** What may change of a contact; its opt-outs only where that is what a row offers. */
-export type ContactChange = UpdateContactInput & Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>;
-
 /** Where a contact came from after a change: key by key, a null removes its key; nothing is left of none. */
 function mergeAttribution(before: object | null, given: object | null | undefined) {
   if (!given) return given;
@@ -128,7 +125,7 @@ function mergeAttribution(before: object | null, given: object | null | undefine
 }
 
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields and attribution merge by key, tags are replaced. */
-export async function updateContact(ctx: Context, id: string, { tags, ...input }: ContactChange) {
+export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   if (tags !== undefined) ctx.lockRows();
   const before = await contactToChange(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);

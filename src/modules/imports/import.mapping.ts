@@ -3,19 +3,18 @@ import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
-import type { ContactChange } from '../contacts/contact.service.js';
 import type { CustomField } from '../customFields/customField.model.js';
 
 type Mapping = Record<string, string>;
 type Definition = Pick<CustomField, 'fieldKey' | 'fieldType'> & { label?: string };
 
 /** What a row says of its contact. */
-export type Imported = ContactChange & { id?: string };
+export type Imported = UpdateContactInput & { id?: string };
 
 /** The fields of a contact that a cell can hold, by what it is read as. */
 const fieldsThat = (are: (rule: FieldRule) => boolean) => rulesOf(UpdateContactInput).flatMap((rule) => (are(rule) ? [rule.name] : []));
 const texts = ['id', ...fieldsThat(isText)];
-const flags = [...fieldsThat(isFlag), 'optedOutSms', 'optedOutEmail'];
+const flags = fieldsThat(isFlag);
 const custom = 'customFields.';
 
 const isField = (name: string) =>

@@ -1,6 +1,7 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
+import { contactsRefusingMail } from '../contacts/contact.optOut.js';
 import { type ContactRow, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
@@ -19,12 +20,17 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   await checkMayMail(ctx);
   checkTrial(ctx);
   const contacts = await Promise.all(input.contactIds.map((id) => ctx.load.contact.load(id)));
+  const refusing = await contactsRefusingMail(ctx, input.contactIds);
   const seen = new Set<string>();
   const results: SendResult[] = [];
   for (const [i, contact] of contacts.entries()) {
     if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
     const contactId = input.contactIds[i]!;
-    const reason = seen.has(contactId) ? 'duplicate' : contact ? emailRefusal(contact) : 'not_found';
+    const reason = seen.has(contactId)
+      ? 'duplicate'
+      : contact
+        ? emailRefusal({ ...contact, optedOutEmail: refusing.has(contact.id) })
+        : 'not_found';
     seen.add(contactId);
     if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
     else results.push({ contactId, status: 'queued', reason: null, messageId: await keep(ctx, input, contact!) });

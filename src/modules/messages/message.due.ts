@@ -5,6 +5,7 @@ import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
+import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
 import { contacted, emitMessage, type MessageRow, messageToChange } from './message.service.js';
 import { messageRow } from './message.table.js';
 
@@ -38,7 +39,7 @@ export type Sending = RowOf<typeof sending>;
 const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
     select ${messageRow.columns()}, t.line_id as "lineId", ${version} as xmin, ${isPlanned} as "isPlanned",
       c.email, c.phone, c.deleted_at is not null as "isGone",
-      coalesce(c.do_not_contact, false) as "doNotContact", c.opted_out_email as "optedOutEmail", c.opted_out_sms as "optedOutSms", c.landline,
+      ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
         where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isHeld"
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { type Email, MailLeft, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
+import { contactsRefusingMail } from '../contacts/contact.optOut.js';
 import { getContact, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { oneLine } from '../templates/template.mergeFields.js';
@@ -63,7 +64,8 @@ async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAct
       throw invalidField('contactId', 'not_found', 'names no contact of this account');
     });
     checkTrial(ctx);
-    const refusal = emailRefusal(contact);
+    const optedOutEmail = (await contactsRefusingMail(inside, [contact.id])).size > 0;
+    const refusal = emailRefusal({ ...contact, optedOutEmail });
     check(!refusal, () => refusals[refusal!]!());
     requireContact(inside, contact.id);
     return keepEmail(inside, {
@@ -139,8 +141,8 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined
     return now !== undefined && !now.isHeld && !left;
   };
   try {
-    const { id } = await ctx.app.vendors.email.send({ ...mail, mayGo });
-    return { kind: 'sent', provider: 'smtp', providerId: id.slice(0, 200), toEmail: mail.to };
+    const { id, from } = await ctx.app.vendors.email.send({ ...mail, mayGo });
+    return { kind: 'sent', provider: 'smtp', providerId: id.slice(0, 200), fromEmail: from, toEmail: mail.to };
   } catch (error) {
     if (error instanceof MailLeft) return left;
     if (!(error instanceof MailRefused)) throw error;

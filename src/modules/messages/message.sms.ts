@@ -8,6 +8,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { retried } from '../../kernel/operations/transacted.js';
+import { recipientOfText } from '../contacts/contact.optOut.js';
 import { type ContactRow, getContact, requireContact } from '../contacts/contact.service.js';
 import { isClaimed, type NumberRow, numbersOf } from '../numbers/number.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -29,17 +30,25 @@ const isOfLine = ({ transport }: SendSmsInput) => transport === 'vendor_line';
 
 /** Throws what contradicts itself, before anything is looked up. */
 function checkShape(input: SendSmsInput): void {
-  const { transport, smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid } = input;
+  const { smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid, whatsappContentVariables } = input;
+  const transport = input.transport ?? 'primary';
   const isLine = isOfLine(input);
   check(!(isLine && smsProviderId), () => new AppError('transport_conflict', 'smsProviderId goes with the transport primary only'));
   check(
     !(isLine && (fromNumber || fromkPhoneNumberId)),
     () => new AppError('transport_conflict', 'fromNumber goes with the transport primary only'),
   );
+  for (const [name, value] of Object.entries({ smsProviderId, fromNumber }))
+    check(!value || transport === 'primary', () => invalidField(name, 'conflicting', 'goes with the transport primary only'));
+  check(!whatsappContentVariables || transport === 'chat_app', () =>
+    invalidField('whatsappContentVariables', 'conflicting', 'goes with the transport chat_app only'),
+  );
   check(!whatsappContentSid || transport === 'chat_app', () =>
     invalidField('whatsappContentSid', 'conflicting', 'goes with the transport chat_app only'),
   );
-  check(!idempotencyKey || idempotencyKey.length >= 8, () => invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'));
+  check(!idempotencyKey || [...idempotencyKey].length >= 8, () =>
+    invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'),
+  );
 }
 
 /**
@@ -129,14 +138,17 @@ async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly Number
 
 /** Whom a message goes to, and at which number. Throws 400 for nobody, then 402, then 422 for who must not be written to. */
 async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: ContactRow; to: string }> {
-  const contact = await getContact(ctx, input.contactId).catch(() => {
-    throw invalidField('contactId', 'not_found', 'names no contact of this account');
-  });
+  const numberOf = (given: string) => toE164(given, ctx.caller.account.defaultCountry) ?? given;
+  const [contact, known] = await Promise.all([
+    getContact(ctx, input.contactId).catch(() => {
+      throw invalidField('contactId', 'not_found', 'names no contact of this account');
+    }),
+    recipientOfText(ctx, input.contactId, input.toNumber ? numberOf(input.toNumber) : null),
+  ]);
   checkTrial(ctx);
-  const to = input.toNumber ?? contact.phone;
-  const refusal = smsRefusal({ ...contact, phone: to });
+  const refusal = smsRefusal(known!);
   check(!refusal, () => refusals[refusal!]!());
-  return { contact, to: toE164(to!, ctx.caller.account.defaultCountry) ?? to! };
+  return { contact, to: numberOf(known!.phone!) };
 }
 
 /**

@@ -6,6 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkMayMail } from '../auth/auth.verification.js';
+import { isMailRefused } from '../contacts/contact.optOut.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollDetail, EnrollInput, EnrollResult, UnenrollDetail, UnenrollInput, UnenrollResult } from './enrollment.model.js';
@@ -25,7 +26,7 @@ const candidates = statement({
   row: candidate,
   locks: true,
   text: ({ account, ids, sequence }) => sql`
-    select c.id, c.email, c.opted_out_email as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact", exists (
+    select c.id, c.email, ${isMailRefused} as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact", exists (
       select 1 from enrollments e where e.account_id = c.account_id and e.sequence_id = ${sequence} and e.contact_id = c.id
         and e.status in ('active', 'paused')) as "isEnrolled"
     from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,

@@ -17,10 +17,13 @@ export interface Email {
 }
 
 export interface EmailVendor {
-  /** Hands the message over; the id under which the vendor knows it. Throws `MailRefused` when it is not taken. */
-  send(email: Email): Promise<{ id: string }>;
+  /** Hands the message over; the id under which the vendor knows it, and the address that it came from. Throws `MailRefused` when it is not taken. */
+  send(email: Email): Promise<{ id: string; from: string }>;
   close(): void;
 }
+
+/** The address of a sender as mails name one: `Acme <hello@acme.example>`. */
+export const addressOf = (sender: string): string => /<([^<>]*)>\s*$/.exec(sender)?.[1] ?? sender.trim();
 
 /** A mail was not handed over, since it may not go any more. */
 export class MailLeft extends Error {}

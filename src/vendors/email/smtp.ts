@@ -1,4 +1,4 @@
-import { type EmailVendor, MailLeft, MailRefused } from './email.js';
+import { addressOf, type EmailVendor, MailLeft, MailRefused } from './email.js';
 
 const connections = 5;
 
@@ -72,7 +72,7 @@ export function smtpEmail(url: string, from: string): EmailVendor {
         const signal = AbortSignal.timeout(Math.max(0, Math.round(within - (performance.now() - begun))));
         const mail = { from, ...email, signal, disableFileAccess: true, disableUrlAccess: true };
         const sent = (await (await transport).sendMail(mail as never)) as { messageId: string };
-        return { id: sent.messageId };
+        return { id: sent.messageId, from: addressOf(mail.from) };
       } catch (error) {
         throw error instanceof MailLeft ? error : refusal(error as Fault);
       } finally {
