@@ -21,8 +21,9 @@ type Live = BoardSubscription['live'];
 type Stage = NonNullable<Live['pipelines']['rows'][number]['node']>['stages'][number];
 type Figures = Live['deals']['summary']['byStage'][number];
 
-/** How many cards a page of a column has: as in the document. */
+/** How many cards a page of a column has, as in the document, and how many pages all columns have at most: each is a live query. */
 const size = 50;
+const most = 120;
 const none: Stage[] = [];
 
 export function Board() {
@@ -56,6 +57,10 @@ function Pipe({ id }: { id: string }) {
   const stages = data?.live.pipelines.rows[0]?.node?.stages ?? none;
   const { columns, show, put, error, dialog } = useBoard(stages);
   const { held, handlers } = useDrag(put);
+  // The pages of the columns that were asked for more.
+  const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
+  const pagesOf = (stageId: string) => pages.get(stageId) ?? 1;
+  const isFull = stages.reduce((sum, stage) => sum + pagesOf(stage.id), 0) >= most;
   const [said, say] = useState('');
   const shown = held ? moved(columns, cardOf(columns, held.id), held.at) : columns;
   const keys = useKeys(columns, async (card, place) => {
@@ -80,6 +85,8 @@ function Pipe({ id }: { id: string }) {
             held={held}
             handlers={handlers}
             show={show}
+            pages={pagesOf(stage.id)}
+            more={isFull ? undefined : () => setPages((all) => new Map(all).set(stage.id, pagesOf(stage.id) + 1))}
           />
         ))}
       </div>
@@ -100,10 +107,12 @@ interface ColumnProps {
   held: Held | undefined;
   handlers: ReturnType<typeof useDrag>['handlers'];
   show: Show;
+  pages: number;
+  /** Goes on by a page; none where the board has as many as it may. */
+  more: (() => void) | undefined;
 }
 
-function Column({ stage, pipelineId, cards, figures, held, handlers, show }: ColumnProps) {
-  const [pages, want] = useState(1);
+function Column({ stage, pipelineId, cards, figures, held, handlers, show, pages, more }: ColumnProps) {
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
   const { count = 0, totalValue, currency } = figures ?? {};
@@ -125,10 +134,12 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show }: Col
           <Card key={card.id} card={card} held={held?.id === card.id ? held : undefined} handlers={handlers(card.id)} />
         ))}
       </ul>
-      {count > pages * size && (
-        <button type="button" className="plain" onClick={() => want(pages + 1)}>
+      {more && count > pages * size ? (
+        <button type="button" className="plain" onClick={more}>
           {count - pages * size} more
         </button>
+      ) : (
+        <More of={count} shown={pages * size} />
       )}
       <Add add={add} />
       <Fault error={error} />

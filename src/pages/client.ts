@@ -1,10 +1,10 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { ErrorLink } from '@apollo/client/link/error';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { createClient } from 'graphql-ws';
 import { errorOf } from '../client/errors.js';
-import { resuming, steady } from '../client/resume.js';
+import { resuming } from '../client/resume.js';
 import { ViewerDocument } from '../generated/client/pages.js';
+import { spread } from './sockets.js';
 
 /** Whether the line to the server stands; who shows it is told. */
 export const line = {
@@ -24,19 +24,18 @@ export const line = {
 const ended = 4401;
 const changed = 4403;
 
-// The session's cookie opens the socket. What comes after a cut is the difference: `resuming` asks for it.
-const socket = createClient(
-  steady({
+// The session's cookie opens the sockets. What comes after a cut is the difference: `resuming` asks for it.
+const sockets = spread(
+  {
     url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
     on: {
-      connected: () => line.set(true),
       closed(event) {
-        line.set(false);
         const { code } = event as CloseEvent;
         if (code === ended || code === changed) void lookAgain(code === ended);
       },
     },
-  }),
+  },
+  (isUp) => line.set(isUp),
 );
 
 /** Who is refused may have been logged out, or may owe a second factor by now: who they are decides which page is shown. */
@@ -51,7 +50,7 @@ const isSubscription = ({ operationType }: ApolloLink.Operation) => operationTyp
 /** One client of the server for the whole page. Lists are live queries, kept by their components; the cache holds what queries answer. */
 export const client = new ApolloClient({
   cache: new InMemoryCache(),
-  link: refused.split(isSubscription, new GraphQLWsLink(resuming(socket)), new HttpLink({ uri: '/graphql', credentials: 'same-origin' })),
+  link: refused.split(isSubscription, new GraphQLWsLink(resuming(sockets)), new HttpLink({ uri: '/graphql', credentials: 'same-origin' })),
 });
 
 /** Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over. */
@@ -63,8 +62,8 @@ async function lookAgain(isOver = false): Promise<void> {
   if (answer && (isOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter().catch(() => {});
 }
 
-/** Who the caller is has changed: the socket of the one before ends, and everything is asked for anew. */
+/** Who the caller is has changed: the sockets of the one before end, and everything is asked for anew. */
 export async function enter(): Promise<void> {
-  socket.terminate();
+  sockets.terminate();
   await client.resetStore();
 }

@@ -79,6 +79,36 @@ describe('the board', () => {
   });
 });
 
+describe('the board of a long pipeline', () => {
+  it('shows all columns of a pipeline of 100 stages, and says what is beyond its 120 pages of cards', async () => {
+    const create =
+      'mutation ($stages: [CreateStageInput!]) { createPipeline(input: { name: "Long", stages: $stages }) { id stages { id } } }';
+    const { createPipeline: long } = await demo.ask(create, { stages: Array.from({ length: 50 }, (_, n) => ({ name: `Stage ${n}` })) });
+    const add = 'mutation ($id: ID!, $name: String!) { createStage(pipelineId: $id, input: { name: $name }) { id } }';
+    const added = [];
+    for (let n = 50; n < 100; n++) added.push((await demo.ask(add, { id: long.id, name: `Stage ${n}` })).createStage.id);
+    const [first, last] = [long.stages[0].id, added.at(-1)];
+    const make = 'mutation ($input: CreateDealInput!) { createDeal(input: $input) { id } }';
+    const { createDeal: end } = await demo.ask(make, { input: { title: 'At the end', pipelineId: long.id, stageId: last } });
+    const aliases = Array.from({ length: 20 }, (_, n) => `d${n}: createDeal(input: $input) { id }`);
+    const twenty = `mutation ($input: CreateDealInput!) { ${aliases.join(' ')} }`;
+    for (let n = 0; n < 54; n++) await demo.ask(twenty, { input: { title: 'One of many', pipelineId: long.id, stageId: first } });
+    await one.visit('/board');
+    await (await one.find('select[aria-label=Pipeline]')).select(long.id);
+    await one.find(`[data-stage="${last}"] [data-deal="${end.id}"]`);
+    await demo.ask('mutation ($id: ID!) { updateDeal(id: $id, input: { title: "Renamed at the end" }) { id } }', { id: end.id });
+    await one.says('Renamed at the end');
+    for (let pages = 2; pages <= 21; pages++) {
+      await (await one.find(`[data-stage="${first}"] > button`)).click();
+      await eventually(async () => (await countOf(`[data-stage="${first}"] [data-deal]`)) === pages * 50);
+    }
+    await one.says('30 more are not shown.');
+    expect(await countOf(`[data-stage="${first}"] > button`)).toBe(0);
+    expect(await countOf('.fault')).toBe(0);
+    expect(await one.page.$eval('.line', ({ textContent }) => textContent)).toBe('Live');
+  }, 120_000);
+});
+
 describe('the week', () => {
   it('has what lasts several days on each of them, and says how many it does not show', async () => {
     const monday = new Date();
