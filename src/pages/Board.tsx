@@ -148,12 +148,17 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show, pages
   );
 }
 
-/** A page of a column: its cards stand among the others, which are shown, dragged and gone through together. */
+/**
+ * A page of a column: its cards stand among the others, which are shown, dragged and gone through together. What comes goes there at
+ * once: an effect that hands it on makes React render twice a message, and give up where 50 pages are told in one go.
+ */
 function Page({ stageId, page, show }: { stageId: string; page: number; show: Show }) {
-  const { data, error } = useSubscription(CardsDocument, { variables: { stageId, page }, fetchPolicy: 'no-cache' });
-  useEffect(() => {
-    if (data) show(stageId, page, nodesOf(data.live.deals.rows) as CardFragment[]);
-  }, [data, stageId, page, show]);
+  const [error, setError] = useState<unknown>();
+  useSubscription(CardsDocument, {
+    ...{ variables: { stageId, page }, fetchPolicy: 'no-cache', ignoreResults: true },
+    onData: ({ data }) => show(stageId, page, nodesOf(data.data!.live.deals.rows) as CardFragment[]),
+    onError: setError,
+  });
   return <Fault error={error} />;
 }
 

@@ -76,7 +76,7 @@ export function More({ of, shown }: { of: number | undefined; shown: number }) {
 
 /** Whether changes arrive now. */
 export function Line() {
-  const isUp = useSyncExternalStore(line.subscribe, () => line.isUp);
+  const isUp = useSyncExternalStore(line.subscribe, line.isUp);
   return (
     <span className="line" role="status" data-up={isUp}>
       {isUp ? 'Live' : 'Reconnecting'}
