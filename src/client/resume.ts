@@ -102,12 +102,29 @@ function iterated<T>(subscribe: (sink: Sink<T>) => () => void): AsyncIterableIte
   return iterator as AsyncIterableIterator<T>;
 }
 
+/** What is used of a WebSocket, as graphql-ws listens to it. */
+interface Dead {
+  close(code: number, reason: string): void;
+  onclose?: ((event: object) => void) | null;
+  onmessage?: unknown;
+  onerror?: unknown;
+}
+
+/** Ends a line that is dead, at once: a closing handshake would be waited for, in browsers a minute, and `onclose` comes after it. */
+function giveUp(socket: Dead): void {
+  const { onclose } = socket;
+  Object.assign(socket, { onclose: null, onmessage: null, onerror: () => {} });
+  const event = { code: 4408, reason: 'No answer', wasClean: false };
+  socket.close(event.code, event.reason);
+  onclose?.call(socket, event);
+}
+
 /**
  * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
  * that ends a line on which no answer comes any more: it is asked for one every `keepAlive` milliseconds, and has half of that.
  */
 export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOptions): ClientOptions {
-  let socket: { close(code: number, reason: string): void } | undefined;
+  let socket: Dead | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
   return {
     ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive },
@@ -116,11 +133,11 @@ export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOption
     on: {
       ...on,
       opened(opened) {
-        socket = opened as typeof socket;
+        socket = opened as Dead;
         on.opened?.(opened);
       },
       ping(isReceived, payload) {
-        if (!isReceived) silence = setTimeout(() => socket?.close(4408, 'No answer'), keepAlive / 2);
+        if (!isReceived) silence = setTimeout(() => socket && giveUp(socket), keepAlive / 2);
         on.ping?.(isReceived, payload);
       },
       pong(isReceived, payload) {
