@@ -1,5 +1,5 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import {
   BoardDocument,
   type BoardSubscription,
@@ -9,7 +9,8 @@ import {
   PipelinesDocument,
   type PipelinesSubscription,
 } from '../generated/client/pages.js';
-import { type Held, useDrag } from './drag.js';
+import { useDrag } from './drag.js';
+import { FirstPipeline } from './FirstPipeline.js';
 import { Face, Fault, Link, More, money, worth } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { cardOf, moved, type Show, useBoard } from './useBoard.js';
@@ -19,22 +20,22 @@ import { useReason } from './useReason.js';
 type Pipeline = NonNullable<PipelinesSubscription['live']['pipelines']['rows'][number]['node']>;
 type Live = BoardSubscription['live'];
 type Stage = NonNullable<Live['pipelines']['rows'][number]['node']>['stages'][number];
-type Figures = Live['deals']['summary']['byStage'][number];
 
 /** How many cards a page of a column has, as in the document, and how many pages all columns have at most: each is a live query. */
 const size = 50;
 const most = 120;
 const none: Stage[] = [];
+const noCards: CardFragment[] = [];
 
 export function Board() {
   const { data, error } = useSubscription(PipelinesDocument, { fetchPolicy: 'no-cache' });
   const [chosen, choose] = useState<string>();
   if (error) return <Fault error={error} />;
-  if (!data) return null;
+  if (!data) return <main className="muted">Loading</main>;
   const { rows, totalCount } = data.live.pipelines;
   const pipelines = nodesOf(rows) as Pipeline[];
   const pipeline = pipelines.find(({ id, isDefault }) => (chosen ? id === chosen : isDefault)) ?? pipelines[0];
-  if (!pipeline) return <main className="muted">There is no pipeline yet.</main>;
+  if (!pipeline) return <FirstPipeline />;
   return (
     <main className="deals">
       {pipelines.length > 1 && (
@@ -56,10 +57,12 @@ function Pipe({ id }: { id: string }) {
   const { data, error: fault } = useSubscription(BoardDocument, { variables: { pipelineId: id }, fetchPolicy: 'no-cache' });
   const stages = data?.live.pipelines.rows[0]?.node?.stages ?? none;
   const { columns, show, put, error, dialog } = useBoard(stages);
-  const { held, handlers } = useDrag(put);
+  const drag = useDrag(put);
+  const { held } = drag;
   // The pages of the columns that were asked for more.
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
   const pagesOf = (stageId: string) => pages.get(stageId) ?? 1;
+  const more = useCallback((stageId: string) => setPages((all) => new Map(all).set(stageId, (all.get(stageId) ?? 1) + 1)), []);
   const isFull = stages.reduce((sum, stage) => sum + pagesOf(stage.id), 0) >= most;
   const [said, say] = useState('');
   const shown = held ? moved(columns, cardOf(columns, held.id), held.at) : columns;
@@ -74,21 +77,21 @@ function Pipe({ id }: { id: string }) {
       <Fault error={fault ?? error} />
       {dialog}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards in it */}
-      <div className="board" onKeyDown={keys}>
-        {stages.map((stage) => (
-          <Column
-            key={stage.id}
-            stage={stage}
-            pipelineId={id}
-            cards={shown.get(stage.id) ?? []}
-            figures={data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id)}
-            held={held}
-            handlers={handlers}
-            show={show}
-            pages={pagesOf(stage.id)}
-            more={isFull ? undefined : () => setPages((all) => new Map(all).set(stage.id, pagesOf(stage.id) + 1))}
-          />
-        ))}
+      <div className="board" onKeyDown={keys} {...drag.board}>
+        {stages.map((stage) => {
+          const figures = data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id);
+          return (
+            <Column
+              key={stage.id}
+              {...{ stage, show, pipelineId: id, drag: drag.card }}
+              {...{ count: figures?.count ?? 0, totalValue: figures?.totalValue, currency: figures?.currency }}
+              cards={shown.get(stage.id) ?? noCards}
+              heldId={held?.at.stageId === stage.id ? held.id : undefined}
+              pages={pagesOf(stage.id)}
+              more={isFull ? undefined : more}
+            />
+          );
+        })}
       </div>
       <p className="muted hint">Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.</p>
       <p className="unseen" aria-live="assertive">
@@ -102,24 +105,28 @@ interface ColumnProps {
   stage: Stage;
   pipelineId: string;
   cards: CardFragment[];
-  /** What all deals of the stage come to, those included that are not shown; none where there are none. */
-  figures: Figures | undefined;
-  held: Held | undefined;
-  handlers: ReturnType<typeof useDrag>['handlers'];
+  /** What all deals of the stage come to, those included that are not shown. */
+  count: number;
+  totalValue: number | undefined;
+  currency: string | null | undefined;
+  /** The card that is held over it. */
+  heldId: string | undefined;
+  drag: ReturnType<typeof useDrag>['card'];
   show: Show;
   pages: number;
   /** Goes on by a page; none where the board has as many as it may. */
-  more: (() => void) | undefined;
+  more: ((stageId: string) => void) | undefined;
 }
 
-function Column({ stage, pipelineId, cards, figures, held, handlers, show, pages, more }: ColumnProps) {
+/** Drawn again only where something of it changes: there may be a hundred. */
+const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, show, pages, more, ...figures }: ColumnProps) {
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
-  const { count = 0, totalValue, currency } = figures ?? {};
+  const { count, totalValue, currency } = figures;
   const add = (title: string) =>
     send(title, (lostReason) => create({ variables: { input: { title, pipelineId, stageId: stage.id, lostReason } } }));
   return (
-    <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={held?.at.stageId === stage.id}>
+    <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={heldId !== undefined}>
       <h2>
         <i className="dot" style={{ background: stage.color }} />
         {stage.name}
@@ -131,11 +138,11 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show, pages
       ))}
       <ul>
         {cards.map((card) => (
-          <Card key={card.id} card={card} held={held?.id === card.id ? held : undefined} handlers={handlers(card.id)} />
+          <Card key={card.id} card={card} isHeld={heldId === card.id} drag={drag} />
         ))}
       </ul>
       {more && count > pages * size ? (
-        <button type="button" className="plain" onClick={more}>
+        <button type="button" className="plain" onClick={() => more(stage.id)}>
           {count - pages * size} more
         </button>
       ) : (
@@ -146,7 +153,7 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show, pages
       {dialog}
     </section>
   );
-}
+});
 
 /**
  * A page of a column: its cards stand among the others, which are shown, dragged and gone through together. What comes goes there at
@@ -175,7 +182,7 @@ function Add({ add }: { add(title: string): Promise<boolean> }) {
   );
 }
 
-function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handlers: ReturnType<ColumnProps['handlers']> }) {
+const Card = memo(function Card({ card, isHeld, drag }: { card: CardFragment; isHeld: boolean; drag: ColumnProps['drag'] }) {
   const item = useRef<HTMLLIElement>(null);
   const [isNew, setNew] = useState(true);
   useEffect(() => {
@@ -187,13 +194,13 @@ function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handl
       ref={item}
       className="card"
       data-deal={card.id}
-      data-held={Boolean(held)}
+      data-held={isHeld}
       data-new={isNew}
       data-status={card.status}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: cards are gone through and moved by keys
       tabIndex={0}
       aria-label={`${card.title}, ${money(card.value, card.currency)}`}
-      {...handlers}
+      {...drag(card.id)}
     >
       <b>{card.title}</b>
       <span className="grip" data-grip aria-hidden="true" />
@@ -210,4 +217,4 @@ function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handl
       </span>
     </li>
   );
-}
+});
