@@ -164,8 +164,7 @@ describe('the board of a long pipeline', () => {
   });
 
   it('says what is beyond its 120 pages of cards', async () => {
-    await other.page.close();
-    await one.visit('/board/contacts');
+    await Promise.all([other.page.close(), one.visit('/board/contacts')]);
     const [first] = stages;
     const input = { title: 'One of many', pipelineId: id, stageId: first };
     await inTwenties(Array.from({ length: 1079 }), 'createDeal', 'CreateDealInput', () => input);
