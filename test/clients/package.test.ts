@@ -116,7 +116,7 @@ describe('a subscription through the link', () => {
     const closed: number[] = [];
     const { on, retryAttempts, shouldRetry } = steady({ url, keepAlive: 10, on: { pong: () => closed.push(0) } });
     expect([retryAttempts, shouldRetry!({}), steady({ url }).keepAlive]).toEqual([Number.POSITIVE_INFINITY, true, 10_000]);
-    on!.opened!({ close: (code: number) => closed.push(code) });
+    on!.opened!({ readyState: 1, CLOSED: 3, close: (code: number) => closed.push(code) });
     on!.ping!(false, undefined);
     on!.pong!(true, undefined);
     expect(closed).toEqual([0]);
