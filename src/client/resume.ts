@@ -18,11 +18,10 @@ function whole(live: Data, lists: Lists): Data {
   const shown = Object.entries(live).map(([name, value]) => {
     const list = value as List;
     if (!Array.isArray(list?.rows)) return [name, value];
-    const kept = applyLive(lists[name] ?? [], list);
-    lists[name] = kept;
+    lists[name] = applyLive(lists[name] ?? [], list);
     const type = (list.rows[0] as Named | undefined)?.__typename ?? list.__typename?.replace(/LivePage$/, 'LiveEdge');
     const edge = { change: 'added', ...(type && { __typename: type }) };
-    const rows = kept.map(({ id, ...row }, index) => ({ ...edge, recordId: id, index, ...row }));
+    const rows = lists[name].map(({ id, ...row }, index) => ({ ...edge, recordId: id, index, ...row }));
     return [name, { ...list, isWhole: true, removed: [], rows }];
   });
   return Object.fromEntries(shown);
@@ -102,12 +101,19 @@ function iterated<T>(subscribe: (sink: Sink<T>) => () => void): AsyncIterableIte
   return iterator as AsyncIterableIterator<T>;
 }
 
+/** Ends a line that is dead, at once: `onclose` would come after a closing handshake, which browsers wait for a minute. */
+function abandon(socket: WebSocket): void {
+  const { onclose, readyState } = socket;
+  Object.assign(socket, { onclose: null, onmessage: null, onerror() {} }).close(4408, 'No answer');
+  if (readyState < socket.CLOSED) onclose?.call(socket, { code: 4408, reason: 'No answer' } as never);
+}
+
 /**
  * Options of graphql-ws for a socket that comes back as long as it takes, soon at first and never later than after five seconds, and
  * that ends a line on which no answer comes any more: it is asked for one every `keepAlive` milliseconds, and has half of that.
  */
 export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOptions): ClientOptions {
-  let socket: { close(code: number, reason: string): void } | undefined;
+  let socket: WebSocket;
   let silence: ReturnType<typeof setTimeout> | undefined;
   return {
     ...{ retryAttempts: Number.POSITIVE_INFINITY, shouldRetry: () => true, keepAlive },
@@ -116,20 +122,16 @@ export function steady({ on = {}, keepAlive = 10_000, ...options }: ClientOption
     on: {
       ...on,
       opened(opened) {
-        socket = opened as typeof socket;
+        socket = opened as WebSocket;
         on.opened?.(opened);
       },
       ping(isReceived, payload) {
-        if (!isReceived) silence = setTimeout(() => socket?.close(4408, 'No answer'), keepAlive / 2);
+        if (!isReceived) silence = setTimeout(abandon, keepAlive / 2, socket);
         on.ping?.(isReceived, payload);
       },
       pong(isReceived, payload) {
         if (isReceived) clearTimeout(silence);
         on.pong?.(isReceived, payload);
-      },
-      closed(event) {
-        clearTimeout(silence);
-        on.closed?.(event);
       },
     },
   };

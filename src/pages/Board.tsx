@@ -1,5 +1,5 @@
 import { useMutation, useSubscription } from '@apollo/client/react';
-import { useEffect, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
 import {
   BoardDocument,
   type BoardSubscription,
@@ -9,7 +9,8 @@ import {
   PipelinesDocument,
   type PipelinesSubscription,
 } from '../generated/client/pages.js';
-import { type Held, useDrag } from './drag.js';
+import { useDrag } from './drag.js';
+import { FirstPipeline } from './FirstPipeline.js';
 import { Face, Fault, Link, More, money, worth } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { cardOf, moved, type Show, useBoard } from './useBoard.js';
@@ -19,21 +20,22 @@ import { useReason } from './useReason.js';
 type Pipeline = NonNullable<PipelinesSubscription['live']['pipelines']['rows'][number]['node']>;
 type Live = BoardSubscription['live'];
 type Stage = NonNullable<Live['pipelines']['rows'][number]['node']>['stages'][number];
-type Figures = Live['deals']['summary']['byStage'][number];
 
-/** How many cards a page of a column has: as in the document. */
+/** How many cards a page of a column has, as in the document, and how many pages all columns have at most: each is a live query. */
 const size = 50;
+const most = 120;
 const none: Stage[] = [];
+const noCards: CardFragment[] = [];
 
 export function Board() {
   const { data, error } = useSubscription(PipelinesDocument, { fetchPolicy: 'no-cache' });
   const [chosen, choose] = useState<string>();
   if (error) return <Fault error={error} />;
-  if (!data) return null;
+  if (!data) return <main className="muted">Loading</main>;
   const { rows, totalCount } = data.live.pipelines;
   const pipelines = nodesOf(rows) as Pipeline[];
   const pipeline = pipelines.find(({ id, isDefault }) => (chosen ? id === chosen : isDefault)) ?? pipelines[0];
-  if (!pipeline) return <main className="muted">There is no pipeline yet.</main>;
+  if (!pipeline) return <FirstPipeline />;
   return (
     <main className="deals">
       {pipelines.length > 1 && (
@@ -55,7 +57,13 @@ function Pipe({ id }: { id: string }) {
   const { data, error: fault } = useSubscription(BoardDocument, { variables: { pipelineId: id }, fetchPolicy: 'no-cache' });
   const stages = data?.live.pipelines.rows[0]?.node?.stages ?? none;
   const { columns, show, put, error, dialog } = useBoard(stages);
-  const { held, handlers } = useDrag(put);
+  const drag = useDrag(put);
+  const { held } = drag;
+  // The pages of the columns that were asked for more.
+  const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
+  const pagesOf = (stageId: string) => pages.get(stageId) ?? 1;
+  const more = useCallback((stageId: string) => setPages((all) => new Map(all).set(stageId, (all.get(stageId) ?? 1) + 1)), []);
+  const isFull = stages.reduce((sum, stage) => sum + pagesOf(stage.id), 0) >= most;
   const [said, say] = useState('');
   const shown = held ? moved(columns, cardOf(columns, held.id), held.at) : columns;
   const keys = useKeys(columns, async (card, place) => {
@@ -69,19 +77,21 @@ function Pipe({ id }: { id: string }) {
       <Fault error={fault ?? error} />
       {dialog}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards in it */}
-      <div className="board" onKeyDown={keys}>
-        {stages.map((stage) => (
-          <Column
-            key={stage.id}
-            stage={stage}
-            pipelineId={id}
-            cards={shown.get(stage.id) ?? []}
-            figures={data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id)}
-            held={held}
-            handlers={handlers}
-            show={show}
-          />
-        ))}
+      <div className="board" onKeyDown={keys} {...drag.board}>
+        {stages.map((stage) => {
+          const figures = data?.live.deals.summary.byStage.find(({ stageId }) => stageId === stage.id);
+          return (
+            <Column
+              key={stage.id}
+              {...{ stage, show, pipelineId: id, drag: drag.card }}
+              {...{ count: figures?.count ?? 0, totalValue: figures?.totalValue, currency: figures?.currency }}
+              cards={shown.get(stage.id) ?? noCards}
+              heldId={held?.at.stageId === stage.id ? held.id : undefined}
+              pages={pagesOf(stage.id)}
+              more={isFull ? undefined : more}
+            />
+          );
+        })}
       </div>
       <p className="muted hint">Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.</p>
       <p className="unseen" aria-live="assertive">
@@ -95,22 +105,28 @@ interface ColumnProps {
   stage: Stage;
   pipelineId: string;
   cards: CardFragment[];
-  /** What all deals of the stage come to, those included that are not shown; none where there are none. */
-  figures: Figures | undefined;
-  held: Held | undefined;
-  handlers: ReturnType<typeof useDrag>['handlers'];
+  /** What all deals of the stage come to, those included that are not shown. */
+  count: number;
+  totalValue: number | undefined;
+  currency: string | null | undefined;
+  /** The card that is held over it. */
+  heldId: string | undefined;
+  drag: ReturnType<typeof useDrag>['card'];
   show: Show;
+  pages: number;
+  /** Goes on by a page; none where the board has as many as it may. */
+  more: ((stageId: string) => void) | undefined;
 }
 
-function Column({ stage, pipelineId, cards, figures, held, handlers, show }: ColumnProps) {
-  const [pages, want] = useState(1);
+/** Drawn again only where something of it changes: there may be a hundred. */
+const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, show, pages, more, ...figures }: ColumnProps) {
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
-  const { count = 0, totalValue, currency } = figures ?? {};
+  const { count, totalValue, currency } = figures;
   const add = (title: string) =>
     send(title, (lostReason) => create({ variables: { input: { title, pipelineId, stageId: stage.id, lostReason } } }));
   return (
-    <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={held?.at.stageId === stage.id}>
+    <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={heldId !== undefined}>
       <h2>
         <i className="dot" style={{ background: stage.color }} />
         {stage.name}
@@ -122,27 +138,34 @@ function Column({ stage, pipelineId, cards, figures, held, handlers, show }: Col
       ))}
       <ul>
         {cards.map((card) => (
-          <Card key={card.id} card={card} held={held?.id === card.id ? held : undefined} handlers={handlers(card.id)} />
+          <Card key={card.id} card={card} isHeld={heldId === card.id} drag={drag} />
         ))}
       </ul>
-      {count > pages * size && (
-        <button type="button" className="plain" onClick={() => want(pages + 1)}>
+      {more && count > pages * size ? (
+        <button type="button" className="plain" onClick={() => more(stage.id)}>
           {count - pages * size} more
         </button>
+      ) : (
+        <More of={count} shown={pages * size} />
       )}
       <Add add={add} />
       <Fault error={error} />
       {dialog}
     </section>
   );
-}
+});
 
-/** A page of a column: its cards stand among the others, which are shown, dragged and gone through together. */
+/**
+ * A page of a column: its cards stand among the others, which are shown, dragged and gone through together. What comes goes there at
+ * once: an effect that hands it on makes React render twice a message, and give up where 50 pages are told in one go.
+ */
 function Page({ stageId, page, show }: { stageId: string; page: number; show: Show }) {
-  const { data, error } = useSubscription(CardsDocument, { variables: { stageId, page }, fetchPolicy: 'no-cache' });
-  useEffect(() => {
-    if (data) show(stageId, page, nodesOf(data.live.deals.rows) as CardFragment[]);
-  }, [data, stageId, page, show]);
+  const [error, setError] = useState<unknown>();
+  useSubscription(CardsDocument, {
+    ...{ variables: { stageId, page }, fetchPolicy: 'no-cache', ignoreResults: true },
+    onData: ({ data }) => show(stageId, page, nodesOf(data.data!.live.deals.rows) as CardFragment[]),
+    onError: setError,
+  });
   return <Fault error={error} />;
 }
 
@@ -159,7 +182,7 @@ function Add({ add }: { add(title: string): Promise<boolean> }) {
   );
 }
 
-function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handlers: ReturnType<ColumnProps['handlers']> }) {
+const Card = memo(function Card({ card, isHeld, drag }: { card: CardFragment; isHeld: boolean; drag: ColumnProps['drag'] }) {
   const item = useRef<HTMLLIElement>(null);
   const [isNew, setNew] = useState(true);
   useEffect(() => {
@@ -171,13 +194,13 @@ function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handl
       ref={item}
       className="card"
       data-deal={card.id}
-      data-held={Boolean(held)}
+      data-held={isHeld}
       data-new={isNew}
       data-status={card.status}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: cards are gone through and moved by keys
       tabIndex={0}
       aria-label={`${card.title}, ${money(card.value, card.currency)}`}
-      {...handlers}
+      {...drag(card.id)}
     >
       <b>{card.title}</b>
       <span className="grip" data-grip aria-hidden="true" />
@@ -194,4 +217,4 @@ function Card({ card, held, handlers }: { card: CardFragment; held?: Held; handl
       </span>
     </li>
   );
-}
+});

@@ -53,10 +53,10 @@ function People({ search }: { search: string }) {
 
 /** A page of the list, live by itself: it goes on showing these places of it, whatever comes and goes before. */
 function Page({ search, page, came }: { search: string; page: number; came(page: number, total: number): void }) {
-  const { data, error } = useSubscription(ContactsDocument, { variables: { search: search || null, page }, fetchPolicy: 'no-cache' });
-  useEffect(() => {
-    if (data) came(page, data.live.contacts.totalCount);
-  }, [data, page, came]);
+  const { data, error } = useSubscription(ContactsDocument, {
+    ...{ variables: { search: search || null, page }, fetchPolicy: 'no-cache' },
+    onData: ({ data: now }) => came(page, now.data!.live.contacts.totalCount),
+  });
   if (error)
     return (
       <li>

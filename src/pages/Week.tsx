@@ -50,6 +50,7 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
   return (
     <>
       <div className="chips">
+        {data && calendars.length === 0 && <p className="muted">There is no calendar yet.</p>}
         {calendars.map((one, nth) => (
           <button
             key={one.id}

@@ -1,43 +1,29 @@
 import { ApolloClient, ApolloLink, HttpLink, InMemoryCache } from '@apollo/client';
 import { ErrorLink } from '@apollo/client/link/error';
+import { RetryLink } from '@apollo/client/link/retry';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { createClient } from 'graphql-ws';
+import type { Client } from 'graphql-ws';
 import { errorOf } from '../client/errors.js';
-import { resuming, steady } from '../client/resume.js';
+import { resuming } from '../client/resume.js';
 import { ViewerDocument } from '../generated/client/pages.js';
-
-/** Whether the line to the server stands; who shows it is told. */
-export const line = {
-  isUp: true,
-  listeners: new Set<() => void>(),
-  set(isUp: boolean) {
-    line.isUp = isUp;
-    for (const listener of line.listeners) listener();
-  },
-  subscribe(listener: () => void) {
-    line.listeners.add(listener);
-    return () => void line.listeners.delete(listener);
-  },
-};
+import { spread } from './sockets.js';
 
 /** Close codes of the server: the session has ended; its rights have changed. */
 const ended = 4401;
 const changed = 4403;
 
-// The session's cookie opens the socket. What comes after a cut is the difference: `resuming` asks for it.
-const socket = createClient(
-  steady({
-    url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
-    on: {
-      connected: () => line.set(true),
-      closed(event) {
-        line.set(false);
-        const { code } = event as CloseEvent;
-        if (code === ended || code === changed) void lookAgain(code === ended);
-      },
+// The session's cookie opens the sockets. What comes after a cut is the difference: `resuming` asks for it.
+const { sockets, line } = spread({
+  url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
+  on: {
+    closed(event) {
+      const { code } = event as CloseEvent;
+      if (code === ended || code === changed) void lookAgain(code === ended);
     },
-  }),
-);
+  },
+});
+
+export { line };
 
 /** Who is refused may have been logged out, or may owe a second factor by now: who they are decides which page is shown. */
 const refused = new ErrorLink(({ error, operation }) => {
@@ -48,23 +34,45 @@ const refused = new ErrorLink(({ error, operation }) => {
 
 const isSubscription = ({ operationType }: ApolloLink.Operation) => operationType === 'subscription';
 
+/** What is watched and was refused because too much was asked for, as after many cuts, is asked for again when there is room. */
+const patient = new RetryLink({
+  attempts: (_count, _operation, error) => errorOf(error).code === 'rate_limited',
+  delay(_count, _operation, error) {
+    const told = errorOf(error);
+    return told.code === 'rate_limited' ? 1000 * told.retryAfter : 0;
+  },
+});
+
+// Of a client it only subscribes.
+const live = patient.concat(new GraphQLWsLink(resuming(sockets as Client)));
+
 /** One client of the server for the whole page. Lists are live queries, kept by their components; the cache holds what queries answer. */
 export const client = new ApolloClient({
   cache: new InMemoryCache(),
-  link: refused.split(isSubscription, new GraphQLWsLink(resuming(socket)), new HttpLink({ uri: '/graphql', credentials: 'same-origin' })),
+  link: refused.split(isSubscription, live, new HttpLink({ uri: '/graphql', credentials: 'same-origin' })),
 });
 
-/** Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over. */
+let isLooking = false;
+let isSessionOver = false;
+
+/**
+ * Asks who the caller is, where somebody was; the page follows the cache. Begins anew where the session is over: once, though every
+ * socket tells of it.
+ */
 async function lookAgain(isOver = false): Promise<void> {
-  if (!client.readQuery({ query: ViewerDocument })) return;
+  isSessionOver ||= isOver;
+  if (isLooking || !client.readQuery({ query: ViewerDocument })) return;
+  isLooking = true;
   const asked = client.query({ query: ViewerDocument, fetchPolicy: 'network-only', errorPolicy: 'all' });
   // Without an answer somebody else has entered meanwhile.
   const answer = await asked.catch(() => undefined);
-  if (answer && (isOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter().catch(() => {});
+  isLooking = false;
+  if (answer && (isSessionOver || (answer.error && errorOf(answer.error).code === 'unauthenticated'))) await enter().catch(() => {});
 }
 
-/** Who the caller is has changed: the socket of the one before ends, and everything is asked for anew. */
+/** Who the caller is has changed: the sockets of the one before end, and everything is asked for anew. */
 export async function enter(): Promise<void> {
-  socket.terminate();
+  isSessionOver = false;
+  sockets.terminate();
   await client.resetStore();
 }

@@ -1,4 +1,4 @@
-import { type PointerEvent, useRef, useState } from 'react';
+import { type PointerEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 /** Where a card is held or put: its column, and how many cards stand before it there. */
 export interface Place {
@@ -10,8 +10,6 @@ export interface Place {
 export interface Held {
   id: string;
   at: Place;
-  x: number;
-  y: number;
 }
 
 /** How far a pointer moves before a press is a drag, in pixels. */
@@ -35,36 +33,52 @@ function placeAt(x: number, y: number, id: string): Place | undefined {
   return { stageId: column.dataset.stage!, index };
 }
 
-function scrollNear(x: number): void {
+/** How far to scroll where a pointer is near one of two edges. */
+const pull = (at: number, from: number, to: number) => (at < from + edge ? -12 : at > to - edge ? 12 : 0);
+
+function scrollNear(x: number, y: number): void {
   const board = document.querySelector('.board');
   if (!board) return;
-  const { left, right } = board.getBoundingClientRect();
-  if (x < left + edge) board.scrollBy({ left: -12 });
-  if (x > right - edge) board.scrollBy({ left: 12 });
+  const { left, right, top, bottom } = board.getBoundingClientRect();
+  board.scrollBy(pull(x, left, right), pull(y, top, bottom));
 }
 
 /** Cards that are dragged with a mouse, a pen or a finger; by a finger at their grip, so that the rest of a card scrolls. */
 export function useDrag(drop: (id: string, to: Place) => void) {
   const [held, setHeld] = useState<Held>();
-  const start = useRef<{ id: string; x: number; y: number } | undefined>(undefined);
-  const down = (id: string) => (event: PointerEvent<HTMLElement>) => {
-    const isGrip = (event.target as HTMLElement).closest('[data-grip]');
-    if (event.button !== 0 || (event.pointerType === 'touch' && !isGrip) || (event.target as HTMLElement).closest('a')) return;
-    start.current = { id, x: event.clientX, y: event.clientY };
-    event.currentTarget.setPointerCapture(event.pointerId);
-  };
-  const move = ({ clientX: x, clientY: y }: PointerEvent) => {
-    const { current } = start;
-    if (!current || (!held && Math.hypot(x - current.x, y - current.y) < slack)) return;
-    scrollNear(x);
-    const at = placeAt(x, y, current.id) ?? held?.at;
-    if (at) setHeld({ id: current.id, at, x: x - current.x, y: y - current.y });
-  };
-  const end = (isDropped: boolean) => () => {
-    if (held && isDropped) drop(held.id, held.at);
-    start.current = undefined;
-    setHeld(undefined);
-  };
-  const handlers = (id: string) => ({ onPointerDown: down(id), onPointerMove: move, onPointerUp: end(true), onPointerCancel: end(false) });
-  return { held, handlers };
+  const drag = useRef<{ id: string; x: number; y: number; at?: Place } | undefined>(undefined);
+  const latest = useRef(drop);
+  useLayoutEffect(() => {
+    latest.current = drop;
+  });
+  // The same for good, so that only columns are drawn again in which something moves. The board takes the pointer and not the card,
+  // which is another element in another column.
+  const { board, card } = useMemo(() => {
+    const move = ({ clientX: x, clientY: y }: PointerEvent) => {
+      const { current } = drag;
+      if (!current || (!current.at && Math.hypot(x - current.x, y - current.y) < slack)) return;
+      scrollNear(x, y);
+      const at = placeAt(x, y, current.id) ?? current.at;
+      if (!at || (at.stageId === current.at?.stageId && at.index === current.at.index)) return;
+      current.at = at;
+      setHeld({ id: current.id, at });
+    };
+    const end = (isDropped: boolean) => () => {
+      const { current } = drag;
+      drag.current = undefined;
+      setHeld(undefined);
+      if (current?.at && isDropped) latest.current(current.id, current.at);
+    };
+    const down = (id: string) => (event: PointerEvent<HTMLElement>) => {
+      const isGrip = (event.target as HTMLElement).closest('[data-grip]');
+      if (event.button !== 0 || (event.pointerType === 'touch' && !isGrip) || (event.target as HTMLElement).closest('a')) return;
+      drag.current = { id, x: event.clientX, y: event.clientY };
+      event.currentTarget.closest('.board')?.setPointerCapture(event.pointerId);
+    };
+    return {
+      board: { onPointerMove: move, onPointerUp: end(true), onPointerCancel: end(false) },
+      card: (id: string) => ({ onPointerDown: down(id) }),
+    };
+  }, []);
+  return { held, board, card };
 }

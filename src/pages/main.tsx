@@ -77,7 +77,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
       <strong>{workspace}</strong>
       <nav>
         {sections.map(([to, title]) => (
-          <Link key={to} to={to} className={isHere(to) ? 'here' : undefined}>
+          <Link key={to} to={to} isHere={isHere(to)}>
             {title}
             {to === '/inbox' && Boolean(unread) && <i className="count">{unread}</i>}
           </Link>

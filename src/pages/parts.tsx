@@ -5,14 +5,14 @@ import { line } from './client.js';
 import { go, hrefOf } from './route.js';
 
 /** A link within the pages; the browser's own ways to open one (a new tab) stay. */
-export function Link({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
+export function Link({ to, className, isHere, children }: { to: string; className?: string; isHere?: boolean; children: ReactNode }) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     go(to);
   };
   return (
-    <a href={hrefOf(to)} className={className} onClick={follow}>
+    <a href={hrefOf(to)} className={className} aria-current={isHere ? 'page' : undefined} onClick={follow}>
       {children}
     </a>
   );
@@ -57,14 +57,20 @@ export const lately = (stamp: string) => {
   return (at.toDateString() === new Date().toDateString() ? hour : dayAlone).format(at);
 };
 
+function wordsOf(error: unknown): string {
+  const told = errorOf(error);
+  if (told.code === 'rate_limited') return `Too many at once: try again in ${told.retryAfter} s.`;
+  // `fetch` throws it where nothing was reached, in other words in each browser.
+  if (told.code === 'no_answer' && told.cause instanceof TypeError) return 'The server cannot be reached: try again.';
+  return told.message;
+}
+
 /** What went wrong, in words for people. */
 export function Fault({ error }: { error: unknown }) {
   if (!error) return null;
-  const told = errorOf(error);
-  const words = told.code === 'rate_limited' ? `Too many at once: try again in ${told.retryAfter} s.` : told.message;
   return (
     <p role="alert" className="fault">
-      {words}
+      {wordsOf(error)}
     </p>
   );
 }
@@ -76,7 +82,7 @@ export function More({ of, shown }: { of: number | undefined; shown: number }) {
 
 /** Whether changes arrive now. */
 export function Line() {
-  const isUp = useSyncExternalStore(line.subscribe, () => line.isUp);
+  const isUp = useSyncExternalStore(line.subscribe, line.isUp);
   return (
     <span className="line" role="status" data-up={isUp}>
       {isUp ? 'Live' : 'Reconnecting'}

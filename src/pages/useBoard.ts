@@ -17,7 +17,8 @@ export function moved(columns: Columns, card: CardFragment | undefined, { stageI
   if (!card) return columns;
   return new Map(
     [...columns].map(([stage, cards]) => {
-      const others = cards.filter(({ id }) => id !== card.id);
+      // A column that it neither leaves nor comes to stays the same object, and is not drawn again.
+      const others = cards.some(({ id }) => id === card.id) ? cards.filter(({ id }) => id !== card.id) : cards;
       return [stage, stage === stageId ? others.toSpliced(index, 0, { ...card, stageId }) : others];
     }),
   );
@@ -33,16 +34,26 @@ const placeOf = (columns: Columns, id: string): Place | undefined =>
 /** The cards of a stage; what goes from one page to the next may be in both for a moment. */
 const joined = (pages: readonly CardFragment[][]) => [...new Map(pages.flat().map((card) => [card.id, card])).values()];
 
+/** A stage: the pages that came, and their cards. */
+interface Shown {
+  pages: CardFragment[][];
+  cards: CardFragment[];
+}
+const none: CardFragment[] = [];
+
 /** The cards of a board as they are now, by the pages that came, and as they will be once what was moved here is kept. */
 export function useBoard(stages: readonly { id: string }[]) {
-  const [pages, setPages] = useState<ReadonlyMap<string, CardFragment[][]>>(new Map());
+  const [came, setCame] = useState<ReadonlyMap<string, Shown>>(new Map());
   const show = useCallback<Show>((stageId, page, cards) => {
-    setPages((all) => new Map(all).set(stageId, Object.assign([...(all.get(stageId) ?? [])], { [page - 1]: cards })));
+    setCame((all) => {
+      const pages = Object.assign(all.get(stageId)?.pages.slice() ?? [], { [page - 1]: cards });
+      return new Map(all).set(stageId, { pages, cards: joined(pages) });
+    });
   }, []);
   const [move] = useMutation(MoveDealDocument);
   const { send, ...reason } = useReason();
   const [pending, setPending] = useState<ReadonlyMap<string, { card: CardFragment; place: Place }>>(new Map());
-  const kept = useMemo<Columns>(() => new Map(stages.map(({ id }) => [id, joined(pages.get(id) ?? [])])), [pages, stages]);
+  const kept = useMemo<Columns>(() => new Map(stages.map(({ id }) => [id, came.get(id)?.cards ?? none])), [came, stages]);
   // Each column is told by itself: for a moment a card may have left one and not be in the other.
   const columns = useMemo(
     () => [...pending.values()].reduce((all, { card, place }) => moved(all, cardOf(kept, card.id) ?? card, place), kept),

@@ -26,6 +26,33 @@ async function times(count: number, make: (n: number) => Promise<unknown>): Prom
   for (let n = 0; n < count; n += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => make(n + i)));
 }
 
+/** Runs a mutation with the input of each of some things, twenty in a request. The ids that it answers. */
+async function inTwenties<T>(all: T[], name: string, type: string, input: (one: T) => object, key?: 'id'): Promise<string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < all.length; n += 20) {
+    const some = all.slice(n, n + 20);
+    const declared = some.map((_, i) => `$i${i}: ${type}!${key ? `, $k${i}: ID!` : ''}`).join(', ');
+    const fields = some.map((_, i) => `f${i}: ${name}(input: $i${i}${key ? `, ${key}: $k${i}` : ''}) { id }`).join(' ');
+    const variables = Object.fromEntries(
+      some.flatMap((one, i) => [[`i${i}`, input(one)] as const, ...(key ? [[`k${i}`, one] as const] : [])]),
+    );
+    const made = await demo.ask(`mutation (${declared}) { ${fields} }`, variables);
+    ids.push(...some.map((_, i) => made[`f${i}`].id));
+  }
+  return ids;
+}
+
+/** A pipeline of as many stages as there may be: its id, and theirs. */
+async function longPipeline(): Promise<[string, string[]]> {
+  const create =
+    'mutation ($stages: [CreateStageInput!]) { createPipeline(input: { name: "Long", stages: $stages }) { id stages { id } } }';
+  const { createPipeline: made } = await demo.ask(create, { stages: Array.from({ length: 50 }, (_, n) => ({ name: `Stage ${n}` })) });
+  const add = 'mutation ($id: ID!, $name: String!) { createStage(pipelineId: $id, input: { name: $name }) { id } }';
+  const stages = made.stages.map(({ id }: Loose) => id);
+  for (let n = 50; n < 100; n++) stages.push((await demo.ask(add, { id: made.id, name: `Stage ${n}` })).createStage.id);
+  return [made.id, stages];
+}
+
 describe('the list of contacts', () => {
   it('shows what becomes of those behind its 200th', async () => {
     const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
@@ -76,6 +103,88 @@ describe('the board', () => {
     const choice = await one.find('select[aria-label=Pipeline]');
     await choice.select(made.id);
     await one.find(`[data-stage="${made.stages[0].id}"]`);
+  });
+});
+
+async function openPipeline(screen: Screen, id: string): Promise<void> {
+  await screen.visit('/board');
+  await (await screen.find('select[aria-label=Pipeline]')).select(id);
+}
+
+const lineOf = (screen: Screen) => screen.page.$eval('.line', ({ textContent }) => textContent);
+const titles = (screen: Screen) => screen.page.$$eval('[data-stage] [data-deal] b', (all) => all.map(({ textContent }) => textContent));
+
+/** Waits until a tab shows a hundred deals of this title. */
+const shows = (screen: Screen, title: string) =>
+  eventually(async () => {
+    const shown = await titles(screen);
+    return shown.length === 100 && shown.every((one) => one === title);
+  }, 20_000);
+
+describe('the board of a long pipeline', () => {
+  let other: Screen;
+  let [id, stages, deals]: [string, string[], string[]] = ['', [], []];
+  beforeAll(async () => {
+    other = await demo.tab();
+    [id, stages] = await longPipeline();
+    deals = await inTwenties(stages, 'createDeal', 'CreateDealInput', (stageId) => ({ title: 'One of each', pipelineId: id, stageId }));
+    await Promise.all([one, other].map((screen) => openPipeline(screen, id)));
+  }, 60_000);
+  const rename = (title: string) => inTwenties(deals, 'updateDeal', 'UpdateDealInput', () => ({ title }), 'id');
+
+  it('shows the cards of all 100 stages, and what becomes of each', async () => {
+    for (const screen of [one, other]) await shows(screen, 'One of each');
+    await demo.ask('mutation ($id: ID!) { updateDeal(id: $id, input: { title: "Renamed at the end" }) { id } }', { id: deals.at(-1) });
+    for (const screen of [one, other]) await eventually(async () => (await titles(screen)).at(-1) === 'Renamed at the end');
+    expect([await countOf('.fault'), await lineOf(one), one.sockets.size]).toEqual([0, 'Live', 3]);
+  });
+
+  it('follows changes of all stages that reach it in one go', async () => {
+    const goOn = await one.hold();
+    await rename('All at once');
+    await shows(other, 'All at once');
+    await goOn();
+    await shows(one, 'All at once');
+  });
+
+  it('goes on in each of its sockets after a cut, with what changed meanwhile', async () => {
+    for (const screen of [one, other]) screen.heard.splice(0);
+    demo.line.refuse();
+    try {
+      await eventually(async () => (await lineOf(one)) === 'Reconnecting');
+      await rename('While it was cut');
+    } finally {
+      demo.line.heal();
+    }
+    for (const screen of [one, other]) await shows(screen, 'While it was cut');
+    await eventually(async () => (await lineOf(one)) === 'Live');
+    const lists = one.heard.map((text) => (JSON.parse(text) as Loose).payload?.data?.live?.deals).filter((list) => list?.rows);
+    expect([lists.length, lists.some(({ isWhole }) => isWhole), one.sockets.size]).toEqual([100, false, 3]);
+    expect(demo.faults().filter((fault) => !/WebSocket connection to .* failed/.test(fault))).toEqual([]);
+  });
+
+  it('says what is beyond its 120 pages of cards', async () => {
+    await Promise.all([other.page.close(), one.visit('/board/contacts')]);
+    const [first] = stages;
+    const input = { title: 'One of many', pipelineId: id, stageId: first };
+    await inTwenties(Array.from({ length: 1079 }), 'createDeal', 'CreateDealInput', () => input);
+    await openPipeline(one, id);
+    for (let pages = 2; pages <= 21; pages++) {
+      await (await one.find(`[data-stage="${first}"] > button`)).click();
+      await eventually(async () => (await countOf(`[data-stage="${first}"] [data-deal]`)) === pages * 50);
+    }
+    await one.says('30 more are not shown.');
+    expect([await countOf(`[data-stage="${first}"] > button`), await countOf('.fault'), await lineOf(one)]).toEqual([0, 0, 'Live']);
+  }, 120_000);
+
+  it('keeps no socket that nothing is watched in', async () => {
+    const choice = await one.find('select[aria-label=Pipeline]');
+    await choice.select(await choice.$eval(`option:not([value="${id}"])`, (option) => (option as HTMLOptionElement).value));
+    await eventually(() => one.sockets.size < 3);
+    await (await one.find('nav a[href$="/contacts"]')).click();
+    await one.find('.people li');
+    await eventually(() => one.sockets.size === 1);
+    expect(await lineOf(one)).toBe('Live');
   });
 });
 

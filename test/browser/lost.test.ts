@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { Demo } from './demo.js';
-import type { Screen } from './screen.js';
+import { phone, type Screen } from './screen.js';
 
 let demo: Demo;
 let one: Screen;
@@ -77,5 +77,51 @@ describe('a deal that comes into a stage that asks why it is lost', () => {
     const { deals } = await demo.ask('{ deals(first: 1, filter: { search: "Never had" }) { nodes { status lostReason } } }');
     expect(deals.nodes).toEqual([{ status: 'lost', lostReason: 'They have one already' }]);
     expect(await isOpen()).toBe(false);
+  });
+});
+
+describe('a workspace without a pipeline', () => {
+  it('gets one by a button, in a page that fits a phone whatever its stages and deals are called', async () => {
+    const { person } = await demo.ownerWithoutFactor('empty');
+    const third = await demo.tab(true);
+    await demo.login(third, person);
+    await third.press('Create a pipeline');
+    await third.find('[data-stage]');
+    expect(await third.page.$$eval('[data-stage]', (all) => all.map((one) => one.getAttribute('aria-label')))).toEqual([
+      ...['New', 'Qualified', 'Proposal', 'Won', 'Lost'],
+    ]);
+    // Whether there is a session the page finds out by asking.
+    expect(demo.faults()).toEqual([expect.stringContaining('status of 401')]);
+    await third.page.setViewport(phone);
+    const title = 'x'.repeat(200);
+    await (await third.find('.add input')).type(`${title}\n`);
+    await third.says(title);
+    const spill = () =>
+      third.page.evaluate(() => {
+        const [card, words] = [document.querySelector('[data-deal]')!, document.querySelector('[data-deal] b')!];
+        return [
+          card.scrollWidth - card.clientWidth,
+          words.scrollWidth - words.clientWidth,
+          document.documentElement.scrollWidth - innerWidth,
+        ];
+      });
+    expect(await spill()).toEqual([0, 0, 0]);
+    await third.page.close();
+  });
+});
+
+describe('a deal that is dragged', () => {
+  it('is put at the end of a column where the pointer lets go below its cards', async () => {
+    const id = (await topOf(one, 'Won'))!;
+    const card = await (await one.find(`[data-deal="${id}"] b`)).boundingBox();
+    const column = await (await one.find(`[data-stage="${stages.Qualified}"]`)).boundingBox();
+    const { mouse } = one.page;
+    await mouse.move(card!.x + 20, card!.y + 8);
+    await mouse.down();
+    await mouse.move(column!.x + 60, column!.y + column!.height - 20, { steps: 8 });
+    await mouse.up();
+    const lastOf = async (screen: Screen) => (await screen.shown()).find(({ stageId }) => stageId === stages.Qualified)?.deals.at(-1);
+    await eventually(async () => (await lastOf(other))?.startsWith(id));
+    expect(await one.page.$$eval('[data-held="true"], [data-over="true"]', (all) => all.length)).toBe(0);
   });
 });

@@ -41,15 +41,19 @@ export class Screen {
   readonly asked: string[] = [];
   /** What came over its sockets. */
   readonly heard: string[] = [];
+  /** The sockets that are open or being opened. */
+  readonly sockets = new Set<string>();
 
   private constructor(
     readonly page: Page,
     private readonly origin: string,
+    private readonly session: CDPSession,
   ) {}
 
   static async open(context: BrowserContext, origin: string): Promise<Screen> {
     const page = await inWindow(context);
-    const screen = new Screen(page, origin);
+    const session = await page.createCDPSession();
+    const screen = new Screen(page, origin, session);
     page.on('console', (message) => {
       const url = message.location().url ?? '';
       // Scalar warns of cookies of other origins before every request that has one.
@@ -58,15 +62,25 @@ export class Screen {
     });
     page.on('pageerror', (error) => screen.faults.push(String(error)));
     page.on('request', (request) => screen.asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
-    const session: CDPSession = await page.createCDPSession();
     await session.send('Network.enable');
     // Its window is not the one in front; its keys and its focus are to work all the same.
     await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
     session.on('Network.webSocketFrameReceived', ({ response }) => screen.heard.push(response.payloadData));
+    session.on('Network.webSocketCreated', ({ requestId }) => screen.sockets.add(requestId));
+    session.on('Network.webSocketClosed', ({ requestId }) => screen.sockets.delete(requestId));
     return screen;
   }
 
+  /** Its scripts stop at the next thing that happens there, and what comes meanwhile waits. Returns how to go on. */
+  async hold(): Promise<() => Promise<void>> {
+    await this.session.send('Debugger.enable');
+    await this.session.send('Debugger.pause');
+    return () => this.session.send('Debugger.disable');
+  }
+
   async visit(path: string): Promise<void> {
+    // Those of the page before go with it, and nobody tells of it.
+    this.sockets.clear();
     await this.page.goto(new URL(path, this.origin).href, { waitUntil: 'load' });
   }
 

@@ -4,6 +4,7 @@ import { contract } from '../../src/app.js';
 import { allOf, apolloCache, createRest, errorOf, once, scalars, steady, urqlKeys } from '../../src/client/index.js';
 import type { Account, Loose, TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { TcpProxy } from '../support/proxy.js';
 import { keyHolder, lineTo } from '../support/resumeLine.js';
 
 /** Loads a package outside Jest, as Node does: Jest would take the CommonJS build of one of Apollo's own packages. */
@@ -115,7 +116,7 @@ describe('a subscription through the link', () => {
     const closed: number[] = [];
     const { on, retryAttempts, shouldRetry } = steady({ url, keepAlive: 10, on: { pong: () => closed.push(0) } });
     expect([retryAttempts, shouldRetry!({}), steady({ url }).keepAlive]).toEqual([Number.POSITIVE_INFINITY, true, 10_000]);
-    on!.opened!({ close: (code: number) => closed.push(code) });
+    on!.opened!({ readyState: 1, CLOSED: 3, close: (code: number) => closed.push(code) });
     on!.ping!(false, undefined);
     on!.pong!(true, undefined);
     expect(closed).toEqual([0]);
@@ -149,6 +150,21 @@ describe('a subscription through the link', () => {
     const { payload } = wire.find(({ type }) => type === 'next');
     expect(payload.data.live.deals).toMatchObject({ isWhole: false, rows: [{ node: { title: 'two' } }], totalCount: 3 });
     stop();
+  });
+});
+
+describe('a line on which no answer comes any more', () => {
+  it('is left for another one, and nothing is lost', async () => {
+    const proxy = await TcpProxy.before(url);
+    const { results, watch } = lineTo(new URL(proxy.through(url)).origin, secret, 1000);
+    const stop = watch('subscription ($after: ID) { contactEvents(after: $after, ready: true) { id kind contact { firstName } } }');
+    await eventually(() => results.length === 1);
+    proxy.hang();
+    await acme.contact({ firstName: 'Meanwhile' });
+    proxy.forget();
+    await eventually(() => results.some(({ contactEvents }) => contactEvents.contact?.firstName === 'Meanwhile'));
+    stop();
+    await proxy.close();
   });
 });
 

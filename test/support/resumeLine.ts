@@ -12,7 +12,7 @@ export async function keyHolder() {
 }
 
 /** A client with the resume link whose sockets can be cut, and somebody who keeps what comes. */
-export function lineTo(url: string, secret: string) {
+export function lineTo(url: string, secret: string, keepAlive?: number) {
   const sockets: WebSocket[] = [];
   class Cut extends WebSocket {
     constructor(...[address, protocols]: [string, string[]]) {
@@ -25,7 +25,7 @@ export function lineTo(url: string, secret: string) {
     webSocketImpl: Cut,
     connectionParams: { Authorization: `Bearer ${secret}` },
   };
-  const client = resuming(createClient(steady({ ...options, retryWait: async () => {} })));
+  const client = resuming(createClient(steady({ ...options, keepAlive, retryWait: async () => {} })));
   const results: Loose[] = [];
   const watch = (query: string) =>
     client.subscribe({ query }, { next: ({ data }) => results.push(data), error: (error) => results.push({ error }), complete: () => {} });
