@@ -30,6 +30,14 @@ beforeAll(async () => {
       case when s.n = 4 then now() end
     from deals d join companies c on c.account_id = d.account_id cross join generate_series(1, 4) s(n)
     where d.id = ${deal.id}::uuid and (s.n > 2 or c.name::int % 2 = 0)`;
+  // One conversation of fifty is idle, the others wait for an answer, one in two, or were answered; one of a hundred is closed.
+  await prisma.$executeRaw`
+    with made as (insert into contacts (account_id, id, first_name, created_at, updated_at)
+      select ${acme.id}::uuid, gen_random_uuid(), n::text, now(), now() from generate_series(1, ${many}::int) n returning account_id, id, first_name::int as n)
+    insert into conversations (account_id, contact_id, last_message_at, last_inbound_at, last_outbound_at, closed_at, created_at, updated_at)
+    select account_id, id, at, case when n % 2 = 0 then at else at - interval '1 hour' end, case when n % 2 = 1 then at end,
+      case when n % 100 = 0 then now() end, now(), now()
+    from (select *, case when n % 50 = 1 then null else now() - make_interval(mins => n) end as at from made) m`;
   await prisma.$executeRawUnsafe('vacuum analyze');
 }, 120_000);
 afterAll(() => api.close());
@@ -81,5 +89,34 @@ describe('invoices by their status', () => {
     );
     const [index] = rows as { of: string }[];
     expect(index!.of).toContain('(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)');
+  });
+});
+
+describe('the summary of deals', () => {
+  it('is read from an index alone', async () => {
+    const { meta } = await found('/deals?summary=true');
+    expect(meta.summary.count).toBe(meta.total);
+    const plan = await planOf(api, "'byStage'", () => found('/deals?summary=true'));
+    expect(plan).toContain('Index Only Scan using deals_in_figures');
+  });
+});
+
+describe('conversations by whose turn it is', () => {
+  const all = Array.from({ length: many }, (_, i) => i + 1);
+  const isClosed = (n: number) => n % 100 === 0;
+  const isIdle = (n: number) => n % 50 === 1;
+  const states: [string, (n: number) => boolean, string][] = [
+    ['closed', isClosed, 'using conversations_closed'],
+    ['idle', (n) => !isClosed(n) && isIdle(n), 'Bitmap Index Scan on conversations_by_last_message_desc'],
+    ['awaiting_reply', (n) => !isClosed(n) && !isIdle(n) && even(n), 'Index Only Scan using conversations_by_last_message_desc'],
+    ['replied', (n) => !isClosed(n) && !isIdle(n) && !even(n), 'Index Only Scan using conversations_by_last_message_desc'],
+  ];
+
+  it.each(states)('are counted by an index, and read in order: %s', async (state, holds, index) => {
+    const { data, meta } = await found(`/conversations?state=${state}&per_page=20`);
+    expect(meta.total).toBe(all.filter(holds).length);
+    expect((data as Loose[]).map(({ conversationState }) => conversationState)).toEqual(Array(20).fill(state));
+    const plan = await planOf(api, 'from conversations', () => found(`/conversations?state=${state}`));
+    expect(plan).toContain(index);
   });
 });

@@ -7,7 +7,7 @@ import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { fieldsWithin } from '../../kernel/lists/filterFields.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { inAnyWay } from '../../kernel/lists/ways.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { isAppointmentMissed, missedBefore } from './deal.clock.js';
@@ -68,17 +68,15 @@ function needsAction(ctx: Context): Sql {
 const untouched = (moment: Date) =>
   sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
 
-const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
-
 /** By the title, or the name of the contact or the company. */
 function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
   const account = sql`${caller.account.id}::uuid`;
   const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
-    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}`;
+    and c.search_text like ${pattern} and ${words("concat_ws(' ', c.first_name, c.last_name)")} like ${pattern}`;
   const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
-    and ${folded(sql`f.name`)} like ${pattern}`;
+    and ${words('f.name')} like ${pattern}`;
   return inAnyWay('deals', sql`t.account_id = ${account} and t.deleted_at is null`, [
-    sql`${folded(sql`t.title`)} like ${pattern}`,
+    sql`${words('t.title')} like ${pattern}`,
     sql`t.contact_id = any(array(${contacts}))`,
     sql`t.company_id = any(array(${companies}))`,
   ]);
