@@ -18,8 +18,9 @@ beforeAll(async () => {
   acme = await api.seed.account();
   const { prisma } = api.app.database;
   await prisma.$executeRaw`
-    insert into companies (account_id, id, name, created_at, updated_at, deleted_at)
-    select ${acme.id}::uuid, gen_random_uuid(), n::text, now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
+    insert into companies (account_id, id, name, owner_id, lifecycle_stage, created_at, updated_at, deleted_at)
+    select ${acme.id}::uuid, gen_random_uuid(), n::text, case when n % 7 = 0 then ${acme.ownerId}::uuid end, case when n % 60 = 1 then 'Lead' end,
+      now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
     from generate_series(1, ${many}::int) n`;
   // Two open deals with each company whose number is even, a won one with every company, and an open one that is deleted. They are as wide
   // as deals are.
@@ -78,17 +79,31 @@ describe('deals by what they bear or lead to', () => {
   });
 });
 
+const indexCalled = async (name: string): Promise<string> => {
+  const { rows } = await api.app.database.execute(
+    'select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = $1::text::regclass',
+    [name],
+  );
+  return (rows as { of: string }[])[0]!.of;
+};
+
+describe('appointments of a calendar', () => {
+  it('are counted by their status and who they are for without the rows', async () => {
+    expect(await indexCalled('appointments_by_calendar')).toContain(
+      '(account_id, calendar_id, start_time, id) INCLUDE (status, assigned_to)',
+    );
+  });
+});
+
 describe('invoices by their status', () => {
   it.each(['draft', 'void', 'overdue'])('are counted and read from one index: %s', async (status) => {
     const { id: contactId } = await acme.contact();
     await acme.invoice({ contactId });
     const { meta, data } = await found(`/invoices?status=${status}`);
     expect(meta.total).toBe(data.length);
-    const { rows } = await api.app.database.execute(
-      "select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = 'invoices_by_status'::regclass",
+    expect(await indexCalled('invoices_by_status')).toContain(
+      '(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)',
     );
-    const [index] = rows as { of: string }[];
-    expect(index!.of).toContain('(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)');
   });
 });
 
@@ -118,5 +133,37 @@ describe('conversations by whose turn it is', () => {
     expect((data as Loose[]).map(({ conversationState }) => conversationState)).toEqual(Array(20).fill(state));
     const plan = await planOf(api, 'from conversations', () => found(`/conversations?state=${state}`));
     expect(plan).toContain(index);
+  });
+});
+
+describe('companies by their owner and their stage', () => {
+  const filters: [string, (n: number) => boolean, string][] = [
+    ['owner_id', (n) => n % 7 === 0, 'Index Only Scan using companies_by_owner'],
+    ['lifecycle_stage', (n) => n % 60 === 1, 'companies_by_lifecycle_stage'],
+  ];
+
+  it.each(filters)('are told by an index: %s', async (name, holds, index) => {
+    const path = `/companies?${name}=${name === 'owner_id' ? acme.ownerId : 'LEAD'}`;
+    expect((await found(path)).meta.total).toBe(numbers.filter(holds).length);
+    expect(await planOf(api, 'from companies', () => found(path))).toContain(index);
+  });
+});
+
+describe('deals that need something done', () => {
+  it('are counted by indexes, with the tasks of the account alone', async () => {
+    const open = await found('/deals?status=open&count=none');
+    expect(open.data.length).toBeGreaterThan(0);
+    const [task] = (open.data as Loose[]).map(({ id }) => id);
+    const all = (await found('/deals?status=open')).meta.total as number;
+    expect((await found('/deals?needs_action=true')).meta.total).toBe(all);
+    await acme.task({ dealId: task, dueDate: '2999-01-01T00:00:00Z' });
+    expect((await found('/deals?needs_action=true')).meta.total).toBe(all - 1);
+    const { meta, data } = await found('/deals?needs_action=false&per_page=200');
+    expect(meta.total).toBe((await found('/deals')).meta.total - all + 1);
+    expect((data as Loose[]).filter(({ status }) => status === 'open').length).toBeLessThanOrEqual(1);
+    const plan = await planOf(api, 'from deals', () => found('/deals?needs_action=true'));
+    expect(plan).toMatch(/CTE seen/);
+    expect(plan).toMatch(/Index Only Scan using deals_by_status/);
+    expect(plan).toMatch(/ on tasks[^\n]*\n[^\n]*account_id = '/);
   });
 });

@@ -2,6 +2,7 @@ import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { soonDecided } from '../../kernel/lists/cheap.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { fieldsWithin } from '../../kernel/lists/filterFields.js';
@@ -59,10 +60,12 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 /** Open, and nothing to come, behind its day, or with a missed appointment. */
 function needsAction(ctx: Context): Sql {
   const now = ctx.now();
-  return sql`(t.status = 'open' and (
-    not exists (select 1 from tasks k where k.account_id = t.account_id and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
-    or t.expected_close_date < (${now}::timestamptz at time zone ${ctx.caller.account.timezone})::date
-    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`;
+  const { id, timezone } = ctx.caller.account;
+  // The account is named, so that no other's tasks are read where they are read beforehand.
+  return soonDecided(sql`(t.status = 'open' and (
+    not exists (select 1 from tasks k where k.account_id = ${id}::uuid and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
+    or t.expected_close_date < (${now}::timestamptz at time zone ${timezone})::date
+    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`);
 }
 
 const untouched = (moment: Date) =>
