@@ -7,7 +7,8 @@ import { type Account, dataOf, type Loose, planOf, server, type TestServer } fro
  */
 const many = 3000;
 const isListed = (n: number) => n % 10 !== 0;
-const numbers = Array.from({ length: many }, (_, i) => i + 1).filter(isListed);
+const numbersTo = (most: number) => Array.from({ length: most }, (_, i) => i + 1);
+const numbers = numbersTo(many).filter(isListed);
 const even = (n: number) => n % 2 === 0;
 
 let api: TestServer;
@@ -39,6 +40,10 @@ beforeAll(async () => {
     select account_id, id, at, case when n % 2 = 0 then at else at - interval '1 hour' end, case when n % 2 = 1 then at end,
       case when n % 100 = 0 then now() end, now(), now()
     from (select *, case when n % 50 = 1 then null else now() - make_interval(mins => n) end as at from made) m`;
+  await prisma.$executeRaw`
+    insert into activities (account_id, id, type, title, description, created_at)
+    select ${acme.id}::uuid, gen_random_uuid(), 'call', case when n % 2 = 0 then 'Spoke' else 'MISSED' end, n::text, now() - make_interval(hours => n)
+    from generate_series(1, ${many}::int) n`;
   await prisma.$executeRawUnsafe('vacuum analyze');
 }, 120_000);
 afterAll(() => api.close());
@@ -117,7 +122,7 @@ describe('the summary of deals', () => {
 });
 
 describe('conversations by whose turn it is', () => {
-  const all = Array.from({ length: many }, (_, i) => i + 1);
+  const all = numbersTo(many);
   const isClosed = (n: number) => n % 100 === 0;
   const isIdle = (n: number) => n % 50 === 1;
   const states: [string, (n: number) => boolean, string][] = [
@@ -165,5 +170,23 @@ describe('deals that need something done', () => {
     expect(plan).toMatch(/CTE seen/);
     expect(plan).toMatch(/Index Only Scan using deals_by_status/);
     expect(plan).toMatch(/ on tasks[^\n]*\n[^\n]*account_id = '/);
+  });
+});
+
+describe('searches of the log', () => {
+  const searched = async (text: string) => (await found(`/activities?type=call&search=${encodeURIComponent(text)}&per_page=3`)) as Loose;
+  const ofThe = (data: Loose[]) => data.map(({ description }) => Number(description));
+
+  it('count what many entries meet without keeping it, and show the newest first', async () => {
+    for (const [text, total, newest] of [
+      ['missed', many / 2, [1, 3, 5]],
+      ['99', numbersTo(many).filter((n) => String(n).includes('99')).length, [99, 199, 299]],
+      ['nothing like it', 0, []],
+    ] as [string, number, number[]][]) {
+      const { data, meta } = await searched(text);
+      expect([text, meta.total, ofThe(data)]).toEqual([text, total, newest]);
+    }
+    const plan = await planOf(api, 'from activities', () => searched('missed'));
+    expect(plan).toMatch(/CTE matching.*CTE seen.*One-Time Filter/s);
   });
 });

@@ -4,7 +4,10 @@ const marks = ['/* soon decided */', '/* until here */'] as const;
 const [from, to] = marks.map(rawSql);
 const betweenMarks = /\/\* soon decided \*\/.*?\/\* until here \*\//gs;
 
-/** A condition that looks at other records, one look into an index for each row: it may be asked several times. */
+/**
+ * A condition that looks at other records, one look into an index for each row, or at short texts, of which no index tells: it may be
+ * asked several times. What many rows meet is counted then without being kept.
+ */
 export const soonDecided = (condition: Sql): Sql => sql`${from}${condition}${to}`;
 
 /** Conditions of so many parameters take long for each row. */
