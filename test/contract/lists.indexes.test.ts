@@ -44,6 +44,10 @@ beforeAll(async () => {
     insert into activities (account_id, id, type, title, description, created_at)
     select ${acme.id}::uuid, gen_random_uuid(), 'call', case when n % 2 = 0 then 'Spoke' else 'MISSED' end, n::text, now() - make_interval(hours => n)
     from generate_series(1, ${many}::int) n`;
+  await prisma.$executeRaw`
+    insert into tasks (account_id, id, title, priority, created_at, updated_at)
+    select ${acme.id}::uuid, gen_random_uuid(), repeat('task ', 40), case when n % 3 = 0 then 'high' else 'low' end, now() - make_interval(hours => n), now()
+    from generate_series(1, ${many}::int) n`;
   await prisma.$executeRawUnsafe('vacuum analyze');
 }, 120_000);
 afterAll(() => api.close());
@@ -188,5 +192,17 @@ describe('searches of the log', () => {
     }
     const plan = await planOf(api, 'from activities', () => searched('missed'));
     expect(plan).toMatch(/CTE matching.*CTE seen.*One-Time Filter/s);
+  });
+});
+
+describe('tasks by their priority', () => {
+  it.each([
+    ['high', many / 3],
+    ['low', many - many / 3],
+  ])('are counted by the index of their order: %s', async (priority, total) => {
+    const { data, meta } = await found(`/tasks?priority=${priority}&per_page=5`);
+    expect([meta.total, (data as Loose[]).map((task) => task.priority)]).toEqual([total, Array(5).fill(priority)]);
+    const plan = await planOf(api, 'from tasks', () => found(`/tasks?priority=${priority}`));
+    expect(plan).toMatch(/Index Only Scan( Backward)? using tasks_by_created_at/);
   });
 });

@@ -113,14 +113,14 @@ const conditions: Partial<Conditions<DealFilter>> = {
 export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
 export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
 
-/** The one currency of the values, if there is one. */
-const theirCurrency = sql`case when min(t.currency) filter (where t.value is not null) = max(t.currency) filter (where t.value is not null)
-    then min(t.currency) filter (where t.value is not null) end`;
-
-/** All deals that a list finds, in numbers. */
+/** All deals that a list finds, in numbers. They are added up in the order of the index that tells them: by pipeline, then by stage. */
 const dealSummary = (where: Sql, { caller }: Context) => sql`
-  with found as (
-    select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total, ${theirCurrency} as currency from deals t where ${where} group by 1)
+  with parts as (
+    select t.stage_id, count(*) as n, sum(t.value) as total, min(t.currency) filter (where t.value is not null) as first,
+      max(t.currency) filter (where t.value is not null) as last from deals t where ${where} group by t.pipeline_id, t.stage_id),
+  found as (
+    select stage_id, sum(n) as n, coalesce(sum(total), 0) as total, case when min(first) = max(last) then min(first) end as currency
+    from parts group by 1)
   select json_build_object('count', coalesce(sum(f.n), 0)::int, 'totalValue', coalesce(sum(f.total), 0)::text,
     'byStage', coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text, 'currency', f.currency)
       order by p.sort_order, p.id, s.sort_order, s.id), '[]'))
