@@ -133,7 +133,7 @@ describe('the filters of GET /deals', () => {
 describe('summary=true', () => {
   it('is counted once, and not for each of its members', async () => {
     const plan = await planOf(api, 'byStage', () => page('summary=true&min_value=1'));
-    expect(plan.match(/Group Key: t\w*\.stage_id/g)).toHaveLength(1);
+    expect(plan.match(/Group Key: t\w*\.pipeline_id/g)).toHaveLength(1);
   });
 
   it('adds all deals that the list finds in numbers, in the same statement', async () => {

@@ -7,7 +7,8 @@ import { type Account, dataOf, type Loose, planOf, server, type TestServer } fro
  */
 const many = 3000;
 const isListed = (n: number) => n % 10 !== 0;
-const numbers = Array.from({ length: many }, (_, i) => i + 1).filter(isListed);
+const numbersTo = (most: number) => Array.from({ length: most }, (_, i) => i + 1);
+const numbers = numbersTo(many).filter(isListed);
 const even = (n: number) => n % 2 === 0;
 
 let api: TestServer;
@@ -18,8 +19,9 @@ beforeAll(async () => {
   acme = await api.seed.account();
   const { prisma } = api.app.database;
   await prisma.$executeRaw`
-    insert into companies (account_id, id, name, created_at, updated_at, deleted_at)
-    select ${acme.id}::uuid, gen_random_uuid(), n::text, now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
+    insert into companies (account_id, id, name, owner_id, lifecycle_stage, created_at, updated_at, deleted_at)
+    select ${acme.id}::uuid, gen_random_uuid(), n::text, case when n % 7 = 0 then ${acme.ownerId}::uuid end, case when n % 60 = 1 then 'Lead' end,
+      now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
     from generate_series(1, ${many}::int) n`;
   // Two open deals with each company whose number is even, a won one with every company, and an open one that is deleted. They are as wide
   // as deals are.
@@ -30,6 +32,22 @@ beforeAll(async () => {
       case when s.n = 4 then now() end
     from deals d join companies c on c.account_id = d.account_id cross join generate_series(1, 4) s(n)
     where d.id = ${deal.id}::uuid and (s.n > 2 or c.name::int % 2 = 0)`;
+  // One conversation of fifty is idle, the others wait for an answer, one in two, or were answered; one of a hundred is closed.
+  await prisma.$executeRaw`
+    with made as (insert into contacts (account_id, id, first_name, created_at, updated_at)
+      select ${acme.id}::uuid, gen_random_uuid(), n::text, now(), now() from generate_series(1, ${many}::int) n returning account_id, id, first_name::int as n)
+    insert into conversations (account_id, contact_id, last_message_at, last_inbound_at, last_outbound_at, closed_at, created_at, updated_at)
+    select account_id, id, at, case when n % 2 = 0 then at else at - interval '1 hour' end, case when n % 2 = 1 then at end,
+      case when n % 100 = 0 then now() end, now(), now()
+    from (select *, case when n % 50 = 1 then null else now() - make_interval(mins => n) end as at from made) m`;
+  await prisma.$executeRaw`
+    insert into activities (account_id, id, type, title, description, created_at)
+    select ${acme.id}::uuid, gen_random_uuid(), 'call', case when n % 2 = 0 then 'Spoke' else 'MISSED' end, n::text, now() - make_interval(hours => n)
+    from generate_series(1, ${many}::int) n`;
+  await prisma.$executeRaw`
+    insert into tasks (account_id, id, title, priority, created_at, updated_at)
+    select ${acme.id}::uuid, gen_random_uuid(), repeat('task ', 40), case when n % 3 = 0 then 'high' else 'low' end, now() - make_interval(hours => n), now()
+    from generate_series(1, ${many}::int) n`;
   await prisma.$executeRawUnsafe('vacuum analyze');
 }, 120_000);
 afterAll(() => api.close());
@@ -70,16 +88,121 @@ describe('deals by what they bear or lead to', () => {
   });
 });
 
+const indexCalled = async (name: string): Promise<string> => {
+  const { rows } = await api.app.database.execute(
+    'select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = $1::text::regclass',
+    [name],
+  );
+  return (rows as { of: string }[])[0]!.of;
+};
+
+describe('appointments of a calendar', () => {
+  it('are counted by their status and who they are for without the rows', async () => {
+    expect(await indexCalled('appointments_by_calendar')).toContain(
+      '(account_id, calendar_id, start_time, id) INCLUDE (status, assigned_to)',
+    );
+  });
+});
+
 describe('invoices by their status', () => {
   it.each(['draft', 'void', 'overdue'])('are counted and read from one index: %s', async (status) => {
     const { id: contactId } = await acme.contact();
     await acme.invoice({ contactId });
     const { meta, data } = await found(`/invoices?status=${status}`);
     expect(meta.total).toBe(data.length);
-    const { rows } = await api.app.database.execute(
-      "select pg_get_indexdef(indexrelid) as of from pg_index where indexrelid = 'invoices_by_status'::regclass",
+    expect(await indexCalled('invoices_by_status')).toContain(
+      '(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)',
     );
-    const [index] = rows as { of: string }[];
-    expect(index!.of).toContain('(account_id, status, created_at, id) INCLUDE (due_date, total, amount_paid)');
+  });
+});
+
+describe('the summary of deals', () => {
+  it('is read from an index alone', async () => {
+    const { meta } = await found('/deals?summary=true');
+    expect(meta.summary.count).toBe(meta.total);
+    const plan = await planOf(api, "'byStage'", () => found('/deals?summary=true'));
+    expect(plan).toContain('Index Only Scan using deals_in_figures');
+  });
+});
+
+describe('conversations by whose turn it is', () => {
+  const all = numbersTo(many);
+  const isClosed = (n: number) => n % 100 === 0;
+  const isIdle = (n: number) => n % 50 === 1;
+  const states: [string, (n: number) => boolean, string][] = [
+    ['closed', isClosed, 'using conversations_closed'],
+    ['idle', (n) => !isClosed(n) && isIdle(n), 'Bitmap Index Scan on conversations_by_last_message_desc'],
+    ['awaiting_reply', (n) => !isClosed(n) && !isIdle(n) && even(n), 'Index Only Scan using conversations_by_last_message_desc'],
+    ['replied', (n) => !isClosed(n) && !isIdle(n) && !even(n), 'Index Only Scan using conversations_by_last_message_desc'],
+  ];
+
+  it.each(states)('are counted by an index, and read in order: %s', async (state, holds, index) => {
+    const { data, meta } = await found(`/conversations?state=${state}&per_page=20`);
+    expect(meta.total).toBe(all.filter(holds).length);
+    expect((data as Loose[]).map(({ conversationState }) => conversationState)).toEqual(Array(20).fill(state));
+    const plan = await planOf(api, 'from conversations', () => found(`/conversations?state=${state}`));
+    expect(plan).toContain(index);
+  });
+});
+
+describe('companies by their owner and their stage', () => {
+  const filters: [string, (n: number) => boolean, string][] = [
+    ['owner_id', (n) => n % 7 === 0, 'Index Only Scan using companies_by_owner'],
+    ['lifecycle_stage', (n) => n % 60 === 1, 'companies_by_lifecycle_stage'],
+  ];
+
+  it.each(filters)('are told by an index: %s', async (name, holds, index) => {
+    const path = `/companies?${name}=${name === 'owner_id' ? acme.ownerId : 'LEAD'}`;
+    expect((await found(path)).meta.total).toBe(numbers.filter(holds).length);
+    expect(await planOf(api, 'from companies', () => found(path))).toContain(index);
+  });
+});
+
+describe('deals that need something done', () => {
+  it('are counted by indexes, with the tasks of the account alone', async () => {
+    const open = await found('/deals?status=open&count=none');
+    expect(open.data.length).toBeGreaterThan(0);
+    const [task] = (open.data as Loose[]).map(({ id }) => id);
+    const all = (await found('/deals?status=open')).meta.total as number;
+    expect((await found('/deals?needs_action=true')).meta.total).toBe(all);
+    await acme.task({ dealId: task, dueDate: '2999-01-01T00:00:00Z' });
+    expect((await found('/deals?needs_action=true')).meta.total).toBe(all - 1);
+    const { meta, data } = await found('/deals?needs_action=false&per_page=200');
+    expect(meta.total).toBe((await found('/deals')).meta.total - all + 1);
+    expect((data as Loose[]).filter(({ status }) => status === 'open').length).toBeLessThanOrEqual(1);
+    const plan = await planOf(api, 'from deals', () => found('/deals?needs_action=true'));
+    expect(plan).toMatch(/CTE seen/);
+    expect(plan).toMatch(/Index Only Scan using deals_by_status/);
+    expect(plan).toMatch(/ on tasks[^\n]*\n[^\n]*account_id = '/);
+  });
+});
+
+describe('searches of the log', () => {
+  const searched = async (text: string) => (await found(`/activities?type=call&search=${encodeURIComponent(text)}&per_page=3`)) as Loose;
+  const ofThe = (data: Loose[]) => data.map(({ description }) => Number(description));
+
+  it('count what many entries meet without keeping it, and show the newest first', async () => {
+    for (const [text, total, newest] of [
+      ['missed', many / 2, [1, 3, 5]],
+      ['99', numbersTo(many).filter((n) => String(n).includes('99')).length, [99, 199, 299]],
+      ['nothing like it', 0, []],
+    ] as [string, number, number[]][]) {
+      const { data, meta } = await searched(text);
+      expect([text, meta.total, ofThe(data)]).toEqual([text, total, newest]);
+    }
+    const plan = await planOf(api, 'from activities', () => searched('missed'));
+    expect(plan).toMatch(/CTE matching.*CTE seen.*One-Time Filter/s);
+  });
+});
+
+describe('tasks by their priority', () => {
+  it.each([
+    ['high', many / 3],
+    ['low', many - many / 3],
+  ])('are counted by the index of their order: %s', async (priority, total) => {
+    const { data, meta } = await found(`/tasks?priority=${priority}&per_page=5`);
+    expect([meta.total, (data as Loose[]).map((task) => task.priority)]).toEqual([total, Array(5).fill(priority)]);
+    const plan = await planOf(api, 'from tasks', () => found(`/tasks?priority=${priority}`));
+    expect(plan).toMatch(/Index Only Scan( Backward)? using tasks_by_created_at/);
   });
 });

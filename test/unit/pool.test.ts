@@ -121,9 +121,17 @@ function ownSettings() {
     url.searchParams.set('lock_timeout', '1');
     const odd = await openDatabase({ url: url.href, dataDir: ':memory:' });
     try {
-      const names = ['statement_timeout', 'TimeZone', 'lock_timeout', 'idle_in_transaction_session_timeout', 'work_mem', 'jit'];
+      const names = [
+        'statement_timeout',
+        'TimeZone',
+        'lock_timeout',
+        'idle_in_transaction_session_timeout',
+        'work_mem',
+        'jit',
+        'max_parallel_workers_per_gather',
+      ];
       const { rows } = await odd.execute('select current_setting(name) as value from unnest($1::text[]) name', [names]);
-      expect(rows.map((row) => (row as { value: string }).value)).toEqual(['5s', 'UTC', '2s', '10s', '5MB', 'off']);
+      expect(rows.map((row) => (row as { value: string }).value)).toEqual(['5s', 'UTC', '2s', '10s', '5MB', 'off', '0']);
     } finally {
       await odd.close();
     }

@@ -12,6 +12,8 @@ const settings = [
   'jit=off',
   // Indexes are in memory, or on disks that read any page as fast as the next.
   'random_page_cost=1.1',
+  // A parallel worker is a process that is started for one statement, before it is known whether there is anything for it to do.
+  'max_parallel_workers_per_gather=0',
   // What `commitsUnawaited` sets.
   'crm.unawaited_commit=off',
 ];

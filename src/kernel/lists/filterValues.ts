@@ -5,6 +5,7 @@ import { isUuid, jsonFault, moment } from '../model/checks.js';
 import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
 import type { At } from './filterTree.js';
+import { lowered } from './searchPatterns.js';
 
 /** Where in a filter a value stands, and who filters. */
 export interface Place {
@@ -100,7 +101,10 @@ export function inText(
 ): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
   const mark = markOf[isLong ? 'long' : 'short'];
-  const [text, part] = [sql`${mark}lower(${its}::text ${icu})`, sql`lower(${plain(value, 'text', place)}::text ${icu})`];
+  const part = sql`(lower(${plain(value, 'text', place)}::text ${icu}) collate "C")`;
+  // A column is soon named several times; what is looked up, or taken out of JSON, is not.
+  const isColumn = its.values.length === 0 && /^\w+\.\w+$/.test(its.sql);
+  const text = sql`${mark}${isColumn ? lowered(`${its.sql}::text`) : sql`(lower(${its}::text ${icu}) collate "C")`}`;
   if (operator === 'ends_with') return sql`right(${text}, length(${part})) = ${part}`;
   return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
 }

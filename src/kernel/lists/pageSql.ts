@@ -1,5 +1,6 @@
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
+import { isCheap } from './cheap.js';
 import type { Cursor, CursorOf } from './cursor.js';
 import type { ByKeys } from './keySets.js';
 import { type Board, columnBase, type OrderKey } from './sortKeys.js';
@@ -118,15 +119,6 @@ const pageOfMatching = (window: Window): Sql => sql`select * from matching order
 function matched(source: Source, window: Window): Matched {
   return { tables: matchingRows(source, window), page: pageOfMatching(window), total: sql`select count(*) from matching` };
 }
-
-/** Conditions of so many parameters take long for each row. */
-const mostParameters = 100;
-
-/**
- * Whether a condition is soon decided, and by plain columns of the row: another one is not to be looked at several times. What searches
- * texts or JSON is found as a whole before its first row, and read from the table.
- */
-const isCheap = ({ sql: text, values }: Sql): boolean => values.length <= mostParameters && !/\b(select|like|strpos)\b|@>|&&/i.test(text);
 
 /** So many matches are sorted faster than many rows are looked at in the order of the list. */
 const few = rawSql('1000');

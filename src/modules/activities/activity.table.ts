@@ -1,6 +1,7 @@
 import { mayUse, readableTypes } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
+import { soonDecided } from '../../kernel/lists/cheap.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { withTotal } from '../../kernel/lists/keptTotals.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
@@ -36,7 +37,8 @@ export const activityTable = table({
     type: (type) => sql`t.type = ${type}`,
     fromDate: (moment, ctx) => since('t.created_at', moment, ctx),
     toDate: (moment, ctx) => until('t.created_at', moment, ctx),
-    search: (text) => sql`(${contains('t.title', text)} or ${contains('t.description', text)} or ${contains('t.user_name', text)})`,
+    search: (text) =>
+      soonDecided(sql`(${contains('t.title', text)} or ${contains('t.description', text)} or ${contains('t.user_name', text)})`),
     entityId: (id) => sql`t.entity_id = ${id}::uuid`,
     userId: (id) => sql`t.user_id = ${id}::uuid`,
   },

@@ -3,7 +3,7 @@ import { instant, integer, nullable } from '../../kernel/database/kinds.js';
 import { accountSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { saidByKeys } from '../../kernel/lists/keySets.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { Decimal, Int } from '../../kernel/model/scalars.js';
 import { Company, CompanyConnection, CompanyList } from './company.model.js';
 
@@ -46,7 +46,7 @@ export const companyTable = table({
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
   conditions: {
-    search: (text) => sql`(' ' || lower(t.name collate "und-x-icu")) like ${wordPattern(text)}`,
+    search: (text) => sql`${words('t.name')} like ${wordPattern(text)}`,
     industry: (industry) => sql`lower(t.industry collate "und-x-icu") = ${industry.toLowerCase()}`,
     size: (size) => sql`t.size = ${size}`,
     hasOpenDeals,

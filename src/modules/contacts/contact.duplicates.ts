@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { bigint, flag, integer, listOf, records, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { lowered } from '../../kernel/lists/searchPatterns.js';
 import { Page, pageSize } from '../../kernel/model/connection.js';
 import { type DuplicateGroup, DuplicateKey, type DuplicateList, mostOfGroup } from './contact.model.js';
 
@@ -15,7 +16,7 @@ interface Place {
 
 /**
  * Addresses and numbers are counted in the order of their indexes. What is read of names and companies is kept, so that the contacts of
- * the groups on the page are found in it; most are ASCII, whose lower case needs no ICU.
+ * the groups on the page are found in it.
  */
 const groups = statement({
   name: 'duplicateContacts',
@@ -26,7 +27,7 @@ const groups = statement({
   },
   text: ({ account, size, offset, isLater, count, matchOn, value }) => sql`
     with named as materialized (
-      select id, case when octet_length(k) = length(k) then lower(k collate "C") else lower(k collate "und-x-icu") collate "C" end as value
+      select id, ${lowered('k')} as value
       from (select id, trim(concat_ws(' ', first_name, last_name)) || ' @ ' || company as k from contacts
         where account_id = ${account} and deleted_at is null and company is not null offset 0) l where left(k, 3) <> ' @ '),
     groups as materialized (

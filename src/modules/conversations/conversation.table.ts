@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { type RowOf } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { Conversation, ConversationConnection, ConversationList } from './conversation.model.js';
+import { Conversation, ConversationConnection, ConversationList, type ConversationState } from './conversation.model.js';
 import { idleAfter, slaOf, stateOf, waits } from './conversation.state.js';
 
 const row = modelRow('Conversation', Conversation);
@@ -14,6 +14,16 @@ const isIdle = (ctx: Context): Sql => sql`(t.last_message_at is null or t.last_m
 /** Whose turn it is, as SQL: the same as `stateOf`. */
 const state = (ctx: Context): Sql => sql`case when t.closed_at is not null then 'closed' when ${isIdle(ctx)} then 'idle'
   when ${isWaiting} then 'awaiting_reply' else 'replied' end`;
+
+const isCurrent = (ctx: Context): Sql => sql`t.closed_at is null and t.last_message_at >= ${idleAfter(ctx.now())}::timestamptz`;
+
+/** The same state by state, as the statistics of columns can tell how many there are. */
+const isIn: Record<keyof typeof ConversationState, (ctx: Context) => Sql> = {
+  closed: () => sql`t.closed_at is not null`,
+  idle: (ctx) => sql`(t.closed_at is null and ${isIdle(ctx)})`,
+  awaiting_reply: (ctx) => sql`(${isCurrent(ctx)} and ${isWaiting})`,
+  replied: (ctx) => sql`(${isCurrent(ctx)} and not ${isWaiting})`,
+};
 
 const sla = (ctx: Context): Sql => {
   const since = (hours: number) => sql`t.last_inbound_at <= ${new Date(ctx.now().getTime() - hours * 3_600_000)}::timestamptz`;
@@ -37,7 +47,7 @@ export const conversationTable = table({
   sorts: { lastMessageAt: byTime('last_message_at', true) },
   byDefault: ['lastMessageAt', 'desc'],
   conditions: {
-    state: (wanted, ctx) => sql`${state(ctx)} = ${wanted}`,
+    state: (wanted, ctx) => isIn[wanted](ctx),
     unread: (isUnread) => (isUnread ? sql`t.unread_count > 0` : sql`t.unread_count = 0`),
     assignedTo: (id) => sql`exists (
       select 1 from contacts c where c.account_id = t.account_id and c.id = t.contact_id and c.assigned_to = ${id}::uuid and c.deleted_at is null)`,

@@ -2,12 +2,13 @@ import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
+import { soonDecided } from '../../kernel/lists/cheap.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { fieldsWithin } from '../../kernel/lists/filterFields.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { inAnyWay } from '../../kernel/lists/ways.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { isAppointmentMissed, missedBefore } from './deal.clock.js';
@@ -59,26 +60,26 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 /** Open, and nothing to come, behind its day, or with a missed appointment. */
 function needsAction(ctx: Context): Sql {
   const now = ctx.now();
-  return sql`(t.status = 'open' and (
-    not exists (select 1 from tasks k where k.account_id = t.account_id and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
-    or t.expected_close_date < (${now}::timestamptz at time zone ${ctx.caller.account.timezone})::date
-    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`;
+  const { id, timezone } = ctx.caller.account;
+  // The account is named, so that no other's tasks are read where they are read beforehand.
+  return soonDecided(sql`(t.status = 'open' and (
+    not exists (select 1 from tasks k where k.account_id = ${id}::uuid and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
+    or t.expected_close_date < (${now}::timestamptz at time zone ${timezone})::date
+    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`);
 }
 
 const untouched = (moment: Date) =>
   sql`t.status = 'open' and t.updated_at < ${moment}::timestamptz and coalesce(t.last_activity_at, t.updated_at) < ${moment}::timestamptz`;
 
-const folded = (words: Sql) => sql`(' ' || lower(${words} collate "und-x-icu"))`;
-
 /** By the title, or the name of the contact or the company. */
 function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
   const account = sql`${caller.account.id}::uuid`;
   const contacts = sql`select c.id from contacts c where c.account_id = ${account} and c.deleted_at is null
-    and c.search_text like ${pattern} and ${folded(sql`concat_ws(' ', c.first_name, c.last_name)`)} like ${pattern}`;
+    and c.search_text like ${pattern} and ${words("concat_ws(' ', c.first_name, c.last_name)")} like ${pattern}`;
   const companies = sql`select f.id from companies f where f.account_id = ${account} and f.deleted_at is null
-    and ${folded(sql`f.name`)} like ${pattern}`;
+    and ${words('f.name')} like ${pattern}`;
   return inAnyWay('deals', sql`t.account_id = ${account} and t.deleted_at is null`, [
-    sql`${folded(sql`t.title`)} like ${pattern}`,
+    sql`${words('t.title')} like ${pattern}`,
     sql`t.contact_id = any(array(${contacts}))`,
     sql`t.company_id = any(array(${companies}))`,
   ]);
@@ -112,14 +113,14 @@ const conditions: Partial<Conditions<DealFilter>> = {
 export const dealRow = modelRow('Deal', Deal, { valueFromProducts: flag, deletedAt: nullable(instant) });
 export type DealRow = RowOf<typeof dealRow.shape> & { products?: DealProduct[] };
 
-/** The one currency of the values, if there is one. */
-const theirCurrency = sql`case when min(t.currency) filter (where t.value is not null) = max(t.currency) filter (where t.value is not null)
-    then min(t.currency) filter (where t.value is not null) end`;
-
-/** All deals that a list finds, in numbers. */
+/** All deals that a list finds, in numbers. They are added up in the order of the index that tells them: by pipeline, then by stage. */
 const dealSummary = (where: Sql, { caller }: Context) => sql`
-  with found as (
-    select t.stage_id, count(*) as n, coalesce(sum(t.value), 0) as total, ${theirCurrency} as currency from deals t where ${where} group by 1)
+  with parts as (
+    select t.stage_id, count(*) as n, sum(t.value) as total, min(t.currency) filter (where t.value is not null) as first,
+      max(t.currency) filter (where t.value is not null) as last from deals t where ${where} group by t.pipeline_id, t.stage_id),
+  found as (
+    select stage_id, sum(n) as n, coalesce(sum(total), 0) as total, case when min(first) = max(last) then min(first) end as currency
+    from parts group by 1)
   select json_build_object('count', coalesce(sum(f.n), 0)::int, 'totalValue', coalesce(sum(f.total), 0)::text,
     'byStage', coalesce(json_agg(json_build_object('stageId', s.id, 'name', s.name, 'count', f.n, 'totalValue', f.total::text, 'currency', f.currency)
       order by p.sort_order, p.id, s.sort_order, s.id), '[]'))

@@ -1,11 +1,11 @@
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/lists/dateRanges.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { lowered, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Form, FormConnection, FormList } from './form.model.js';
 import { Submission, SubmissionConnection, SubmissionList } from './submission.model.js';
 
-const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || coalesce(t.slug, ''))`;
+const searchText = sql`(' ' || ${lowered('t.name')} || ' ' || coalesce(t.slug, ''))`;
 
 /** Forms. An archived one is listed only where that is asked for; its submissions go on leading to it. */
 export const formTable = table({

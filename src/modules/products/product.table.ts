@@ -1,10 +1,10 @@
 import { sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { lowered, wordPattern } from '../../kernel/lists/searchPatterns.js';
 import { Product, ProductConnection, ProductList } from './product.model.js';
 
 // As the index products_search spells it.
-const searchText = sql`(' ' || lower(t.name collate "und-x-icu") || ' ' || lower(coalesce(t.sku, '') collate "und-x-icu"))`;
+const searchText = sql`(' ' || ${lowered('t.name')} || ' ' || ${lowered("coalesce(t.sku, '')")})`;
 
 /** The catalog. An archived product is listed only among the inactive ones; invoices go on naming it. */
 export const productTable = table({

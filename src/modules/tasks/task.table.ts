@@ -4,7 +4,7 @@ import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.j
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { byText, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
-import { wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { Task, TaskConnection, type TaskFilter, TaskList, type TaskTab } from './task.model.js';
 
 /** A task as it is kept. */
@@ -32,7 +32,7 @@ export const taskTabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 
 /** What each field of a filter asks of a task, over the alias `t`. */
 const conditions: Conditions<TaskFilter> = {
-  search: (text) => sql`(' ' || lower(t.title collate "und-x-icu")) like ${wordPattern(text)}`,
+  search: (text) => sql`${words('t.title')} like ${wordPattern(text)}`,
   status: (status) => sql`t.status = ${status}`,
   priority: (priority) => sql`t.priority = ${priority}`,
   assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
