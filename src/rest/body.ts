@@ -32,8 +32,8 @@ interface Notes {
  * GraphQL's coercion would read a single value as a list of one, and one word for all tags of a contact.
  */
 export function adaptBody(type: GraphQLInputObjectType, body: unknown, aliases: Record<string, string> = {}): AdaptedBody {
-  const given = body ?? {};
-  if (typeof given !== 'object' || Array.isArray(given)) throw badRequest('The body must be a JSON object');
+  const given = body === undefined ? {} : body;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw badRequest('The body must be a JSON object');
   const notes: Notes = { ignored: [], faults: [] };
   const names = new Map<string, string>();
   const named = Object.entries(given).map(([name, value]) => {

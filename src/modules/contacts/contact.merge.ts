@@ -63,13 +63,17 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   return merged;
 }
 
-/** Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. */
+/**
+ * Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. As when one is made, null
+ * and "" say nothing: who knows less of somebody takes nothing away.
+ */
 export async function upsertContact(ctx: Context, input: CreateContactInput): Promise<UpsertResult> {
   check(input.email || input.phone || input.firstName || input.lastName, () =>
     invalidField('firstName', 'required', 'or lastName, email or phone is required'),
   );
   const match = await contactMatching(ctx, input);
-  const { id: _ofNew, ...changes } = input;
+  const { id: _ofNew, ...given } = input;
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const contact = match ? await withMatch(updateContact(ctx, match, changes)) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
