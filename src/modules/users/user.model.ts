@@ -6,11 +6,14 @@ import { Role, User, UserStatus } from '../auth/auth.member.model.js';
 
 export { User, UserStatus };
 
+/** An owner is whoever made the workspace. */
+export const GivenRole = oneOf('GivenRole', ['member', 'admin'], 'The role that a person can be given');
+
 /** What an invitation says of a person. */
 @ObjectType()
 class Invitation {
   @Email('E-mail address', { required: true }) email: string;
-  @OneOf(Role, 'member (by default) or admin', { optional: true }) role: keyof typeof Role;
+  @OneOf(GivenRole, 'member by default', { optional: true }) role: keyof typeof GivenRole;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
@@ -18,13 +21,13 @@ class Invitation {
   @JsonObject(8, 'Rights besides the role') permissions: object | null;
 }
 
-/** Contract POST /users/invite. The role is checked by the service: any other than member and admin is 422. */
+/** Contract POST /users/invite. */
 @Input('Whom to invite')
 export class InviteUserInput extends Draft(Invitation) {}
 
 @Input()
 class UserChanges {
-  @OneOf(Role, 'member or admin', { required: true }) role: keyof typeof Role;
+  @OneOf(GivenRole, 'What they may do', { required: true }) role: keyof typeof GivenRole;
   @Text(200, 'Name', { required: true }) name: string;
 }
 

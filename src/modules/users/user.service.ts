@@ -1,4 +1,4 @@
-import { check, denied, found, unprocessable } from '../../kernel/base/errors.js';
+import { check, denied, found } from '../../kernel/base/errors.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { listOf, uuid } from '../../kernel/database/kinds.js';
@@ -37,17 +37,9 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
 
 const toChange = rowsToChange('memberships', row, userTable.columns, { live: sql`t.status <> 'removed'`, key: 'user_id' });
 
-/** Contract "User": member or admin, any other is 422. */
-export function checkRole(role: string): asserts role is 'member' | 'admin' {
-  check(role === 'member' || role === 'admin', () =>
-    unprocessable('role', 'not_allowed', 'must be member or admin', { options: ['member', 'admin'] }),
-  );
-}
-
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
   const user = await ctx.forChange(toChange, id, 'User');
-  if (role !== undefined) checkRole(role);
   check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
   if (role !== undefined && role !== user.role) {
     check(user.role !== 'owner', () => denied('The owner keeps the role'));
