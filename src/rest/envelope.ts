@@ -85,15 +85,18 @@ function paged(connection: Connection, asked: { page?: number; perPage?: number 
     per_page: perPage,
     total,
     totalPages: total === null ? null : Math.ceil(total / perPage),
-    next_cursor: connection.pageInfo.hasNextPage ? connection.pageInfo.endCursor : null,
+    next_cursor: nextCursor(connection),
   };
   return { nodes: connection.nodes, meta };
 }
 
+const nextCursor = ({ pageInfo }: Connection): string | null => (pageInfo.hasNextPage ? pageInfo.endCursor : null);
+
 function pagingHeaders(connection: Connection, asked: { page?: number; perPage?: number }) {
+  const cursor = nextCursor(connection);
   return {
     ...(connection.totalCount !== undefined && { 'X-Total-Count': String(connection.totalCount) }),
-    ...(connection.pageInfo.hasNextPage && connection.pageInfo.endCursor && { 'X-Next-Cursor': connection.pageInfo.endCursor }),
+    ...(cursor !== null && { 'X-Next-Cursor': cursor }),
     'X-Page': String(asked.page ?? 1),
     'X-Per-Page': String(asked.perPage ?? 50),
   };

@@ -116,7 +116,10 @@ export function fromDatabase(error: unknown): AppError | undefined {
   return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
-/** Of what two records overlap, which is periods that begin at their startTime: an exclusion constraint that says so is called `<table>_<what they share>_overlap`. */
+/**
+ * Of what two records overlap. These are periods, which begin at their startTime; an exclusion constraint that says so is called
+ * `<table>_<what they share>_overlap`.
+ */
 function sharedBy(message: string): string {
   const [, shared] = /exclusion constraint \\?"[a-z]+_(\w+)_overlap/.exec(message) ?? [];
   return shared ? ` of the same ${shared.replaceAll('_', ' ')}` : '';

@@ -48,7 +48,7 @@ function inBothForms<T extends Trigger>(given: T, before: Trigger = {}): T {
   if (trigger !== undefined && isSaidByFields) return given;
   if (trigger !== undefined) {
     const { event, conditions } = trigger ?? {};
-    const said = { triggerEvent: isShort(event) ? event : null, triggerConditions: isObject(conditions) ? conditions : null };
+    const said = { triggerEvent: isName(event) ? event : null, triggerConditions: isObject(conditions) ? conditions : null };
     return { ...given, ...said };
   }
   if (!isSaidByFields) return given;
@@ -59,7 +59,7 @@ function inBothForms<T extends Trigger>(given: T, before: Trigger = {}): T {
   return { ...given, trigger: event === null && conditions === null ? null : { event, ...(conditions && { conditions }) } };
 }
 
-const isShort = (event: unknown): event is string => typeof event === 'string' && event.length <= 100;
+const isName = (event: unknown): event is string => typeof event === 'string' && event !== '' && event.length <= 100;
 
 /** Contract POST /automations: a draft, which does nothing before it is published. */
 export async function createAutomation(ctx: Context, input: CreateAutomationInput): Promise<AutomationRow> {

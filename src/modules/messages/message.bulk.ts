@@ -26,11 +26,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   for (const [i, contact] of contacts.entries()) {
     if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
     const contactId = input.contactIds[i]!;
-    const reason = seen.has(contactId)
-      ? 'duplicate'
-      : contact
-        ? emailRefusal({ ...contact, optedOutEmail: refusing.has(contact.id) })
-        : 'not_found';
+    const reason = seen.has(contactId) ? 'duplicate' : reasonToSkip(contact, refusing);
     seen.add(contactId);
     if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
     else results.push({ contactId, status: 'queued', reason: null, messageId: await keep(ctx, input, contact!) });
@@ -39,6 +35,9 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const kept = results.filter(({ status }) => status === 'queued').length;
   return { total: results.length, sent: kept, skipped: results.length - kept, failed: 0, results };
 }
+
+const reasonToSkip = (contact: ContactRow | null | undefined, refusing: ReadonlySet<string>) =>
+  contact ? emailRefusal({ ...contact, optedOutEmail: refusing.has(contact.id) }) : 'not_found';
 
 async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmailsInput, contact: ContactRow): Promise<string> {
   const values = valuesOf(ctx, contact);

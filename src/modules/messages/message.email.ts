@@ -61,12 +61,15 @@ async function keepFirst(ctx: Context, input: SendEmailInput, action: RequestAct
   await checkMayMail(ctx);
   return transacted(ctx, async (inside) => {
     await freeAction(inside, action);
-    const contact = await getContact(inside, contactId).catch(() => {
-      throw invalidField('contactId', 'not_found', 'names no contact of this account');
-    });
+    // In one statement.
+    const [contact, refusing] = await Promise.all([
+      getContact(inside, contactId).catch(() => {
+        throw invalidField('contactId', 'not_found', 'names no contact of this account');
+      }),
+      contactsRefusingMail(inside, [contactId]),
+    ]);
     checkTrial(ctx);
-    const optedOutEmail = (await contactsRefusingMail(inside, [contact.id])).size > 0;
-    const refusal = emailRefusal({ ...contact, optedOutEmail });
+    const refusal = emailRefusal({ ...contact, optedOutEmail: refusing.size > 0 });
     check(!refusal, () => refusals[refusal!]!());
     requireContact(inside, contact.id);
     return keepEmail(inside, {

@@ -38,14 +38,10 @@ function checkShape(input: SendSmsInput): void {
     !(isLine && (fromNumber || fromkPhoneNumberId)),
     () => new AppError('transport_conflict', 'fromNumber goes with the transport primary only'),
   );
-  for (const [name, value] of Object.entries({ smsProviderId, fromNumber }))
-    check(!value || transport === 'primary', () => invalidField(name, 'conflicting', 'goes with the transport primary only'));
-  check(!whatsappContentVariables || transport === 'chat_app', () =>
-    invalidField('whatsappContentVariables', 'conflicting', 'goes with the transport chat_app only'),
-  );
-  check(!whatsappContentSid || transport === 'chat_app', () =>
-    invalidField('whatsappContentSid', 'conflicting', 'goes with the transport chat_app only'),
-  );
+  const onlyWith = { primary: { smsProviderId, fromNumber }, chat_app: { whatsappContentSid, whatsappContentVariables } };
+  for (const [only, fields] of Object.entries(onlyWith))
+    for (const [name, value] of Object.entries(fields))
+      check(!value || transport === only, () => invalidField(name, 'conflicting', `goes with the transport ${only} only`));
   check(!idempotencyKey || [...idempotencyKey].length >= 8, () =>
     invalidField('idempotencyKey', 'too_short', 'must have 8 to 200 characters'),
   );

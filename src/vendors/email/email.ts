@@ -17,7 +17,10 @@ export interface Email {
 }
 
 export interface EmailVendor {
-  /** Hands the message over; the id under which the vendor knows it, and the address that it came from. Throws `MailRefused` when it is not taken. */
+  /**
+   * Hands the message over; the id under which the vendor knows it, and the address that it came from. Throws `MailRefused` when it is
+   * not taken.
+   */
   send(email: Email): Promise<{ id: string; from: string }>;
   close(): void;
 }
