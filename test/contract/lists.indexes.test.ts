@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type Loose, planOf, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type Loose, planOf, server, type TestServer, vacuumed } from '../support/index.js';
 
 /*
  * Broad filters of lists are counted from indexes alone. What is expected follows from how the rows were made, by their number from the
@@ -24,11 +24,12 @@ beforeAll(async () => {
       now() + make_interval(secs => n), now(), case when n % 10 = 0 then now() end
     from generate_series(1, ${many}::int) n`;
   // Two open deals with each company whose number is even, a won one with every company, and an open one that is deleted. They are as wide
-  // as deals are.
+  // as deals are, and come in no order of time.
   const deal = await acme.deal({ title: 'first' });
   await prisma.$executeRaw`
     insert into deals (account_id, id, title, pipeline_id, stage_id, company_id, status, created_at, updated_at, deleted_at)
-    select d.account_id, gen_random_uuid(), repeat('deal ', 60), d.pipeline_id, d.stage_id, c.id, case s.n when 3 then 'won' else 'open' end, now(), now(),
+    select d.account_id, gen_random_uuid(), repeat('deal ', 60), d.pipeline_id, d.stage_id, c.id, case s.n when 3 then 'won' else 'open' end,
+      now() - random() * interval '1 year', now() - random() * interval '1 year',
       case when s.n = 4 then now() end
     from deals d join companies c on c.account_id = d.account_id cross join generate_series(1, 4) s(n)
     where d.id = ${deal.id}::uuid and (s.n > 2 or c.name::int % 2 = 0)`;
@@ -48,7 +49,7 @@ beforeAll(async () => {
     insert into tasks (account_id, id, title, priority, created_at, updated_at)
     select ${acme.id}::uuid, gen_random_uuid(), repeat('task ', 40), case when n % 3 = 0 then 'high' else 'low' end, now() - make_interval(hours => n), now()
     from generate_series(1, ${many}::int) n`;
-  await prisma.$executeRawUnsafe('vacuum analyze');
+  await vacuumed(api, ['companies', 'deals', 'conversations', 'activities', 'tasks']);
 }, 120_000);
 afterAll(() => api.close());
 

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getIntrospectionQuery } from 'graphql';
-import { type Account, type Client, type GraphQLReply, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  type Client,
+  type GraphQLReply,
+  type Loose,
+  least,
+  processorTime,
+  server,
+  type TestServer,
+} from '../support/index.js';
 
 let api: TestServer;
 let live: TestServer;
@@ -64,12 +73,12 @@ describe('a document that is too much', () => {
   });
 
   it('costs next to nothing', async () => {
-    for (const [, query] of tooMuch) await caller.gql(query);
-    const before = process.cpuUsage();
-    for (const [, query] of tooMuch) await caller.gql(query);
-    const { user, system } = process.cpuUsage(before);
+    const all = async () => {
+      for (const [, query] of tooMuch) await caller.gql(query);
+    };
+    const spent = await least(3, () => processorTime(all));
     // The client of the test and its JSON are in it too.
-    expect((user + system) / 1000 / tooMuch.length).toBeLessThan(20);
+    expect(spent / tooMuch.length).toBeLessThan(20);
   });
 
   it('sends no statement', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, onPostgres, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, elapsed, least, onPostgres, second, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -96,9 +96,10 @@ describe('a body of very many faults', () => {
     [400_000, 'for their number', 1],
   ])('is refused before it has cost a second: %i, %s', async (length, _why, told) => {
     const rows = Array.from({ length }, (_, n) => n);
-    const begun = performance.now();
-    const reply = await acme.owner.post('/imports', { rows });
-    expect([reply.status, reply.body.details.length]).toEqual([400, told]);
-    expect(performance.now() - begun).toBeLessThan(2000);
+    const refuse = async () => {
+      const reply = await acme.owner.post('/imports', { rows });
+      expect([reply.status, reply.body.details.length]).toEqual([400, told]);
+    };
+    expect(await least(3, () => elapsed(refuse))).toBeLessThan(second);
   });
 });
