@@ -76,12 +76,18 @@ export async function usageOf(ctx: Context): Promise<Limited> {
   return eachKind(({ kind }) => usage![kind]!);
 }
 
-/** Throws 402 when the trial is over, or the subscription has ended or is paid no more; reads stay possible. */
-export function checkTrial(ctx: Context): void {
+/** Why nothing new may be made: the trial is over, or the subscription has ended or is paid no more. */
+export function unpaid(ctx: Context): string | undefined {
   const { plan, billingStatus, trialEndsAt } = ctx.caller.account;
-  if (billingStatus === 'cancelled') throw paymentRequired('The subscription has ended');
-  if (billingStatus === 'unpaid') throw paymentRequired('The subscription is not paid');
-  if (plan === 'trial' && trialEndsAt && trialEndsAt <= ctx.now()) throw paymentRequired('The trial has expired');
+  if (billingStatus === 'cancelled') return 'The subscription has ended';
+  if (billingStatus === 'unpaid') return 'The subscription is not paid';
+  return plan === 'trial' && trialEndsAt && trialEndsAt <= ctx.now() ? 'The trial has expired' : undefined;
+}
+
+/** Throws 402 where nothing new may be made; reads stay possible. */
+export function checkTrial(ctx: Context): void {
+  const reason = unpaid(ctx);
+  if (reason) throw paymentRequired(reason);
 }
 
 /** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */

@@ -8,6 +8,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
+import { unpaid } from '../plans/plan.limits.js';
 import { isTooLarge, merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
@@ -70,7 +71,7 @@ const holdContact = (ctx: Context, id: string): void => {
 
 /**
  * Does the step of an enrollment that has come due: keeps its mail, which the sender of messages takes, and moves the enrollment
- * on, in one transaction. It counts as an attempt of its own when it is done, so that whoever lost the lease does nothing.
+ * on, in one transaction. Where nothing new may be made in the workspace, it is put off for a day. It counts as an attempt of its own when it is done, so that whoever lost the lease does nothing.
  */
 export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
   transacted(ctx, async (inside) => {
@@ -79,12 +80,24 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
     if (!found || found.attempt !== attempt || !found.dueAt) return;
     if (found.stepOrder === null) throw new Error(`Enrollment ${id} has no next step`);
     if (await ends(inside, found)) return;
+    if (unpaid(inside)) return putOff(inside, found);
     const mail = mailOf(inside, found);
     // It would be too large the next time as well: nobody mends the contact or the words for a run that is tried again.
     if (!mail) return void (await endRuns(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: 'too_large' }));
     await keepStep(inside, found, mail);
     await moveOn(inside, found);
   });
+
+/** Makes an enrollment, and what is left of it, later by as much as brings its next step to this time tomorrow. */
+async function putOff(ctx: Context, before: Due): Promise<void> {
+  const nextEmailAt = daysAfter(ctx.now(), 1, ctx.caller.account.timezone);
+  const countsFrom = new Date(before.countsFrom.getTime() + nextEmailAt.getTime() - before.nextEmailAt!.getTime());
+  const after = ctx.update('Enrollment', before, {
+    ...{ countsFrom, nextEmailAt, dueAt: nextEmailAt },
+    ...{ attempt: before.attempt + 1, leasedUntil: null },
+  });
+  await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, ['nextEmailAt']));
+}
 
 /** Ends the run of a contact whom no e-mail can or may go to. */
 async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {

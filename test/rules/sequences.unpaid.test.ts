@@ -1,0 +1,42 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { day, hour, server, type TestServer, toldIn } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { aStep, Sequences } from '../support/sequences.js';
+
+let api: TestServer;
+let paying: Sequences;
+beforeAll(async () => {
+  api = await server();
+  const account = await api.seed.account();
+  paying = new Sequences(account, await account.key());
+});
+afterEach(() => api.clock.reset());
+afterAll(() => api.close());
+
+describe('a run of a workspace whose trial has ended', () => {
+  it('is put off by a day at a time, and goes on with what is left of it once the workspace pays', async () => {
+    const account = await api.seed.account({ plan: 'trial' });
+    const sequences = new Sequences(account, await account.key());
+    const id = await sequences.begin([aStep(13), aStep(15), aStep(20)]);
+    const { nextEmailAt: first } = await sequences.run(id);
+    api.clock.advance(13 * day + hour);
+    await sequences.sent(id, 1);
+
+    const told = await toldIn(account, async () => {
+      api.clock.advance(2 * day);
+      await eventually(async () => (await sequences.run(id)).nextEmailAt!.getTime() > api.clock.now().getTime());
+    });
+    expect(told.events).toEqual([`enrollment.updated ${id}`]);
+    api.clock.advance(3 * day);
+    await paying.looked();
+    await eventually(async () => (await sequences.run(id)).nextEmailAt!.getTime() > api.clock.now().getTime());
+    expect([(await sequences.run(id)).currentStep, (await sequences.mails(id)).length]).toEqual([1, 1]);
+
+    await api.app.database.prisma.account.update({ where: { id: account.id }, data: { plan: 'standard', trialEndsAt: null } });
+    api.clock.advance(day);
+    await sequences.sent(id, 2);
+    // Its day is the 20th of the run, which is later by the four days that it was put off.
+    const { nextEmailAt: third } = await sequences.run(id);
+    expect(Math.round((third!.getTime() - first!.getTime()) / day)).toBe(4 + 20 - 13);
+  });
+});
