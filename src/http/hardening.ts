@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../kernel/base/config.js';
 import { type AppError, badRequest, invalidField, notFound } from '../kernel/base/errors.js';
 import { errorBody } from './errors.js';
-import { inOneTurn, maxNesting, parseLarge, tooDeep } from './largeJson.js';
+import { inOneTurn, maxNesting, parseLarge, poisoned, tooDeep } from './largeJson.js';
 
 /**
  * What slow and greedy clients meet, in milliseconds and requests; Node's own are minutes and no limit. A client that takes nothing of
@@ -96,6 +96,16 @@ function numberFault(text: string, value: unknown, within = ''): AppError | null
   return at === '' ? badRequest('The body must be a JSON object') : invalidField(at, 'out_of_range', 'must be a number that can be kept');
 }
 
+/** What the parser refuses of what is JSON: a member that would become the prototype of an object. */
+function poisonFault(text: string): AppError | null {
+  try {
+    JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return poisoned();
+}
+
 type Done = (error: Error | null, value?: unknown) => void;
 
 /** Reads a JSON body; a long one in parts, between which other requests are answered. */
@@ -106,7 +116,7 @@ function readerOf(server: FastifyInstance): (request: FastifyRequest, body: Buff
     let parsed: { fault?: Error | null; value?: unknown } = {};
     // It takes whatever is thrown in here for its own: faults are handed on.
     json(request, text, (fault, value) => {
-      parsed = { fault: fault ?? numberFault(text, value, at), value };
+      parsed = { fault: fault ? (poisonFault(text) ?? fault) : numberFault(text, value, at), value };
     });
     if (parsed.fault) throw parsed.fault;
     return parsed.value;

@@ -38,6 +38,7 @@ const isCloser = (sign: number) => sign === closeBrace || sign === closeBracket;
 const isBlank = (sign: number) => sign === space || sign === newline || sign === carriageReturn || sign === tab;
 
 const broken = () => badRequest('The body is not valid JSON');
+export const poisoned = () => badRequest('The body has a member called __proto__, or a constructor with a prototype');
 export const tooDeep = () => badRequest(`The body nests deeper than ${maxNesting} levels`);
 
 /**
@@ -74,7 +75,7 @@ export async function parseLarge(text: string, parse: Parse): Promise<unknown> {
     for (const part of parts) {
       const { key, rest } = memberOf(text, part);
       const member = await value(rest, inside(key));
-      if (isPoison(key, member)) throw broken();
+      if (isPoison(key, member)) throw poisoned();
       members[key] = member;
     }
     return members;

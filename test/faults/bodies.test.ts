@@ -49,6 +49,11 @@ describe('a body', () => {
     expectRefusal(await post(payload, headers), 400);
   });
 
+  it('with a prototype is told so, also where it is long', async () => {
+    for (const name of ['a', 'a'.repeat(100_000)])
+      expect((await post(`{"name":"${name}","x":{"__proto__":{"admin":true}}}`)).body.error).toMatch(/a member called __proto__/);
+  });
+
   it('with a mark of its byte order, brackets in its text or sixty levels is taken', async () => {
     expect((await post(`\ufeff${JSON.stringify({ name: 'BOM' })}`)).status).toBe(201);
     expect((await post(JSON.stringify({ name: '[{'.repeat(40) }))).status).toBe(201);

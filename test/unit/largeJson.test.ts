@@ -51,9 +51,9 @@ describe('a long JSON text', () => {
   });
 
   it('brings no prototype in', async () => {
-    await expect(parse(`{"__proto__":{"a":"${long}"}}`)).rejects.toThrow('The body is not valid JSON');
-    await expect(parse(`{"\\u005f_proto__":{"a":"${long}"}}`)).rejects.toThrow('The body is not valid JSON');
-    await expect(parse(`{"a":{"constructor":{"prototype":{"a":"${long}"}}}}`)).rejects.toThrow('The body is not valid JSON');
+    await expect(parse(`{"__proto__":{"a":"${long}"}}`)).rejects.toThrow(/called __proto__/);
+    await expect(parse(`{"\\u005f_proto__":{"a":"${long}"}}`)).rejects.toThrow(/called __proto__/);
+    await expect(parse(`{"a":{"constructor":{"prototype":{"a":"${long}"}}}}`)).rejects.toThrow(/called __proto__/);
   });
 });
 
