@@ -137,8 +137,8 @@ const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, sh
         <Page key={n} stageId={stage.id} page={n + 1} show={show} />
       ))}
       <ul>
-        {cards.map((card) => (
-          <Card key={card.id} card={card} isHeld={heldId === card.id} drag={drag} />
+        {cards.map((card, n) => (
+          <Card key={card.id} card={card} isStop={n === 0} isHeld={heldId === card.id} drag={drag} />
         ))}
       </ul>
       {more && count > pages * size ? (
@@ -182,7 +182,15 @@ function Add({ add }: { add(title: string): Promise<boolean> }) {
   );
 }
 
-const Card = memo(function Card({ card, isHeld, drag }: { card: CardFragment; isHeld: boolean; drag: ColumnProps['drag'] }) {
+interface CardProps {
+  card: CardFragment;
+  /** Whether Tab stops at it: once a column, the arrows go on from there. */
+  isStop: boolean;
+  isHeld: boolean;
+  drag: ColumnProps['drag'];
+}
+
+const Card = memo(function Card({ card, isStop, isHeld, drag }: CardProps) {
   const item = useRef<HTMLLIElement>(null);
   const [isNew, setNew] = useState(true);
   useEffect(() => {
@@ -197,8 +205,7 @@ const Card = memo(function Card({ card, isHeld, drag }: { card: CardFragment; is
       data-held={isHeld}
       data-new={isNew}
       data-status={card.status}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: cards are gone through and moved by keys
-      tabIndex={0}
+      tabIndex={isStop ? 0 : -1}
       aria-label={`${card.title}, ${money(card.value, card.currency)}`}
       {...drag(card.id)}
     >
@@ -206,7 +213,7 @@ const Card = memo(function Card({ card, isHeld, drag }: { card: CardFragment; is
       <span className="grip" data-grip aria-hidden="true" />
       <span className="row">
         {card.contact ? (
-          <Link to={`/contacts/${card.contact.id}`} className="muted">
+          <Link to={`/contacts/${card.contact.id}`} className="muted" isSkipped>
             {card.contact.name}
           </Link>
         ) : (

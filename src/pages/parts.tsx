@@ -4,15 +4,30 @@ import { errorOf } from '../client/errors.js';
 import { line } from './client.js';
 import { go, hrefOf } from './route.js';
 
+interface LinkProps {
+  to: string;
+  className?: string;
+  isHere?: boolean;
+  /** Tab does not stop at it: what it stands in is gone to by another key. */
+  isSkipped?: boolean;
+  children: ReactNode;
+}
+
 /** A link within the pages; the browser's own ways to open one (a new tab) stay. */
-export function Link({ to, className, isHere, children }: { to: string; className?: string; isHere?: boolean; children: ReactNode }) {
+export function Link({ to, className, isHere, isSkipped, children }: LinkProps) {
   const follow = (event: MouseEvent) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     go(to);
   };
   return (
-    <a href={hrefOf(to)} className={className} aria-current={isHere ? 'page' : undefined} onClick={follow}>
+    <a
+      href={hrefOf(to)}
+      className={className}
+      tabIndex={isSkipped ? -1 : undefined}
+      aria-current={isHere ? 'page' : undefined}
+      onClick={follow}
+    >
       {children}
     </a>
   );

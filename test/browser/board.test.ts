@@ -52,8 +52,20 @@ describe('the board in a browser', () => {
     await eventually(async () => (await topOf(other, to!.stageId)) === deal, 5000);
     expect(await isRight(one)).toEqual(await isRight(other));
   });
+});
 
-  it('is gone through and changed by keys alone', async () => {
+describe('the board by keys alone', () => {
+  it('has one stop of Tab at the cards of a column', async () => {
+    const { page } = one;
+    const [first, second] = await one.shown();
+    await (await one.find(`[data-deal="${idOf(first!.deals[0]!)}"]`)).focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement!.getAttribute('aria-label'))).toBe('Add a deal');
+    await page.keyboard.press('Tab');
+    expect(await one.focused()).toBe(idOf(second!.deals[0]!));
+  });
+
+  it('is gone through and changed', async () => {
     const { page } = one;
     const [first, second] = await one.shown();
     const deal = second!.deals[0]!;
@@ -72,7 +84,9 @@ describe('the board in a browser', () => {
     await one.find('.people a');
     expect(await page.evaluate(() => (document.activeElement as HTMLInputElement).type)).toBe('search');
   });
+});
 
+describe('the contacts in a browser', () => {
   it('finds contacts while somebody types, and goes on with the list where it ends', async () => {
     const rows = () => one.page.$$eval('.people li', (all) => all.length);
     await eventually(async () => (await rows()) === 50);
