@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { crossAccountIndexes, globalTables } from '../../src/kernel/database/globals.js';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
+import { modules } from '../../src/modules.js';
 import { freshPlace, type Place } from '../support/database.js';
 
 const isGlobal = (table: string) => (globalTables as readonly string[]).includes(table);
@@ -30,6 +31,13 @@ describe('the catalog', () => {
     expect(tables.map((row) => row.name)).toEqual(expect.arrayContaining([...globalTables]));
     const indexes = await rows(`select indexname as name from pg_indexes where schemaname = 'public'`);
     expect(indexes.map((row) => row.name)).toEqual(expect.arrayContaining([...crossAccountIndexes]));
+  });
+
+  test('every constraint whose meaning a module tells exists', async () => {
+    const indexes = await rows(`select relname as name from pg_class where relkind = 'i' and relnamespace = 'public'::regnamespace`);
+    const told = modules.flatMap(({ constraints = {} }) => Object.keys(constraints));
+    expect(told.length).toBeGreaterThan(3);
+    expect(indexes.map((row) => row.name)).toEqual(expect.arrayContaining(told));
   });
 
   test('every tenant table has a primary key, and account_id is never null', async () => {

@@ -29,7 +29,7 @@ describe('an error of the database', () => {
     ['a missing row', fault('P2025'), ['not_found', 404, undefined]],
     ['a number out of range', fault('P2020'), ['invalid_request', 400, undefined]],
     ['a malformed value', fault('P2010', { originalCode: '22P05' }), ['invalid_request', 400, undefined]],
-    ['an overlap', fault('P2010', { originalCode: '23P01' }), ['conflict', 409, 'startTime']],
+    ['an exclusion', fault('P2010', { originalCode: '23P01' }), ['conflict', 409, undefined]],
     ['a deadlock', fault('P2010', { originalCode: '40P01' }), ['unavailable', 503, undefined]],
     ['a full pool', fault('P2024'), ['unavailable', 503, undefined]],
     ['a transaction that took too long', fault('P2028'), ['unavailable', 503, undefined]],

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { Prisma } from '../../generated/prisma/client.js';
-import { AppError, badRequest, conflict, invalidField, notFound, taken, unavailable } from '../base/errors.js';
+import { AppError, badRequest, invalidField, notFound, taken, unavailable } from '../base/errors.js';
 import { pause } from '../base/pause.js';
 
 interface DriverFault {
@@ -21,18 +21,17 @@ function fieldAtFault(fault: DriverFault | undefined): string {
   return fieldName(named?.[1] ?? 'id');
 }
 
-/** What unique indexes mean whose names do not say which field is at fault. */
-const namedIndexes: Readonly<Record<string, () => AppError>> = {
-  messages_received_once: () => invalidField('providerId', 'taken', 'is taken already'),
-  phone_numbers_number_key: () => taken('number'),
-  users_email_lower_key: () => invalidField('email', 'taken', 'is taken already'),
-};
+const meanings = new Map<string, () => AppError>();
 
-/** What it means that a value is there already. */
-function takenBy(fault: DriverFault): AppError {
-  const index = typeof fault.constraint === 'string' ? fault.constraint : fault.constraint?.index;
-  const named = index === undefined ? undefined : namedIndexes[index];
-  return named ? named() : taken(fieldAtFault(fault));
+/** Says what unique indexes and constraints mean, by their names: those that modules declare. */
+export function constraintsMean(declared: Iterable<[string, () => AppError]>): void {
+  for (const [name, refusal] of declared) meanings.set(name, refusal);
+}
+
+/** What a module says that the constraint means which refused something. */
+function meaningOf({ constraint }: DriverFault, { message }: Error): AppError | undefined {
+  const named = typeof constraint === 'string' ? constraint : constraint?.index;
+  return meanings.get(named ?? /constraint \\?"(\w+)/.exec(message)?.[1] ?? '')?.();
 }
 
 /** The database's fault, as Prisma's adapter tells it or as a driver threw it; undefined for what is none. */
@@ -116,21 +115,12 @@ export function fromDatabase(error: unknown): AppError | undefined {
   return isNativeError(error) && lost.test(error.message) ? unavailable() : undefined;
 }
 
-/**
- * Of what two records overlap. These are periods, which begin at their startTime; an exclusion constraint that says so is called
- * `<table>_<what they share>_overlap`.
- */
-function sharedBy(message: string): string {
-  const [, shared] = /exclusion constraint \\?"[a-z]+_(\w+)_overlap/.exec(message) ?? [];
-  return shared ? ` of the same ${shared.replaceAll('_', ' ')}` : '';
-}
-
 function known(error: Error, fault: DriverFault): AppError | undefined {
   const [code, state] = [prismaCode(error), sqlStateOf(error)];
-  if (isTaken(error)) return takenBy(fault);
+  if (isTaken(error)) return meaningOf(fault, error) ?? taken(fieldAtFault(fault));
   if (code === 'P2003' || state === '23503') return invalidField(fieldAtFault(fault), 'not_found', 'names no record of this account');
   if (code === 'P2025') return notFound('Record');
-  if (state === '23P01') return conflict('startTime', `overlaps another record${sharedBy(error.message)}`);
+  if (state === '23P01') return meaningOf(fault, error) ?? new AppError('conflict', 'Another record is in the way');
   if (code === 'P2020' || code === 'P2007' || state.startsWith('22')) return badRequest('A value is out of range or malformed');
   if (state === '54000') return badRequest('A value is too large');
   if (isRetryable(error)) return unavailable();

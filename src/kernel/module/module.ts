@@ -1,5 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Bucket } from '../access/rateLimits.js';
+import type { AppError } from '../base/errors.js';
 import type {
   AccountSweep,
   App,
@@ -13,6 +14,7 @@ import type {
   Reaction,
 } from '../context/context.js';
 import type { Reference, SealedColumn, Sweep, UsesOf } from '../context/registry.js';
+import { constraintsMean } from '../database/errors.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
 import { nodeOf } from '../lists/nodes.js';
@@ -77,6 +79,8 @@ export interface Module {
   uses?: Record<string, UsesOf<Context>>;
   /** What is swept over all accounts every five minutes. */
   sweeps?: readonly (Sweep | AccountSweep)[];
+  /** What its unique indexes and constraints mean, by their names, where these do not end in the field at fault. */
+  constraints?: Record<string, () => AppError>;
   /** Its columns of sealed values. */
   seals?: readonly SealedColumn[];
   /** Records that none of its tables holds, by their type. */
@@ -100,6 +104,7 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     for (const [event, reaction] of Object.entries(module.on ?? {})) reactions.set(event, [...(reactions.get(event) ?? []), reaction]);
     for (const { resolver: _, ...event } of module.events ?? []) for (const name of event.of.names) addEvent(events, name, event);
   }
+  constraintsMean(named(modules, 'constraints'));
   for (const name of reactions.keys()) if (!events.has(name)) throw new Error(`Something is done about ${name}, which no module declares`);
   return {
     loaders: named(modules, 'loaders') as ReadonlyMap<string, Batch>,
@@ -130,7 +135,7 @@ export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSou
   return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
 }
 
-type Declared = 'loaders' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes';
+type Declared = 'loaders' | 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes';
 
 /** What all modules declare under a member, by its names; no two of one name. */
 function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {

@@ -1,3 +1,4 @@
+import { invalidField } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, read } from '../../kernel/module/routes.js';
@@ -15,6 +16,7 @@ export default defineModule({
   about: 'Sessions of people: registration, login, second factor, passwords, accounts',
   sweeps,
   seals,
+  constraints: { users_email_lower_key: () => invalidField('email', 'taken', 'is taken already') },
   jobs: { mailOfToken: mailOfTokenAgain },
   resolvers: [AuthResolver, WorkspaceResolver],
   nodes: { Workspace: ownWorkspace },

@@ -1,3 +1,4 @@
+import { conflict } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
@@ -19,6 +20,10 @@ export default defineModule({
   name: 'calendars',
   about: 'Calendars, their appointments and free times',
   tables: [calendarTable, appointmentTable],
+  constraints: {
+    appointments_calendar_overlap: () => conflict('startTime', 'overlaps another record of the same calendar'),
+    appointments_assignee_overlap: () => conflict('startTime', 'overlaps another record of the same assignee'),
+  },
   relations: calendarRelations,
   resolvers: [CalendarResolver, AppointmentResolver],
   references: { calendar: { table: 'calendars', live: 'true' } },

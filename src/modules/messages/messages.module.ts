@@ -1,3 +1,4 @@
+import { invalidField } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
@@ -25,6 +26,7 @@ export default defineModule({
   name: 'messages',
   about: 'Text messages and e-mails: sending, scheduling, what became of them',
   tables: [messageTable],
+  constraints: { messages_received_once: () => invalidField('providerId', 'taken', 'is taken already') },
   relations: messageRelations,
   resolvers: [MessageResolver],
   events: [

@@ -1,3 +1,4 @@
+import { taken } from '../../kernel/base/errors.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, list, make, read } from '../../kernel/module/routes.js';
@@ -10,6 +11,7 @@ export default defineModule({
   name: 'numbers',
   about: 'The phone numbers of the workspace',
   tables: [numberTable],
+  constraints: { phone_numbers_number_key: () => taken('number') },
   resolvers: [NumberResolver],
   events: [recordFeed(phoneNumberEvents, { record: () => PhoneNumber, find: findNumber, access: { scope: 'settings' } })],
   routes: [
