@@ -62,7 +62,9 @@ export function planLive(
 ): LivePlan {
   const definition = getOperationAST(document, operationName)!;
   const source: Source = { schema, fragments: fragmentsOf(document), conditions: variables };
-  const [[key, root]] = [...collect(source, schema.getSubscriptionType()!, [definition.selectionSet])] as [[string, FieldNode[]]];
+  const [selected] = collect(source, schema.getSubscriptionType()!, [definition.selectionSet]);
+  if (!selected) throw badRequest('live watches lists: select at least one');
+  const [key, root] = selected;
   const live = schema.getType('Live') as GraphQLObjectType;
   const query = schema.getQueryType()!;
   const fields: FieldNode[] = [];
@@ -115,7 +117,9 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
   check(shown.length <= 1, () => badRequest(`${key} selects node under several names: once is enough`));
   const hasRows = members.some(({ rows }) => rows);
   if (hasRows) selections.unshift(nodesOf(record, inner));
-  const field: FieldNode = { ...node, alias: name(key), directives: [], selectionSet: { kind: Kind.SELECTION_SET, selections } };
+  // Where conditions leave nothing of it.
+  if (selections.length === 0) selections.push(field('__typename'));
+  const asked: FieldNode = { ...node, alias: name(key), directives: [], selectionSet: { kind: Kind.SELECTION_SET, selections } };
   const list = {
     key,
     table: declared.extensions.reads as AnyTable | undefined,
@@ -124,7 +128,7 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
     hasRows,
     ...nestedSelection(source, record, inner),
   };
-  return { list, field };
+  return { list, field: asked };
 }
 
 const field = (of: string, alias?: string, selections?: readonly SelectionNode[]): FieldNode => ({

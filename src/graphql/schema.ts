@@ -23,6 +23,7 @@ import { DateTime, Json } from '../kernel/model/scalars.js';
 import { type Module, nodesOf } from '../kernel/module/module.js';
 import { markDetached } from '../kernel/operations/concluded.js';
 import { nameMutations } from '../kernel/operations/mutationNames.js';
+import { readArguments } from './arguments.js';
 import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
@@ -63,6 +64,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   markDetached(built);
   nameMutations(built);
   const schema = typeLists(built);
+  readArguments(schema);
   countRecords(schema);
   markNodes(schema, modules);
   return withLive(schema, new Set(feeds.map(({ of }) => of.type)));

@@ -95,16 +95,22 @@ function planField(source: Source, table: AnyTable, field: GraphQLField<unknown,
   };
 }
 
+/** What is selected of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing in SQL. */
+function selectedOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
+  const selected = collect(
+    source,
+    type,
+    nodes.map((node) => node.selectionSet),
+  );
+  if (selected.size === 0) throw new NotPrinted(type.name);
+  return [...selected];
+}
+
 /** The plan of a connection. */
 export function planPage(source: Source, to: AnyTable, field: GraphQLField<unknown, unknown>, group: FieldNode[]): PagePlan {
   const type = getNamedType(field.type) as GraphQLObjectType;
   const record = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
-  const selected = collect(
-    source,
-    type,
-    group.map((node) => node.selectionSet),
-  );
-  const members = [...selected].map(([key, nodes]): PageMember => {
+  const members = selectedOf(source, type, group).map(([key, nodes]): PageMember => {
     if (key.length > longestKey) throw new NotPrinted(key);
     const name = nodes[0]!.name.value;
     if (name === '__typename') return typeName(key, type);
@@ -120,12 +126,7 @@ export function planPage(source: Source, to: AnyTable, field: GraphQLField<unkno
 
 function planEdges(source: Source, connection: GraphQLObjectType, record: GraphQLObjectType, nodes: readonly FieldNode[]) {
   const type = getNamedType(connection.getFields().edges!.type) as GraphQLObjectType;
-  const selected = collect(
-    source,
-    type,
-    nodes.map((node) => node.selectionSet),
-  );
-  return [...selected].map(([key, group]) => {
+  return selectedOf(source, type, nodes).map(([key, group]) => {
     const name = group[0]!.name.value;
     if (name === '__typename') return typeName(key, type);
     return name === 'cursor' ? { kind: 'cursor' as const, key } : { kind: 'node' as const, key, fields: planFields(source, record, group) };
@@ -134,12 +135,7 @@ function planEdges(source: Source, connection: GraphQLObjectType, record: GraphQ
 
 function planInfo(source: Source, connection: GraphQLObjectType, nodes: readonly FieldNode[]) {
   const type = getNamedType(connection.getFields().pageInfo!.type) as GraphQLObjectType;
-  const selected = collect(
-    source,
-    type,
-    nodes.map((node) => node.selectionSet),
-  );
-  return [...selected].map(([key, [node]]) => ({ key, name: node!.name.value }));
+  return selectedOf(source, type, nodes).map(([key, [node]]) => ({ key, name: node!.name.value }));
 }
 
 /** How a JSON value of a field's type is printed: a leaf as its scalar does, of an object the members that are selected. */

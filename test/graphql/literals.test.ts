@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
+
+/** Variables that stand within a literal: one that is not given is as if its field were not there. */
+let api: TestServer;
+let acme: Account;
+beforeAll(async () => {
+  api = await server();
+  acme = await api.seed.account();
+});
+afterAll(() => api.close());
+
+const run = async (text: string, variables: Loose = {}): Promise<Loose> => {
+  const { data, errors } = await acme.owner.gql(text, variables);
+  expect(errors).toBeUndefined();
+  return data;
+};
+const shown = async (path: string): Promise<Loose> => dataOf(await acme.owner.get(path));
+
+describe('a variable that is not given within an object of the document', () => {
+  it('leaves a record as it is', async () => {
+    const { id } = await acme.contact({ firstName: 'A', jobTitle: 'boss', tags: ['vip'], city: 'Ulm', assignedTo: acme.ownerId });
+    const text = `mutation ($id: ID!, $job: String, $tags: [String!], $a: AttributionInput) {
+      updateContact(id: $id, input: { jobTitle: $job, tags: $tags, attribution: $a, city: "Bonn" }) { jobTitle tags { name } city } }`;
+    expect(await run(text, { id })).toEqual({ updateContact: { jobTitle: 'boss', tags: [{ name: 'vip' }], city: 'Bonn' } });
+    expect(await shown(`/contacts/${id}`)).toMatchObject({ jobTitle: 'boss', city: 'Bonn', assignedTo: acme.ownerId });
+    expect(await run(text, { id, job: null })).toMatchObject({ updateContact: { jobTitle: null } });
+  });
+
+  it('leaves the rights of a key as they are', async () => {
+    const { id } = dataOf(
+      await acme.owner.post('/api-keys', { name: 'n', permission: 'read', scopes: ['contacts'], ipAllowlist: ['10.0.0.0/8'] }),
+    );
+    const text = `mutation ($id: ID!, $name: String, $scopes: [ApiKeyScope!], $ips: [String!]) {
+      updateApiKey(id: $id, input: { name: $name, scopes: $scopes, ipAllowlist: $ips }) { name scopes ipAllowlist } }`;
+    expect(await run(text, { id, name: 'renamed' })).toEqual({
+      updateApiKey: { name: 'renamed', scopes: ['contacts'], ipAllowlist: ['10.0.0.0/8'] },
+    });
+  });
+
+  it('may stand for a field that cannot be null, or that many records are changed by', async () => {
+    const deal = await acme.deal({ title: 'kept', value: 10 });
+    const text = `mutation ($id: ID!, $title: String, $stage: ID, $value: Decimal) {
+      updateDeal(id: $id, input: { title: $title, stageId: $stage, value: $value }) { title value stageId } }`;
+    expect(await run(text, { id: deal.id })).toEqual({ updateDeal: { title: 'kept', value: 10, stageId: deal.stageId } });
+    const { id } = await acme.contact({ firstName: 'B', assignedTo: acme.ownerId });
+    await run(
+      `mutation ($ids: [ID!], $city: String, $user: ID) {
+        bulkEditContacts(input: { ids: $ids, changes: { city: $city, assignedTo: $user } }) { succeeded } }`,
+      { ids: [id], city: 'Kiel' },
+    );
+    expect(await shown(`/contacts/${id}`)).toMatchObject({ city: 'Kiel', assignedTo: acme.ownerId });
+  });
+
+  it('is no condition, whoever answers: the database or the resolvers', async () => {
+    await acme.deal({ value: 7 });
+    const where = 'where: { value: { gte: $x, lte: 1000 } }';
+    const { deals, dealAggregate } = await run(`query ($x: Decimal) { deals(${where}) { totalCount } dealAggregate(${where}) { count } }`);
+    expect(dealAggregate).toEqual([{ count: deals.totalCount }]);
+    const { createTag } = await run(
+      `mutation ($x: Int) { createTag(input: { name: "t" }) { contacts(where: { leadScore: { gte: $x, lte: 1 } }) { totalCount } } }`,
+    );
+    expect(createTag.contacts.totalCount).toBe(0);
+  });
+});
+
+describe('a variable within JSON of the document', () => {
+  it('is part of it, with its default', async () => {
+    const text = `mutation ($v: String, $n: Int = 3, $none: String) { createContact(input: { firstName: "J",
+      customFields: { a: $v, b: "lit", list: [$v, 1], deep: { n: $n, none: $none } } }) { customFields } }`;
+    expect((await run(text, { v: 'vv' })).createContact.customFields).toEqual({ a: 'vv', b: 'lit', list: ['vv', 1], deep: { n: 3 } });
+  });
+
+  it('keeps those out of a change of many whom it excludes', async () => {
+    const [ann, bob] = [await acme.contact({ firstName: 'Ann', city: 'X' }), await acme.contact({ firstName: 'Bob', city: 'X' })];
+    const text = `mutation ($not: JSON) { bulkEditContacts(input: {
+      filters: { and: [{ field: "city", op: "eq", value: "X" }, { not: $not }] }, changes: { city: "Y" } }) { total succeeded } }`;
+    expect(await run(text, { not: { field: 'firstName', op: 'eq', value: 'Bob' } })).toEqual({
+      bulkEditContacts: { total: 1, succeeded: 1 },
+    });
+    expect([(await shown(`/contacts/${ann.id}`)).city, (await shown(`/contacts/${bob.id}`)).city]).toEqual(['Y', 'X']);
+  });
+});
