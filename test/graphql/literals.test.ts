@@ -64,6 +64,12 @@ describe('a variable that is not given within an object of the document', () => 
   });
 });
 
+it('An amount may be written with an exponent', async () => {
+  const { id } = await acme.deal();
+  const text = 'mutation ($id: ID!) { updateDeal(id: $id, input: { value: 1.5e3 }) { value } }';
+  expect(await run(text, { id })).toEqual({ updateDeal: { value: 1500 } });
+});
+
 describe('a variable within JSON of the document', () => {
   it('is part of it, with its default', async () => {
     const text = `mutation ($v: String, $n: Int = 3, $none: String) { createContact(input: { firstName: "J",

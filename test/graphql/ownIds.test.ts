@@ -62,9 +62,11 @@ const v7 = () => `01a0${randomUUID().slice(4, 14)}7${randomUUID().slice(15)}`;
 /** Refused since the id is taken, in words that tell nothing of what has it. */
 function expectTaken(reply: GraphQLReply): void {
   expectGraphQLRefusal(reply, 409, 'id');
-  const [{ message, extensions }] = reply.errors! as Loose[];
+  const [{ message, extensions, path }] = reply.errors! as Loose[];
   expect(message).toBe('id is taken already');
   expect(extensions.details).toEqual([{ field: 'id', code: 'taken', message: 'is taken already' }]);
+  // As of whatever fails within a mutation.
+  expect([reply.data, path.length]).toEqual([null, 1]);
 }
 
 it('Every record type with a create lets a client choose the id', () => {

@@ -74,7 +74,8 @@ export const Decimal = new GraphQLScalarType<string | null, number>({
   serialize: (value) => Number(value),
   parseValue: toDecimalText,
   parseLiteral(node) {
-    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return toDecimalText(plain(Number(node.value)) && node.value);
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT)
+      return toDecimalText(/e/i.test(node.value) ? plain(Number(node.value)) : node.value);
     if (node.kind === Kind.STRING) return toDecimalText(node.value);
     throw new GraphQLError('must be a decimal number');
   },

@@ -2,7 +2,8 @@ import {
   coerceInputValue,
   type DocumentNode,
   type ExecutionResult,
-  type GraphQLError,
+  type FieldNode,
+  GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
   getOperationAST,
@@ -67,6 +68,8 @@ export interface Operation {
   takesLong: boolean;
   /** The root fields it runs, in order. */
   fields: string[];
+  /** The root field that it runs alone. */
+  only?: FieldNode;
   /** The variables as the resolvers get them. Throws 400 naming every field at fault. */
   coerce(variables: Variables): Variables;
   execute(ctx: Context, variables: Variables, given?: Given): Promise<ExecutionResult> | ExecutionResult;
@@ -88,7 +91,8 @@ export function compile(
   const definition = getOperationAST(document, operationName);
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const root = schema.getRootType(definition.operation)!.getFields();
-  const fields = fieldsOf(document, definition.selectionSet);
+  const nodes = fieldsOf(document, definition.selectionSet);
+  const fields = nodes.map(({ name }) => name.value);
   const isAlone = fields.length === 1;
   const isDetached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
   if (isDetached && !isAlone) throw badRequest('This mutation manages its own transactions and must be the only field of its document');
@@ -106,6 +110,7 @@ export function compile(
     detached: isDetached,
     takesLong: fields.some((name) => root[name]?.extensions.takesLong),
     fields,
+    only: isAlone ? nodes[0] : undefined,
     readMoment: definition.operation === OperationTypeNode.QUERY ? momentReader(schema, fields) : undefined,
     coerce: (variables) => coerce(schema, types, variables),
     execute: (ctx, variables, { root, coerced } = {}) => {
@@ -117,10 +122,10 @@ export function compile(
   };
 }
 
-/** The names of the fields of a selection in order, those in fragments included. */
-function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): string[] {
+/** The fields of a selection in order, those in fragments included. */
+function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): FieldNode[] {
   return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection.name.value];
+    if (selection.kind === Kind.FIELD) return [selection];
     if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);
     const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === selection.name.value);
     return fragment && 'selectionSet' in fragment && fragment.selectionSet ? fieldsOf(document, fragment.selectionSet) : [];
@@ -246,7 +251,9 @@ type Attempt = Asked & { isOptimistic: boolean; hasTurn: boolean };
 function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Promise<ExecutionResult> {
   const { variables, coerced, claim, isOptimistic, hasTurn } = attempt;
   const { budget } = ctx.request;
+  let isExecuted = false;
   const work = async (inside: Context) => {
+    isExecuted = false;
     budget?.restart();
     const replay = claim && (await replayOf(inside, claim));
     if (replay) return replay;
@@ -256,9 +263,20 @@ function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Pr
     budget?.print(answerSize(result.data, budget.mostBytes));
     if (claim) await keep(inside, claim, result);
     else await inside.request.claim?.keep(inside.unit!, result);
+    isExecuted = true;
     return result;
   };
-  return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong, hasTurn });
+  return ctx.transaction(work, { isOptimistic, mayTakeLong: operation.takesLong, hasTurn }).catch((error: unknown) => {
+    throw isExecuted ? (refusedAtEnd(operation, error) ?? error) : error;
+  });
+}
+
+/** What the database refuses of a mutation when its rows are written together, at the end: an error of that mutation, where there is one. */
+function refusedAtEnd({ only }: Operation, error: unknown): Rollback | undefined {
+  const known = fromDatabase(error);
+  if (!only || !known || known.status >= 500) return undefined;
+  const path = [(only.alias ?? only.name).value];
+  return new Rollback({ data: null, errors: [new GraphQLError(known.message, { nodes: only, path, originalError: known })] });
 }
 
 /** The error behind an execution error, as the caller may see it; undefined when it is a fault of ours. */
