@@ -25,6 +25,8 @@ export interface Window {
   isFiltered: boolean;
   /** How its total is found: kept, as a scalar, or counted; `bounded` counts no further than is worth it; none where it is not asked for. */
   total: Sql | 'counted' | 'bounded' | 'none';
+  /** A select of how many match, where that takes less time than to count them. */
+  counted?: Sql;
   /** Where all that narrows it is a condition that a key set says. */
   byKeys?: ByKeys;
   /** The same as `where`, where rows meet it in several ways, of which each has an index: they are put together. */
@@ -140,7 +142,7 @@ function fewOrMany(source: Source, window: Window): Matched {
     order by ${orderSql(window, (key) => key.by, `t.${source.key}`)}`;
   const page = sql`(select * from matching where ${seen} <= ${few} order by ${readingOrder(window)} ${end})
     union all (${offset > 0 ? sql`${rows} ${end}` : sql`select * from (${rows} ${mostOfPage}) s ${end}`})`;
-  const all = sql`case when ${isMany} then (select count(*) from ${rawSql(source.name)} t where ${where}) else ${seen} end`;
+  const all = sql`case when ${isMany} then (${countOf(source, window)}) else ${seen} end`;
   return { tables, page, total: sql`select ${kept ? seen : all}` };
 }
 
@@ -164,11 +166,15 @@ function walked(source: Source, window: Window, { count, all, listed, holds }: B
   return { tables, page, total: sql`select coalesce(${n}, (select count(*) from matching))` };
 }
 
-function totalOf({ name }: Source, { total, where, byKeys }: Window): Sql {
+const countOf = ({ name }: Source, { where, counted }: Window): Sql =>
+  counted ?? sql`select count(*) from ${rawSql(name)} t where ${where}`;
+
+function totalOf(source: Source, window: Window): Sql {
+  const { total, where, byKeys } = window;
   if (typeof total !== 'string') return total;
-  const matching = sql`from ${rawSql(name)} t where ${where}`;
-  if (total === 'bounded') return sql`select count(*) from (select 1 ${matching} limit ${mostCounted}::int) b`;
-  const counted = sql`select count(*) ${matching}`;
+  if (total === 'bounded')
+    return sql`select count(*) from (select 1 from ${rawSql(source.name)} t where ${where} limit ${mostCounted}::int) b`;
+  const counted = countOf(source, window);
   return byKeys ? sql`select coalesce(${byKeys.count}, (${counted}))` : counted;
 }
 

@@ -6,8 +6,8 @@ import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js'
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { whereSql } from './filterSql.js';
 import { looksInLongTexts } from './filterValues.js';
-import { keptTotalOf } from './keptTotals.js';
-import { type ByKeys, byKeys } from './keySets.js';
+import { countedByOthers, keptTotalOf } from './keptTotals.js';
+import { byKeys } from './keySets.js';
 import type { Window } from './pageSql.js';
 import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
 import type { AnyTable, Asked } from './table.js';
@@ -73,12 +73,12 @@ function knownOf(table: AnyTable, account: string, conditions: readonly Sql[], {
   if (live !== undefined) return {};
   const [only, other] = conditions;
   if (!only) return (within ? within.isCounted : table.isCounted) ? { kept: keptBy(table, account, within) } : {};
-  return other || within ? {} : { kept: keptTotalOf(only, account), byKeys: byKeys(table, account, only) };
+  if (other || within) return {};
+  return { kept: keptTotalOf(only, account), byKeys: byKeys(table, account, only), counted: countedByOthers(table, account, only) };
 }
 
-interface Known {
+interface Known extends Pick<Window, 'byKeys' | 'counted'> {
   kept?: Sql;
-  byKeys?: ByKeys;
 }
 
 /** The total that the database keeps: of a whole table, or of those that share a parent. */

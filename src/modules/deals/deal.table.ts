@@ -7,6 +7,7 @@ import { since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { fieldsWithin } from '../../kernel/lists/filterFields.js';
 import { filterSql } from '../../kernel/lists/filterSql.js';
+import { opposite } from '../../kernel/lists/keptTotals.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
 import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { inAnyWay } from '../../kernel/lists/ways.js';
@@ -61,11 +62,11 @@ const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 
 function needsAction(ctx: Context): Sql {
   const now = ctx.now();
   const { id, timezone } = ctx.caller.account;
-  // The account is named, so that no other's tasks are read where they are read beforehand.
+  // What the deal itself tells comes first. The account is named, so that no other's tasks are read where they are read beforehand.
   return soonDecided(sql`(t.status = 'open' and (
-    not exists (select 1 from tasks k where k.account_id = ${id}::uuid and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)
-    or t.expected_close_date < (${now}::timestamptz at time zone ${timezone})::date
-    or t.appointment_at < ${missedBefore(now)}::timestamptz) is true)`);
+    t.expected_close_date < (${now}::timestamptz at time zone ${timezone})::date
+    or t.appointment_at < ${missedBefore(now)}::timestamptz
+    or not exists (select 1 from tasks k where k.account_id = ${id}::uuid and k.deal_id = t.id and k.status <> 'done' and k.due_date >= ${now}::timestamptz)) is true)`);
 }
 
 const untouched = (moment: Date) =>
@@ -99,7 +100,7 @@ const conditions: Partial<Conditions<DealFilter>> = {
   createdBefore: (moment, ctx) => until('t.created_at', moment, ctx),
   minValue: (value) => sql`t.value >= ${value}::numeric`,
   maxValue: (value) => sql`t.value <= ${value}::numeric`,
-  needsAction: (needs, ctx) => (needs ? needsAction(ctx) : sql`not ${needsAction(ctx)}`),
+  needsAction: (needs, ctx) => (needs ? needsAction(ctx) : opposite(needsAction(ctx))),
   stale: (given, ctx) => {
     const days = staleDays(given);
     return days ? untouched(daysBefore(ctx.now(), days)) : sql`true`;

@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
+import { opposite } from '../../kernel/lists/keptTotals.js';
 import { byText, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
@@ -40,7 +41,7 @@ const conditions: Conditions<TaskFilter> = {
   dealId: (id) => sql`t.deal_id = ${id}::uuid`,
   dueFrom: (moment, ctx) => since('t.due_date', moment, ctx),
   dueTo: (moment, ctx) => until('t.due_date', moment, ctx),
-  overdue: (wanted, ctx) => (wanted ? isOverdue(ctx) : sql`not coalesce(${isOverdue(ctx)}, false)`),
+  overdue: (wanted, ctx) => (wanted ? isOverdue(ctx) : opposite(isOverdue(ctx))),
   tab: (tab, ctx) => taskTabs[tab](ctx),
 };
 
