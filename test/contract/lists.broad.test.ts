@@ -14,6 +14,8 @@ let acme: Account;
 /** The newest deals are closed, those of an odd number after them open and behind their day; those of an even one have a task to come. */
 const isClosed = (n: number) => n <= 600;
 const needsNothing = (n: number) => isClosed(n) || n % 2 === 0;
+const statusOf = (n: number) => (n % 10 === 5 ? 'done' : n % 10 === 0 ? 'in_progress' : 'todo');
+const priorityOf = (n: number) => (n % 500 === 0 ? 'urgent' : n % 3 === 0 ? 'high' : 'low');
 const isOverdue = (n: number) => n % 5 !== 0 && n % 4 === 1;
 
 beforeAll(async () => {
@@ -27,8 +29,9 @@ beforeAll(async () => {
       case when n <= 600 then 'won' else 'open' end, case when n % 2 = 1 then date '2020-01-01' end, now() - make_interval(mins => n), now()
     from generate_series(1, ${many}::int) n`;
   await prisma.$executeRaw`
-    insert into tasks (account_id, id, title, deal_id, status, due_date, created_at, updated_at)
+    insert into tasks (account_id, id, title, deal_id, status, priority, due_date, created_at, updated_at)
     select account_id, gen_random_uuid(), title, id, case when n % 10 = 5 then 'done' when n % 10 = 0 then 'in_progress' else 'todo' end,
+      case when n % 500 = 0 then 'urgent' when n % 3 = 0 then 'high' else 'low' end,
       case when n % 2 = 0 then timestamptz '2999-01-01' when n % 4 = 1 then timestamptz '2020-01-01' end, created_at, now()
     from (select *, title::int as n from deals where account_id = ${acme.id}::uuid) d`;
   await vacuumed(api, ['deals', 'tasks']);
@@ -39,7 +42,7 @@ const found = async (path: string): Promise<Loose> => dataOf(await acme.owner.ge
 
 /** Has a list show those whose numbers these are, page by page, in both directions. */
 async function expectShown(path: string, expected: readonly number[]): Promise<void> {
-  const last = Math.ceil(expected.length / 100);
+  const last = Math.max(1, Math.ceil(expected.length / 100));
   for (const [order, shown] of [
     ['desc', expected],
     ['asc', expected.toReversed()],
@@ -98,5 +101,26 @@ describe('what does not meet a condition', () => {
       expect([deals.totalCount, titles]).toEqual([expected.length, expected.slice(page * 2, page * 2 + 2)]);
       after = deals.pageInfo.endCursor;
     }
+  });
+});
+
+describe('tasks by their priority and their status', () => {
+  const has = (asked: Loose) => (n: number) =>
+    (asked.priority ?? priorityOf(n)) === priorityOf(n) && (asked.status ?? statusOf(n)) === statusOf(n);
+  const filters: [Loose, string][] = [
+    [{ priority: 'low' }, 'tasks_by_priority'],
+    [{ priority: 'urgent' }, 'tasks_by_priority'],
+    [{ status: 'in_progress' }, 'tasks_by_status'],
+    [{ status: 'done', priority: 'high' }, 'tasks_by_(priority|status)'],
+  ];
+
+  it.each(filters)('are counted by the index of their places: %j', async (asked, index) => {
+    const path = `/tasks?${new URLSearchParams(asked)}`;
+    await expectShown(path, numbers.filter(has(asked)));
+    expect(await planOf(api, 'from tasks', () => found(path))).toMatch(new RegExp(`Index Only Scan using ${index}`));
+  });
+
+  it('are none where nobody has it', async () => {
+    await expectShown('/tasks?priority=medium', []);
   });
 });

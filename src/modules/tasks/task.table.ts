@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { type Sql, sql } from '../../kernel/database/sql.js';
+import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
 import type { Conditions } from '../../kernel/lists/filterConditions.js';
 import { opposite } from '../../kernel/lists/keptTotals.js';
@@ -12,11 +12,17 @@ import { Task, TaskConnection, type TaskFilter, TaskList, type TaskTab } from '.
 export const taskRow = modelRow('Task', Task);
 export const taskColumns = taskRow.columns();
 
+/** The words of a column in their order. */
+const ranks = { priority: ['low', 'medium', 'high', 'urgent'], status: ['todo', 'in_progress', 'done'] };
+type Ranked = keyof typeof ranks;
+
 /** The place of a word in its order, as its index spells it. */
-const byRank = (column: string, words: string[]) => ({
-  by: `array_position(array[${words.map((word) => `'${word}'`).join(', ')}], t.${column})`,
-  type: 'integer' as const,
-});
+const rankOf = (column: Ranked) => `array_position(array[${ranks[column].map((word) => `'${word}'`).join(', ')}], t.${column})`;
+
+const byRank = (column: Ranked) => ({ by: rankOf(column), type: 'integer' as const });
+
+/** Whether a column holds a word, asked by its place: the index by which lists are sorted tells who does. */
+const holds = (column: Ranked, word: string): Sql => sql`${rawSql(rankOf(column))} = ${ranks[column].indexOf(word) + 1}::int`;
 
 const open = sql`t.status <> 'done'`;
 
@@ -34,8 +40,8 @@ export const taskTabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 /** What each field of a filter asks of a task, over the alias `t`. */
 const conditions: Conditions<TaskFilter> = {
   search: (text) => sql`${words('t.title')} like ${wordPattern(text)}`,
-  status: (status) => sql`t.status = ${status}`,
-  priority: (priority) => sql`t.priority = ${priority}`,
+  status: (status) => holds('status', status),
+  priority: (priority) => holds('priority', priority),
   assignedTo: (id) => sql`t.assigned_to = ${id}::uuid`,
   contactId: (id) => sql`t.contact_id = ${id}::uuid`,
   dealId: (id) => sql`t.deal_id = ${id}::uuid`,
@@ -53,9 +59,9 @@ export const taskTable = table({
     createdAt: byTime('created_at'),
     updatedAt: byTime('updated_at'),
     dueDate: byTime('due_date', true),
-    priority: byRank('priority', ['low', 'medium', 'high', 'urgent']),
+    priority: byRank('priority'),
     title: byText('title', false),
-    status: byRank('status', ['todo', 'in_progress', 'done']),
+    status: byRank('status'),
   },
   byDefault: ['createdAt', 'desc'],
   conditions,
