@@ -67,7 +67,7 @@ describe('companies by their open deals', () => {
       expect([meta.total, names]).toEqual([expected.length, expected.slice((page - 1) * 100, page * 100)]);
     }
     const plan = await planOf(api, 'from companies', () => found(`/companies?has_open_deals=${has}`));
-    expect(plan).toMatch(/CTE counted.*Index Only Scan using deals_by_company.*CTE walked/s);
+    expect(plan).toMatch(/CTE counted.*Index Only Scan using deals_open_by_company.*CTE walked/s);
   });
 });
 
