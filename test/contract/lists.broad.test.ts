@@ -124,3 +124,14 @@ describe('tasks by their priority and their status', () => {
     await expectShown('/tasks?priority=medium', []);
   });
 });
+
+describe('searches beside writes', () => {
+  it('read little that no index has taken in yet', async () => {
+    const { rows } = await api.app.database.execute(
+      `select c.relname as name, c.reloptions @> '{gin_pending_list_limit=512}' as is from pg_class c join pg_am a on a.oid = c.relam
+      where a.amname = 'gin' and c.relnamespace = 'public'::regnamespace`,
+    );
+    expect((rows as Loose[]).length).toBeGreaterThan(0);
+    expect((rows as Loose[]).filter((row) => !row.is)).toEqual([]);
+  });
+});
