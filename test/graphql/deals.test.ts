@@ -181,4 +181,24 @@ describe('dealEvents', () => {
     expect((await ofDeal.nth(2))[1]).toMatchObject({ name: 'deal.deleted', deal: null });
     socket.cut();
   });
+
+  it('carry the id that the event of their name has for webhooks and in the feed of all events, and the position of the change', async () => {
+    const deal = await acme.deal({ pipeline });
+    dataOf(await acme.owner.patch(`/deals/${deal.id}`, { stageId: pipeline.stages[1].id, status: 'won' }));
+    const feed = await eventually(async () => {
+      const { data } = dataOf(await acme.owner.get('/events?per_page=200&names=deal.created,deal.updated,deal.stage_changed,deal.won'));
+      const own = data.filter((event: Loose) => event.entityId === deal.id);
+      return own.length === 4 ? own : undefined;
+    });
+    const socket = await Socket.open(api.wire.port, { init: bearer(key) });
+    const query = 'subscription ($id: ID, $after: ID) { dealEvents(dealId: $id, after: $after) { id eventId changeId name } }';
+    const told = await socket.run(query, { id: deal.id, after: '0' }).nth(2);
+    const [created, updated, , won] = feed;
+    const own = ({ id, eventId, changeId, name }: Loose) => ({ id, eventId, changeId, name });
+    expect(told).toEqual([own(created), { ...own(won), id: updated.id }]);
+    const rest = socket.run(query, { id: deal.id, after: told[1].id });
+    dataOf(await acme.owner.patch(`/deals/${deal.id}`, { title: 'Later' }));
+    expect((await rest.nth(1))[0]).toMatchObject({ name: 'deal.updated' });
+    socket.cut();
+  });
 });

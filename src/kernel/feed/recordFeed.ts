@@ -2,6 +2,9 @@ import { Arg, Ctx, FieldResolver, ID, ObjectType, Resolver, Root } from 'type-gr
 import { Access, type AccessMark } from '../access/access.js';
 import { check, invalidField, orNull } from '../base/errors.js';
 import type { Context } from '../context/context.js';
+import { text, uuid } from '../database/kinds.js';
+import { sql } from '../database/sql.js';
+import { statement } from '../database/statement.js';
 import type { FeedEvent } from '../events/feedStore.js';
 import { fieldOf, type RecordEvents } from '../events/recordEvents.js';
 import { isUuid } from '../model/checks.js';
@@ -76,6 +79,12 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
       return event.name === ready ? null : orNull(find(ctx, event.entityId, selection));
     }
 
+    /** That of the fact under whose name the change is told, so that whoever hears of it by a webhook, too, knows it again. */
+    @FieldResolver(() => ID, { description: 'The id of the event of this name, which webhooks carry as theirs' })
+    eventId(@Ctx() ctx: Context, @Root() event: FeedEvent) {
+      return idOfFact(ctx, event);
+    }
+
     @RecordField()
     node(@Ctx() ctx: Context, @Root() event: FeedEvent, @Selected() selection: ReadonlySet<string>) {
       return recordOfEvent(ctx, event, selection);
@@ -100,6 +109,26 @@ export async function recordOfEvent(ctx: Context, { name, entityId }: FeedEvent,
   if (!nodes.has(of.type)) return null;
   const record = await orNull(find(ctx, entityId, selection));
   return record && asNode(of.type, record);
+}
+
+const factOfChange = statement({
+  name: 'factOfChange',
+  takes: { change: uuid, name: text },
+  row: { id: uuid },
+  planned: true,
+  // The ids of a change are made at one moment and ascend, so that only what other processes made at that moment may come between.
+  // The limit within has PostgreSQL go along the key: without it a plan for any value reads all later rows of the account.
+  text: ({ account, change, name }) => sql`
+    select e.id from (
+      select id, change_id, name from outbox_events where account_id = ${account} and id > ${change} order by id limit 1000
+    ) e where e.change_id = ${change} and e.name = ${name} limit 1`,
+});
+
+/** The id of the event that tells a change under the name that is shown. */
+async function idOfFact(ctx: Context, { eventId, changeId, name, names }: FeedEvent): Promise<string> {
+  if (name === names[0]) return eventId;
+  const [fact] = await ctx.rows(factOfChange, { change: changeId, name });
+  return fact?.id ?? eventId;
 }
 
 /**
