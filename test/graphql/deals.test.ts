@@ -191,11 +191,14 @@ describe('dealEvents', () => {
       return own.length === 4 ? own : undefined;
     });
     const socket = await Socket.open(api.wire.port, { init: bearer(key) });
-    const query = 'subscription ($id: ID, $after: ID) { dealEvents(dealId: $id, after: $after) { id eventId changeId name } }';
+    const query =
+      'subscription ($id: ID, $after: ID, $names: [String!]) { dealEvents(dealId: $id, after: $after, names: $names) { id eventId changeId name } }';
     const told = await socket.run(query, { id: deal.id, after: '0' }).nth(2);
-    const [created, updated, , won] = feed;
+    const [created, updated, moved, won] = feed;
     const own = ({ id, eventId, changeId, name }: Loose) => ({ id, eventId, changeId, name });
     expect(told).toEqual([own(created), { ...own(won), id: updated.id }]);
+    const asMoved = await socket.run(query, { id: deal.id, after: '0', names: ['deal.stage_changed', 'deal.updated'] }).nth(1);
+    expect(asMoved).toEqual([{ ...own(moved), id: updated.id }]);
     const rest = socket.run(query, { id: deal.id, after: told[1].id });
     dataOf(await acme.owner.patch(`/deals/${deal.id}`, { title: 'Later' }));
     expect((await rest.nth(1))[0]).toMatchObject({ name: 'deal.updated' });

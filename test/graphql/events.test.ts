@@ -187,8 +187,10 @@ describe('typed events', () => {
     expect(won).toMatchObject({ name: 'deal.won', kind: 'deal_won', names: ['deal.updated', 'deal.stage_changed', 'deal.won'] });
     expect(Object.keys(won.changes)).toEqual(expect.arrayContaining(['stageId', 'status']));
     const moved = socket.run(query, { id: deal.id, names: ['deal.stage_changed'] });
-    expect((await moved.nth(1))[0]).toEqual(won);
-    expect((await socket.run(query, { id: deal.id, kinds: ['deal_won'] }).nth(1))[0]).toEqual(won);
+    expect((await moved.nth(1))[0]).toEqual({ ...won, name: 'deal.stage_changed', kind: 'deal_stage_changed' });
+    const of = async (...kinds: string[]) => (await socket.run(query, { id: deal.id, kinds }).nth(1))[0];
+    expect([await of('deal_won'), await of('deal_won', 'deal_lost', 'deal_updated')]).toEqual([won, won]);
+    expect(await of('deal_updated')).toEqual({ ...won, name: 'deal.updated', kind: 'deal_updated' });
     const [refused] = await socket.run(query, { id: deal.id, names: ['contact.created'] }).refused();
     expect(refused.extensions).toMatchObject({ code: 'invalid_request', field: 'names' });
     expect(moved.results).toHaveLength(1);

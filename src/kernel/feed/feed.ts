@@ -118,10 +118,10 @@ export function FeedOf(type: () => unknown, { wanted, ...options }: FeedOptions)
 }
 
 /** Which events by name. */
-export const NamesArg = () => Arg('names', () => [String], { nullable: true, description: 'Only events of these names' });
+export const NamesArg = (description = 'Only events of these names') => Arg('names', () => [String], { nullable: true, description });
 
 /** Which events by kind. */
-export const KindsArg = () => Arg('kinds', () => [EventKind], { nullable: true, description: 'Only events of these kinds' });
+export const KindsArg = (description = 'Only events of these kinds') => Arg('kinds', () => [EventKind], { nullable: true, description });
 
 /** Whether a batch is one event. */
 export const BatchesArg = () =>

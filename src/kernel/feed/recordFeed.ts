@@ -34,6 +34,9 @@ const subscriptionOf = (events: RecordEvents) => `${fieldOf(events)}Events`;
 const words = ({ noun }: RecordEvents) => noun.replaceAll('_', ' ');
 const withArticle = (noun: string) => `${/^[aeio]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 
+/** What choosing by name or by kind does where a change is one event. */
+const ofChanges = (what: string) => `Only changes of these ${what}, each under the most specific of them that it is`;
+
 /** What is told of a record type, and its typed subscription. */
 export interface RecordFeed {
   of: RecordEvents;
@@ -65,8 +68,8 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
     follow(
       @Root() event: FeedEvent,
       @Arg(`${field}Id`, () => ID, { nullable: true, description: `Only this ${noun}` }) _id?: string,
-      @NamesArg() _names?: string[],
-      @KindsArg() _kinds?: string[],
+      @NamesArg(ofChanges('names')) _names?: string[],
+      @KindsArg(ofChanges('kinds')) _kinds?: string[],
       @BatchesArg() _batches?: boolean,
       @AfterArg() _after?: string,
       @ReadyArg() _ready?: boolean,
@@ -148,14 +151,17 @@ function wantedOf(events: RecordEvents, by: readonly string[], byPerson = false)
       // The first event of a change has all that changed; those of its more specific facts are told with it.
       matches: (event) =>
         event.eventId === event.changeId &&
-        (!chosen || event.names.some((name) => chosen.includes(name))) &&
+        factShown(event, chosen) !== undefined &&
         given.every(({ name, id }) => idsOf(event, name).includes(id)),
-      shows: (event) => ({ ...event, name: event.names.at(-1)!, kind: event.names.at(-1)! }),
+      shows: (event) => ({ ...event, name: factShown(event, chosen)!, kind: factShown(event, chosen)! }),
       batches: args.batches === true,
       byPerson,
     };
   };
 }
+
+/** The name under which a change is told: that of its most specific fact, of those that are asked for; undefined where it has none. */
+const factShown = ({ names }: FeedEvent, asked: readonly string[] | null) => names.findLast((name) => asked?.includes(name) ?? true);
 
 const foreign = (events: RecordEvents, { names }: Choice, name: string) =>
   invalidField(names?.includes(name) ? 'names' : 'kinds', 'not_allowed', `${name} does not happen to ${events.type} records`, events.names);
