@@ -151,8 +151,15 @@ export function alongsideOf(field: GraphQLField<unknown, unknown>, type: GraphQL
   const { record, whole } = field.extensions as { record?: string[]; whole?: boolean };
   const own = Object.values(type.getFields()).filter((one) => !isObjectType(getNamedType(one.type)));
   if (whole) return own.map(({ name }) => name);
-  const ofParent = record?.length === 0 ? recordFields(type).map(({ name }) => name) : (record ?? []);
+  const ofParent = record?.length === 0 ? [...recordFields(type).map(({ name }) => name), ...following(own)] : (record ?? []);
   return [...ofParent, ...((type.extensions.alongside as string[] | undefined) ?? [])];
+}
+
+/** The plain fields that say nothing which the record does not: what follows from its row alone, and amounts exactly. */
+function following(fields: readonly GraphQLField<unknown, unknown>[]): string[] {
+  const isOwn = ({ extensions: { rule, derived } }: GraphQLField<unknown, unknown>) => rule !== undefined || derived !== undefined;
+  const own = new Set(fields.filter(isOwn).map(({ name }) => name));
+  return fields.flatMap((field) => (own.has(field.name) || own.has(field.extensions.exactOf as string) ? [field.name] : []));
 }
 
 function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
