@@ -99,7 +99,7 @@ export class UpdateDealInput extends Edit(CreateDealInput) {
 /** Where a deal is dragged to. */
 @ArgsType()
 export class MoveDealArgs {
-  @Ref('The stage that it comes into, or stays in', { required: true }) stageId: string;
+  @Ref('The stage that it comes into, or stays in, of whatever pipeline', { required: true }) stageId: string;
   @Ref('Puts it behind this deal of the stage; null puts it first, and a stage that it comes into has it last by default')
   afterId?: string | null;
   @Text(500, 'Why it is lost, where it comes into a stage that asks for a reason') lostReason?: string | null;

@@ -37,7 +37,8 @@ export class DealResolver {
   }
 
   @Mutation(() => Deal, {
-    description: 'Moves a deal on the board: a stage that is won or lost closes it, coming out of one opens it again',
+    description:
+      'Moves a deal on the board: a stage that is won or lost closes it, coming out of one opens it again, and a stage of another pipeline takes it there (updateDeal refuses such a stage without its pipelineId)',
   })
   moveDeal(@Ctx() ctx: Context, @IdArg() id: string, @Arguments() args: MoveDealArgs) {
     return moveDeal(ctx, id, args);
