@@ -124,6 +124,12 @@ describe('an order that is wrong is refused by its argument', () => {
     expectGraphQLRefusal(await acme.owner.gql(`{ companies(first: 1) { nodes { contacts(${args}) { nodes { id } } } } }`), 400, field);
   });
 
+  it('says of a key that goes by something else first that it does', async () => {
+    const { data } = await acme.owner.gql('{ __type(name: "CustomFieldOrderBy") { inputFields { name description } } }');
+    const told = Object.fromEntries(data.__type.inputFields.map(({ name, description }: Loose) => [name, description]));
+    expect(told).toMatchObject({ label: 'What people call it', sortOrder: expect.stringMatching(/^By the records that carry them first/) });
+  });
+
   it('a key that there is not', async () => {
     expectGraphQLRefusal(await acme.owner.gql('{ contacts(orderBy: [{phone: asc}]) { nodes { id } } }'), 400, 'orderBy[0].phone');
     const document = 'query ($orderBy: [ContactOrderBy!]) { contacts(orderBy: $orderBy) { nodes { id } } }';

@@ -21,6 +21,7 @@ import { DateOrDateTime, Day, Decimal, Json, JsonObject } from '../model/scalars
 import { type FilterKind, type Operator, operatorsOf } from './filterField.js';
 import { fieldsOf } from './filterFields.js';
 import type { Relation } from './relation.js';
+import type { SortKey } from './sortKeys.js';
 import type { AnyTable } from './table.js';
 
 /** What the values of each kind are called and written as. */
@@ -81,7 +82,8 @@ export class ListTypes {
     const { name } = table.type;
     const order = this.schema.getType('SortOrder') as GraphQLEnumType;
     const shown = (this.schema.getType(name) as GraphQLObjectType).getFields();
-    const keys = Object.keys(table.sorts).map((key) => [key, optional(order, shown[key]?.description ?? `As the sort ${key}`)] as const);
+    const told = (key: string, { description }: SortKey) => description ?? shown[key]?.description ?? `As the sort ${key}`;
+    const keys = Object.entries<SortKey>(table.sorts).map(([key, sort]) => [key, optional(order, told(key, sort))] as const);
     return this.#input(`${name}OrderBy`, `A sort key of ${name} records and its direction: one of them`, () => Object.fromEntries(keys));
   }
 

@@ -8,6 +8,8 @@ export interface SortKey {
   nullable?: boolean;
   /** What comes before it, in the same direction and with the same index; never null, nor is the key then. */
   lead?: { by: string; type: KeyType };
+  /** What `orderBy` says of it, where it is more than the field of its name. */
+  description?: string;
   /** A sort that goes column by column, as over a board. */
   board?: Board;
 }

@@ -9,7 +9,12 @@ export const customFieldTable = table({
   what: 'Custom field',
   counted: false,
   sorts: {
-    sortOrder: { by: 't.sort_order', type: 'numeric', lead: { by: 't.entity_type', type: 'text' } },
+    sortOrder: {
+      by: 't.sort_order',
+      type: 'numeric',
+      lead: { by: 't.entity_type', type: 'text' },
+      description: 'By the records that carry them first, then by where they stand among the others',
+    },
     label: byText('label', false),
     createdAt: byTime('created_at'),
   },

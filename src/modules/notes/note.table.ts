@@ -6,7 +6,14 @@ export const noteTable = table({
   row: modelRow('Note', Note),
   list: NoteList,
   page: NoteConnection,
-  sorts: { pinned: { by: 't.created_at', type: 'timestamptz', lead: { by: 't.is_pinned', type: 'boolean' } } },
+  sorts: {
+    pinned: {
+      by: 't.created_at',
+      type: 'timestamptz',
+      lead: { by: 't.is_pinned', type: 'boolean' },
+      description: 'By whether they are pinned, then by when they were written',
+    },
+  },
   byDefault: ['pinned', 'desc'],
   conditions: {
     contactId: (id) => sql`t.contact_id = ${id}::uuid`,
