@@ -108,3 +108,11 @@ describe('a condition that is wrong is refused by its place', () => {
     await refused({ field: 'leadScore', op: 'is_empty', value: 'yes' }, 'filters.value');
   });
 });
+
+it.each(['and', 'or'])('a list without a condition is refused as one: %s', async (group) => {
+  const told = (place: string) => [{ field: place, code: 'too_few', message: 'must hold at least one condition' }];
+  const { errors } = await acme.owner.gql(`{ contacts(where: {${group}: []}) { totalCount } }`);
+  expect(errors![0].extensions.details).toEqual(told(`where.${group}`));
+  const { body } = await acme.owner.get(`/contacts?filters=${encodeURIComponent(JSON.stringify({ [group]: [] }))}`);
+  expect(body.details).toEqual(told(`filters.${group}`));
+});

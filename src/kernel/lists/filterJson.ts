@@ -32,7 +32,8 @@ class Reader<F extends KnownField> {
 
   #group(records: Askable<F>, kind: 'and' | 'or', nodes: unknown, at: string, depth: number): Condition<F> {
     const there = `${at}.${kind}`;
-    if (!Array.isArray(nodes) || nodes.length === 0) throw invalidField(there, 'invalid_type', 'must be a list of conditions');
+    if (!Array.isArray(nodes)) throw invalidField(there, 'invalid_type', 'must be a list of conditions');
+    if (nodes.length === 0) throw invalidField(there, 'too_few', 'must hold at least one condition');
     return { kind, of: nodes.map((node, i) => this.node(records, node, `${there}.${i}`, depth + 1)) };
   }
 

@@ -35,7 +35,7 @@ class Reader {
   }
 
   #group(records: Records, kind: 'and' | 'or', nodes: Node[], at: string, depth: number): Condition {
-    if (nodes.length === 0) throw invalidField(at, 'too_few', 'must be a list of conditions');
+    if (nodes.length === 0) throw invalidField(at, 'too_few', 'must hold at least one condition');
     return { kind, of: nodes.map((node, i) => this.records(records, node, `${at}[${i}]`, depth + 1)) };
   }
 
