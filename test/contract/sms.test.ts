@@ -51,7 +51,10 @@ describe('POST /messages/sms/send', () => {
   it('refuses what contradicts itself before it looks at anything', async () => {
     const contactId = v4();
     for (const conflict of [{ smsProviderId: v4() }, { fromNumber: '+14155550100' }, { fromkPhoneNumberId: v4() }]) {
-      expect((await send({ contactId, transport: 'vendor_line', ...conflict })).body).toMatchObject({ code: 'transport_conflict' });
+      const { status, body } = await send({ contactId, transport: 'vendor_line', ...conflict });
+      const [field] = Object.keys(conflict);
+      expect([status, body.code, body.error]).toEqual([400, 'transport_conflict', `${field} goes with the transport primary only`]);
+      expect(body.details).toEqual([{ field, code: 'conflicting', message: 'goes with the transport primary only' }]);
     }
     for (const transport of ['chat_app', 'alt_provider']) {
       expectRefusal(await send({ contactId, transport, fromNumber: '+14155550100' }), 400, 'fromNumber');

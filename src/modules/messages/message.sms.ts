@@ -1,5 +1,5 @@
 import { signatures } from '../../kernel/base/crypto.js';
-import { AppError, check, invalidField, unprocessable } from '../../kernel/base/errors.js';
+import { AppError, check, detailOf, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -28,16 +28,18 @@ const refusals: Record<string, () => AppError> = {
 
 const isOfLine = ({ transport }: SendSmsInput) => transport === 'vendor_line';
 
+function transportConflict(field: string): AppError {
+  const message = 'goes with the transport primary only';
+  return new AppError('transport_conflict', `${field} ${message}`, { details: [detailOf(field, { code: 'conflicting', message })] });
+}
+
 /** Throws what contradicts itself, before anything is looked up. */
 function checkShape(input: SendSmsInput): void {
   const { smsProviderId, fromNumber, fromkPhoneNumberId, idempotencyKey, whatsappContentSid, whatsappContentVariables } = input;
   const transport = input.transport ?? 'primary';
   const isLine = isOfLine(input);
-  check(!(isLine && smsProviderId), () => new AppError('transport_conflict', 'smsProviderId goes with the transport primary only'));
-  check(
-    !(isLine && (fromNumber || fromkPhoneNumberId)),
-    () => new AppError('transport_conflict', 'fromNumber goes with the transport primary only'),
-  );
+  for (const [name, value] of Object.entries({ smsProviderId, fromNumber, fromkPhoneNumberId }))
+    check(!(isLine && value), () => transportConflict(name));
   const onlyWith = { primary: { smsProviderId, fromNumber }, chat_app: { whatsappContentSid, whatsappContentVariables } };
   for (const [only, fields] of Object.entries(onlyWith))
     for (const [name, value] of Object.entries(fields))
