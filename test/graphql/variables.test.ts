@@ -79,6 +79,29 @@ describe('variables that no body may hold', () => {
   });
 });
 
+describe('one object where a list of them belongs', () => {
+  const document = 'mutation ($items: [InvoiceItemInput!]!) { createInvoice(input: { items: $items }) { items { description } } }';
+  const inside = 'mutation ($input: CreateInvoiceInput!) { createInvoice(input: $input) { items { description } } }';
+
+  it('is its only item, and what is wrong with it is told', async () => {
+    const items = { description: 'x', quantity: 1, unitPrice: 2 };
+    for (const [text, variables] of [
+      [document, { items }],
+      [inside, { input: { items } }],
+    ] as const)
+      expect((await acme.owner.gql(text, variables)).data.createInvoice).toEqual({ items: [{ description: 'x' }] });
+    const faults = async (text: string, variables: Record<string, unknown>) =>
+      (await acme.owner.gql(text, variables)).errors![0].extensions.details;
+    const missing = ['quantity', 'unitPrice'].map((name) => ({ field: `items.${name}`, code: 'required', message: 'is required' }));
+    expect(await faults(document, { items: { description: 'x' } })).toEqual(missing);
+    expect(await faults(inside, { input: { items: { description: 'x' } } })).toEqual(missing);
+    const wrong = [{ field: 'items.description', code: 'invalid_type', message: 'must be a string' }];
+    expect(await faults(inside, { input: { items: { ...items, description: 5 } } })).toEqual(wrong);
+    const noList = [{ field: 'items', code: 'invalid_type', message: 'must be a list' }];
+    expect(await faults(inside, { input: { items: 5 } })).toEqual(noList);
+  });
+});
+
 describe('a live query whose variables have defaults', () => {
   const document = `subscription ($many: Int! = 2, $all: Boolean! = false, $company: String = "Rome") {
     live { contacts(first: $many, filter: { company: $company }) { rows { node { id company @include(if: $all) } } totalCount @skip(if: $all) } } }`;

@@ -1,5 +1,6 @@
 import {
   type GraphQLInputType,
+  type GraphQLList,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -40,7 +41,9 @@ interface Told {
  */
 export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: Told): Detail {
   const at = (...more: string[]) => placeOf(type, name, [...path, ...more]);
-  if (wantsList(type, path)) return detailOf(at(), notList);
+  const list = listAt(type, path);
+  // An object in its place is read as its only item: what is wrong is within.
+  if (list && !(isInputObjectType(getNamedType(list)) && typeof value === 'object' && value !== null)) return detailOf(at(), notList);
   const [, missing] = /^Field "([^"]+)" of required type/.exec(message) ?? [];
   if (missing) return detailOf(at(missing), { code: 'required', message: 'is required' });
   const [, unknown] = /^Field "([^"]+)" is not defined/.exec(message) ?? [];
@@ -71,14 +74,14 @@ function valueFault(schema: GraphQLSchema, message: string, value: unknown): Fau
   return wrongType(/Expected type "\w+" to be an object/.test(message) ? 'must be an object' : 'is malformed');
 }
 
-/** Whether a list belongs at the path. A value in its place is read as its only item, and faulted as such. */
-function wantsList(type: GraphQLInputType, path: readonly (string | number)[]): boolean {
+/** The list that belongs at the path, if one does. A value in its place is read as its only item, and faulted as such. */
+function listAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLList<GraphQLInputType> | undefined {
   let at = getNullableType(type);
   for (const step of path) {
     if (isListType(at) && typeof step === 'string') at = getNullableType(at.ofType as GraphQLInputType);
     const inner = isListType(at) ? (at.ofType as GraphQLInputType) : isInputObjectType(at) ? at.getFields()[step]?.type : undefined;
-    if (!inner) return false;
+    if (!inner) return undefined;
     at = getNullableType(inner);
   }
-  return isListType(at);
+  return isListType(at) ? at : undefined;
 }
