@@ -187,6 +187,8 @@ export class Connection implements Connected {
 /** What ends the message that a result stands in. */
 const tail = Buffer.from('}');
 
+const over = { done: true as const, value: undefined };
+
 /**
  * One subscription of a socket. graphql-ws holds a stream without results, which tells it and us when the subscription
  * ends; the results go straight to the socket, so that what is the same for many is printed once.
@@ -198,7 +200,9 @@ export class SubscriptionChannel implements Sink {
   isOver = false;
   #stop = () => {};
   #fail = (_reason: Error) => {};
-  readonly #failed = new Promise<never>((_resume, fail) => {
+  #complete = (_end: typeof over) => {};
+  readonly #ended = new Promise<typeof over>((complete, fail) => {
+    this.#complete = complete;
     this.#fail = fail;
   });
 
@@ -210,7 +214,7 @@ export class SubscriptionChannel implements Sink {
     connection.began(id, this);
     this.#head = Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`);
     // It may fail before graphql-ws looks.
-    this.#failed.catch(() => {});
+    this.#ended.catch(() => {});
   }
 
   /** How the subscription is stopped. */
@@ -218,6 +222,13 @@ export class SubscriptionChannel implements Sink {
     this.isOpen = true;
     if (this.isOver) stop();
     else this.#stop = stop;
+  }
+
+  /** It has begun and is over, since nothing is ever to come. graphql-ws tells the client of it. */
+  complete(): void {
+    this.isOpen = true;
+    this.connection.ended(this.id, this);
+    this.#complete(over);
   }
 
   /** Ends it, without a word to the client. */
@@ -247,17 +258,16 @@ export class SubscriptionChannel implements Sink {
   }
 
   /**
-   * What graphql-ws iterates: it waits for the reason of a failure, and for good where the client or the socket ends the subscription.
+   * What graphql-ws iterates: it waits for the end or the reason of a failure, and for good where the client or the socket ends the subscription.
    * Else graphql-ws would tell a later operation of the same id that it is complete.
    */
   stream(): AsyncIterator<never, undefined> & AsyncIterable<never> {
-    const over = { done: true as const, value: undefined };
     const end = async () => {
       this.end();
       return over;
     };
     return {
-      next: () => this.#failed,
+      next: () => this.#ended,
       return: end,
       throw: end,
       [Symbol.asyncIterator]() {

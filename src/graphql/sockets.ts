@@ -238,7 +238,9 @@ async function answerOf(
   let isSubscription = false;
   const subscribe: GraphQLContext['subscribe'] = async (asked) => {
     isSubscription = true;
-    channel.begun(await subscriptions.open(ctx, asked, channel));
+    const stop = await subscriptions.open(ctx, asked, channel);
+    if (stop) channel.begun(stop);
+    else channel.complete();
   };
   const { query, operationName, variables, extensions } = payload;
   const request = {

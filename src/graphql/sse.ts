@@ -108,8 +108,11 @@ async function serve({ apollo, persisted, subscriptions, callers }: StreamDoor, 
   }
   const stream = new EventStream(ctx.request.id);
   let opened = false;
+  let isOver = false;
   const subscribe: GraphQLContext['subscribe'] = async (begun) => {
     const stop = await subscriptions.open(ctx, { ...begun, resumeAfter }, stream);
+    isOver = !stop;
+    if (!stop) return;
     stream.onEnd(stop);
     const leave = callers.add({ principal: ctx.caller, ip: ctx.request.ip, end: (reason) => stream.fail(reason) });
     stream.onEnd(() => {
@@ -132,7 +135,8 @@ async function serve({ apollo, persisted, subscriptions, callers }: StreamDoor, 
       return result;
     }
     reply.type(eventStream);
-    return `event: next\ndata: ${JSON.stringify(result)}\n\nevent: complete\ndata: \n\n`;
+    const told = isOver ? '' : `event: next\ndata: ${JSON.stringify(result)}\n\n`;
+    return `${told}event: complete\ndata: \n\n`;
   }
   reply.raw.once('close', () => stream.destroy());
   stream.push(':\n\n');

@@ -10,7 +10,6 @@ import {
   isAbstractType,
   Kind,
   print,
-  type SelectionSetNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -30,6 +29,7 @@ import { callerOf } from './subscriptions.callers.js';
 import { LiveCosts } from './subscriptions.costs.js';
 import { AccountFeed, type Beginning } from './subscriptions.feed.js';
 import type { Sink } from './subscriptions.group.js';
+import { rootField } from './subscriptions.root.js';
 
 /** Between two looks where wakes may not arrive, and between two where they do. */
 const pollMs = 250;
@@ -94,15 +94,17 @@ export class Subscriptions {
 
   /**
    * Begins a subscription and returns its end. Throws 401 and 403 as any operation does, 400 for arguments that do not fit,
-   * 410 for a position that is no longer kept, 400 for more than all live subscriptions of the caller may cost.
+   * 410 for a position that is no longer kept, 400 for more than all live subscriptions of the caller may cost. Null where directives
+   * leave nothing of it: it is complete as it begins.
    */
-  async open(ctx: Context, request: Request, sink: Sink): Promise<() => void> {
+  async open(ctx: Context, request: Request, sink: Sink): Promise<(() => void) | null> {
     const { operation, variables, cost } = request;
     allow(ctx, operation.needs);
     operation.coerce(variables);
     const { principal, app } = ctx;
     if (!principal) throw badRequest('A subscription needs an account');
-    const { field, args, coerced, own } = this.#read(request);
+    const { field, isLeftIn, args, coerced, own } = this.#read(request);
+    if (!isLeftIn) return null;
     if (field.extensions.isLive) return this.#openLive(ctx, request, sink, { args, coerced, own });
     const wanted = wantedBy(field)!(ctx, args);
     const after = request.resumeAfter ?? (args.after as string | null | undefined) ?? undefined;
@@ -177,12 +179,12 @@ export class Subscriptions {
   /** The root field, its arguments, and the variables that tell subscribers of one document apart. */
   #read({ document, operationName, variables }: Request) {
     const definition = getOperationAST(document, operationName)!;
-    const node = rootField(document, definition.selectionSet);
+    const { coerced = {} } = getVariableValues(this.schema, definition.variableDefinitions ?? [], variables);
+    const { node, isLeftIn } = rootField(document, definition.selectionSet, coerced);
     const field = node && this.schema.getSubscriptionType()?.getFields()[node.name.value];
     if (!node || !field) throw badRequest('A subscription selects one field of the type Subscription');
-    const { coerced = {} } = getVariableValues(this.schema, definition.variableDefinitions ?? [], variables);
     const args = getArgumentValues(field, node, coerced);
-    return { field, args, coerced, own: withoutPosition(document, node, coerced) };
+    return { field, isLeftIn, args, coerced, own: withoutPosition(document, node, coerced) };
   }
 
   #hold(account: string): Held {
@@ -253,20 +255,6 @@ function once(work: () => void): () => void {
     if (!done) work();
     done = true;
   };
-}
-
-/** The one field of a subscription, looked for in fragments too. */
-function rootField(document: DocumentNode, { selections }: SelectionSetNode): FieldNode | undefined {
-  for (const selection of selections) {
-    if (selection.kind === Kind.FIELD) return selection;
-    const fragment =
-      selection.kind === Kind.INLINE_FRAGMENT
-        ? selection
-        : document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === selection.name.value);
-    const found = fragment && 'selectionSet' in fragment && fragment.selectionSet && rootField(document, fragment.selectionSet);
-    if (found) return found;
-  }
-  return undefined;
 }
 
 /**

@@ -255,6 +255,20 @@ describe('events over SSE', () => {
   });
 });
 
+it('a subscription that directives leave nothing of is complete as it begins', async () => {
+  const socket = await Socket.open(crm.wire.port, { init: bearer(key) });
+  const text = (no: boolean) => `subscription { ...A @skip(if: ${no}) } fragment A on Subscription { dealEvents(after: "0") { id } }`;
+  for (const query of ['subscription { live @include(if: false) { deals { totalCount } } }', text(true)]) {
+    const [feed, stream] = [socket.run(query), await Stream.open(key, query)];
+    await eventually(() => feed.complete && stream.complete && stream.ended);
+    for (const one of [feed, stream]) expect([one.results, one.errors]).toEqual([[], undefined]);
+  }
+  const [feed] = await Promise.all([socket.run(text(false)), account.deal()]);
+  await feed.nth(1);
+  expect(feed.complete).toBe(false);
+  socket.cut();
+});
+
 describe('the clients that people use', () => {
   const take = async (events: AsyncIterable<Loose>, n: number) => {
     const seen: Loose[] = [];
