@@ -62,9 +62,7 @@ export function planLive(
 ): LivePlan {
   const definition = getOperationAST(document, operationName)!;
   const source: Source = { schema, fragments: fragmentsOf(document), conditions: variables };
-  const [selected] = collect(source, schema.getSubscriptionType()!, [definition.selectionSet]);
-  if (!selected) throw badRequest('live watches lists: select at least one');
-  const [key, root] = selected;
+  const [[key, root]] = [...collect(source, schema.getSubscriptionType()!, [definition.selectionSet])] as [[string, FieldNode[]]];
   const live = schema.getType('Live') as GraphQLObjectType;
   const query = schema.getQueryType()!;
   const fields: FieldNode[] = [];
