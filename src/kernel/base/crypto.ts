@@ -6,7 +6,15 @@ interface Keeper {
   config: { secretKey: string; previousSecretKeys?: readonly string[] };
 }
 
-const keyFor = (secret: string, purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'crm', purpose, 32));
+const keys = new Map<string, Buffer>();
+
+/** The key of a purpose, made once: purposes are words of ours, and making one takes longer than what is done with it. */
+function keyFor(secret: string, purpose: string): Buffer {
+  const place = `${purpose}\0${secret}`;
+  const key = keys.get(place) ?? Buffer.from(hkdfSync('sha256', secret, 'crm', purpose, 32));
+  keys.set(place, key);
+  return key;
+}
 
 /** Every key by which something may have been sealed or signed, the present one first. */
 const keysOf = ({ config: { secretKey, previousSecretKeys = [] } }: Keeper) => [secretKey, ...previousSecretKeys];
