@@ -3,10 +3,10 @@ import { BatchQueue } from '../../src/kernel/base/batchQueue.js';
 import { pause } from '../../src/kernel/base/pause.js';
 
 /** A queue, and the parties that it served. */
-function queueOf(gathering?: { ms: number; small: number }) {
+function queueOf(gathering?: { ms: number; small: number }, mostUnderWay = 1) {
   const parties: number[][] = [];
   const serve = async (party: number[]) => void parties.push(party);
-  return { parties, queue: new BatchQueue<number>((waiting) => waiting.splice(0), serve, 1, gathering) };
+  return { parties, queue: new BatchQueue<number>((waiting) => waiting.splice(0), serve, mostUnderWay, gathering) };
 }
 
 describe('requests of a kind', () => {
@@ -25,5 +25,14 @@ describe('requests of a kind', () => {
     expect(parties).toEqual([]);
     await pause(60);
     expect(parties).toEqual([[1, 2, 3]]);
+  });
+
+  test('go with the party before that waits for others', async () => {
+    const { parties, queue } = queueOf({ ms: 10, small: 8 }, 2);
+    for (const one of [1, 2, 3]) queue.join('kind', one);
+    await pause(40);
+    queue.join('kind', 4);
+    await pause(40);
+    expect(parties).toEqual([[1, 2, 3], [4]]);
   });
 });

@@ -102,6 +102,15 @@ describe('units that are written at the same time', () => {
   });
 });
 
+test('units for which nobody waits go together from the first one on', async () => {
+  const commits = new CommitBatcher(db);
+  const wanted = ['patient 1', 'patient 2', 'patient 3'];
+  const before = statements;
+  await Promise.all(wanted.map((name) => commits.write({ ...tag(accounts[0]!, name), mayWait: true })));
+  expect(statements - before).toBe(1);
+  expect(await names(accounts[0]!)).toEqual(expect.arrayContaining(wanted));
+});
+
 const several = async (n: number) =>
   Promise.all(Array.from({ length: n }, async (_, i) => (await db.prisma.account.create({ data: { name: `many ${i}` } })).id));
 /** A unit that takes a lock of its account, and makes sure of something. */

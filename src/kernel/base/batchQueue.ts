@@ -19,7 +19,7 @@ export class BatchQueue<T> {
     private readonly serve: (party: T[]) => Promise<void>,
     /** How many parties of a kind may be under way; without a limit nobody waits, and so nobody goes together. */
     private readonly mostUnderWay = 2,
-    /** How long a party that would be small waits for more, where requests of a kind come in groups and one party is under way; by default it does not. */
+    /** How long a party that would be small waits for more, where requests of a kind come in groups; by default it does not. */
     private readonly gathering?: { ms: number; small: number },
   ) {}
 
@@ -44,6 +44,7 @@ export class BatchQueue<T> {
   async #serveNext({ waiting }: Line<T>): Promise<void> {
     const { ms, small } = this.gathering ?? { ms: 0, small: 0 };
     if (waiting.length < small) await pause(ms);
-    return this.serve(this.party(waiting));
+    // They may have gone with another party meanwhile.
+    if (waiting.length > 0) await this.serve(this.party(waiting));
   }
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, isTaken, mayRetry, wasRefused } from '../database/errors.js';
-import { Unsure } from '../writes/unitOfWork.js';
+import { type UnitKind, Unsure } from '../writes/unitOfWork.js';
 
 /**
  * Does something again while the database says that its failure is transient; its faults are thrown as what they mean to the
@@ -26,8 +26,8 @@ export async function retried<T>(
 }
 
 /** A unit of work of its own, for a detached operation: all or nothing, and tried again as a whole operation is. */
-export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
-  retried((isOptimistic) => ctx.transaction(work, { isOptimistic }));
+export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>, kind: Pick<UnitKind, 'mayWait'> = {}): Promise<T> =>
+  retried((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
 
 /** The same of what may be brought more than once: undefined where a unique index says that it is kept already. */
 export const keptOnce = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T | undefined> =>

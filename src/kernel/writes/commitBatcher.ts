@@ -12,6 +12,8 @@ export interface Write {
   locks: readonly Taking[];
   /** The names of those that no other unit may take in the same statement: it would not wait for this one. */
   exclusive?: ReadonlySet<string>;
+  /** Whether it may wait some milliseconds for others: nobody waits for it. */
+  mayWait?: boolean;
 }
 
 interface Waiting extends Write {
@@ -24,6 +26,8 @@ const mostRows = 200;
 
 /** What a unit may have that goes with other accounts', how long they wait for a lock together, and how many there may be of one account. */
 const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 10_000, 200, 16];
+/** Fewer units than these that may wait do so for as long, in which others come that began with them. */
+const gathering = { ms: 3, small: 8 };
 /** After a fault among them, how long their accounts' units go without others'. */
 const apartMs = 1000;
 
@@ -37,6 +41,8 @@ const apartMs = 1000;
  */
 export class CommitBatcher {
   readonly #lines: BatchQueue<Waiting>;
+  /** The same of units that may wait: they come in groups, and each statement serves more of them. */
+  readonly #patient: BatchQueue<Waiting>;
   /** Accounts whose units are not written together with others', since something failed a moment ago. */
   readonly #apart = new LRUCache<string, true>({ max: 10_000, ttl: apartMs });
   /** How many units of an account are shared, and not settled yet. */
@@ -46,7 +52,9 @@ export class CommitBatcher {
     private readonly database: Pick<Database, 'text'>,
     mostUnderWay?: number,
   ) {
-    this.#lines = new BatchQueue(take, (units) => this.#settle(units), mostUnderWay);
+    const settle = (units: Waiting[]) => this.#settle(units);
+    this.#lines = new BatchQueue(take, settle, mostUnderWay);
+    this.#patient = new BatchQueue(take, settle, mostUnderWay, mostUnderWay === Number.POSITIVE_INFINITY ? undefined : gathering);
   }
 
   /** Writes a unit; it is committed, or not there at all. */
@@ -57,8 +65,9 @@ export class CommitBatcher {
     const shared = this.#shared.get(account) ?? 0;
     const isShared = mayBeShared(unit) && shared < mostOfOne && !this.#apart.has(account);
     if (isShared) this.#shared.set(account, shared + 1);
+    const lines = unit.mayWait ? this.#patient : this.#lines;
     try {
-      await new Promise<void>((done, failed) => this.#lines.join(kindOf(unit, isShared, account), { ...unit, account, done, failed }));
+      await new Promise<void>((done, failed) => lines.join(kindOf(unit, isShared, account), { ...unit, account, done, failed }));
     } finally {
       if (isShared) this.#leave(account);
     }

@@ -34,6 +34,8 @@ export class Unsure extends Error {
 export interface UnitKind {
   /** Whether rows that are to be changed are only looked at, since it is tried again when another writer came between. */
   isOptimistic?: boolean;
+  /** Whether what it writes at its end may wait some milliseconds for what others write: nobody waits for it. */
+  mayWait?: boolean;
   /** Whether its transaction may take two minutes, since it changes records without a limit to their number. */
   mayTakeLong?: boolean;
   /** Whether its account has the turn to do so; without it, it ends where it turns out to be much. */
@@ -219,7 +221,10 @@ export class UnitOfWork {
       return void (await this.database.text(statementOf([], this.#takeLocks([]))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
-    if (isAlone) return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive });
+    if (isAlone) {
+      const { mayWait } = this.kind;
+      return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
+    }
     const tx = await this.#begin();
     if (this.#aside.isEmpty) await this.#writeIn(tx, rest);
     else {

@@ -26,7 +26,7 @@ export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   let seen = due.more ? runToChange.look.read(due.more) : undefined;
   for (; ; seen = undefined) {
     try {
-      const isDone = await transacted(ctx, (inside) => doActions(inside, { ...due, seen }, most));
+      const isDone = await transacted(ctx, (inside) => doActions(inside, { ...due, seen }, most), { mayWait: true });
       if (isDone) return;
       most = Number.POSITIVE_INFINITY;
     } catch (error) {
