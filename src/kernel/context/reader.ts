@@ -45,7 +45,7 @@ export class Reader {
       this.#outside ??= new Reader(this.app, undefined, this.noted);
       return this.#outside.#rowsOf(statement, account, params);
     }
-    if (statement.changes) {
+    if (statement.changes && (this.unit || !statement.listed)) {
       const client = (await this.unit?.connection()) ?? this.app.database.prisma;
       return client.$queryRaw<object[]>(statement.bind(account, params) as Sql);
     }

@@ -57,9 +57,13 @@ interface Definition<R extends Shape, P extends Shape> {
   changes?: boolean;
   /** Whether it takes locks, which are kept to the end of the unit of work. */
   locks?: boolean;
+  /** The clauses of WITH that change rows, where `text` answers of them: outside of a unit of work it goes past Prisma then. */
+  first?(slots: Slots<P>): Sql;
   /** The text, with the parameters where they belong: each is cast to its kind. */
-  text(slots: { account: Sql } & { [N in keyof P]: Sql }): Sql;
+  text(slots: Slots<P>): Sql;
 }
+
+type Slots<P extends Shape> = { account: Sql } & { [N in keyof P]: Sql };
 
 /** All statements by name: what the test describes against the database. */
 export const statements = new Map<string, Statement<object, never>>();
@@ -74,11 +78,13 @@ export class Statement<Row extends object, Params> {
   readonly beside: boolean;
   readonly changes: boolean;
   readonly locks: boolean;
-  #template?: { sql: Sql; text: string };
+  /** Whether all its rows may be had as one text. */
+  readonly listed: boolean;
+  #template?: Composed;
   #listed?: { text: string; values: unknown[] };
 
   constructor(private readonly definition: Definition<Shape, Shape>) {
-    const { name, row = {}, planned = false, shared = false, beside = false, changes = false, locks = false } = definition;
+    const { name, row = {}, planned = false, shared = false, beside = false, changes = false, locks = false, first } = definition;
     this.name = name;
     this.row = row;
     this.read = readerOf<Row>(row);
@@ -87,6 +93,7 @@ export class Statement<Row extends object, Params> {
     this.beside = beside;
     this.changes = changes;
     this.locks = locks;
+    this.listed = !changes || first !== undefined;
   }
 
   get template() {
@@ -113,7 +120,8 @@ export class Statement<Row extends object, Params> {
   /** The same as one text: its rows as a JSON list. */
   bindListed(account: string, params: Params): Bound {
     if (!this.#listed) {
-      const listed = listedSql(this.template.sql);
+      const { first, rows } = this.template;
+      const listed = first ? sql`${first} ${listedSql(rows)}` : listedSql(rows);
       this.#listed = { text: listed.text, values: listed.values };
     }
     return bound(this.#listed.text, filled(this.#listed.values, account, params));
@@ -139,11 +147,20 @@ export function statement<const R extends Shape, const P extends Shape = Record<
 /** The rows of a select as one JSON text. */
 export const listedSql = (rows: Sql): Sql => sql`select coalesce(json_agg(r), '[]')::text from (${rows}) r`;
 
-function templateOf({ takes = {}, text }: Definition<Shape, Shape>) {
+/** What a statement does first, what it answers, and both as they are sent. */
+interface Composed {
+  first?: Sql;
+  rows: Sql;
+  sql: Sql;
+  text: string;
+}
+
+function templateOf({ takes = {}, first, text }: Definition<Shape, Shape>): Composed {
   const slots: Record<string, Sql> = { account: slot('account', 'uuid') };
   for (const [name, { sql: type }] of Object.entries(takes as Record<string, Kind<unknown>>)) slots[name] = slot(name, type);
-  const template = text(slots as { account: Sql });
-  return { sql: template, text: template.text };
+  const [changing, rows] = [first?.(slots as { account: Sql }), text(slots as { account: Sql })];
+  const whole = changing ? sql`${changing} ${rows}` : rows;
+  return { first: changing, rows, sql: whole, text: whole.text };
 }
 
 const filled = (template: unknown[], account: string, params: unknown): unknown[] =>

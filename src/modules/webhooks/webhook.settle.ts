@@ -64,7 +64,7 @@ const settle = statement({
   takes: { attempts: jsonText, ids: listOf(uuid), now: instant, lease: integer },
   row: settled,
   changes: true,
-  text: ({ account, attempts, ids, now, lease }) => sql`
+  first: ({ account, attempts, ids, now, lease }) => sql`
     with g as (
       select * from jsonb_to_recordset(${attempts}::jsonb) as g(nth int, id uuid, attempt int, begun timestamptz, ended timestamptz,
         next timestamptz, delivered boolean, status int, ms int, error text, "goesOn" boolean)),
@@ -107,7 +107,8 @@ const settle = statement({
         fail_count = f.n + case when a.nth is null then w.fail_count else 0 end,
         failing_since = case when a.nth is null then coalesce(w.failing_since, f.since) else f.since end
       from fired a join failed f using (webhook_id) where w.account_id = ${account} and w.id = a.webhook_id
-      returning w.id, w.failing_since)
+      returning w.id, w.failing_since)`,
+  text: () => sql`
     select s.id, m.id as "webhookId", m.failing_since as "failingSince", t.id as "nextId", t.attempt as "nextAttempt",
       delivery_to_make(t.id) as more, ${commitsUnawaited} as unawaited
     from settled s left join moved m on m.id = s.webhook_id left join places p on p.id = s.id
