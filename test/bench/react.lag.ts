@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { backendTimes, spent } from './backends.js';
 import { type Account, account, statements } from './client.js';
 import { contactsOf, type Stage, webhooksOf, workflowOf } from './react.parts.js';
 import { median } from './report.js';
@@ -72,7 +73,7 @@ type Side = (typeof sides)[number];
 const ofRuns = `select extract(epoch from completed_at - event_at)::float8 * 1000 as ms from workflow_runs
   where account_id = $1 and event_at >= $2 and status = 'success'`;
 
-export async function lag({ database, api, worker, sink }: Stage, rounds: number): Promise<void> {
+export async function lag({ database, databaseUrl, api, worker, sink }: Stage, rounds: number): Promise<void> {
   const [plain, busy] = [await account(api, 'plain'), await account(api, 'reacting')];
   const callerOf = async (own: Account): Promise<Caller> => ({ url: api.url, own, contacts: await contactsOf(database, own, people) });
   const callers = { still: await callerOf(plain), changing: await callerOf(plain), reacting: await callerOf(busy) };
@@ -83,25 +84,31 @@ export async function lag({ database, api, worker, sink }: Stage, rounds: number
   sink.heard = (body) => deliveries.push(Date.now() - new Date(JSON.parse(body).createdAt).getTime());
   let mark = 0;
   const costs: { sql: number; cpu: number }[] = [];
-  const spent = async () => ({ sql: await statements(worker), cpu: worker.cpu() });
+  const taken = async () => ({ sql: await statements(worker), cpu: worker.cpu() });
+  const stored: Record<Side, number[]> = { still: [], changing: [], reacting: [] };
   const round = async (side: Side): Promise<number> => {
     const caller = callers[side];
     const since = new Date();
-    const atFirst = await spent();
+    const [atFirst, backends] = [await taken(), await backendTimes(database, databaseUrl)];
     const [before, events] = [deliveries.length, side === 'still' ? 0 : eventsASecond * seconds];
     const changing = events > 0 ? paced(eventsASecond, changed(caller, mark++)) : Promise.resolve([]);
     const times = await paced(requestsASecond, asked(caller));
     await changing;
-    if (side !== 'reacting') return quantile(times, 0.95);
+    const keep = async () => stored[side].push(spent(backends, await backendTimes(database, databaseUrl)));
+    if (side !== 'reacting') {
+      await keep();
+      return quantile(times, 0.95);
+    }
     const ended = async () => (await database.query<{ ms: number }>(ofRuns, [busy.id, since])).rows.map(({ ms }) => ms);
     while (deliveries.length - before < events || (await ended()).length < events) await setTimeout(100);
     runs.push(...(await ended()));
-    const atLast = await spent();
+    const atLast = await taken();
+    await keep();
     costs.push({ sql: (atLast.sql - atFirst.sql) / events, cpu: (atLast.cpu - atFirst.cpu) / events });
     return quantile(times, 0.95);
   };
   for (const side of sides) await round(side);
-  for (const list of [deliveries, runs, costs]) list.length = 0;
+  for (const list of [deliveries, runs, costs, ...Object.values(stored)]) list.length = 0;
   const seen = { still: [] as number[], changing: [] as number[], reacting: [] as number[] };
   for (let n = 0; n < rounds; n++) for (const side of n % 2 === 0 ? sides : sides.toReversed()) seen[side].push(await round(side));
   sink.heard = undefined;
@@ -111,5 +118,9 @@ export async function lag({ database, api, worker, sink }: Stage, rounds: number
   const p95 = sides.map((side) => `${side} ${median(seen[side]).toFixed(1)}`).join(', ');
   const [sql, cpu] = [costs.map((cost) => cost.sql), costs.map((cost) => cost.cpu)].map(median);
   console.log(`  the worker: ${sql!.toFixed(2)} SQL and ${cpu!.toFixed(2)} ms of its processor time an event`);
+  const [still, changing, reacting] = sides.map((side) => median(stored[side]) / (eventsASecond * seconds)) as [number, number, number];
+  console.log(
+    `  PostgreSQL, ms an event: ${(changing - still).toFixed(2)} for the change, ${(reacting - changing).toFixed(2)} for who reacts`,
+  );
   console.log(`  p95 of the requests: ${p95}; ratio ${ratio('changing')} of the same changes, ${ratio('still')} of none`);
 }
