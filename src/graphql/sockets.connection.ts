@@ -258,8 +258,8 @@ export class SubscriptionChannel implements Sink {
   }
 
   /**
-   * What graphql-ws iterates: it waits for the end or the reason of a failure, and for good where the client or the socket ends the subscription.
-   * Else graphql-ws would tell a later operation of the same id that it is complete.
+   * What graphql-ws iterates: it waits for the end or the reason of a failure, and for good where the client or the socket ends the
+   * subscription. Else graphql-ws would tell a later operation of the same id that it is complete.
    */
   stream(): AsyncIterator<never, undefined> & AsyncIterable<never> {
     const end = async () => {

@@ -32,9 +32,9 @@ describe('calendars in GraphQL', () => {
       ...{ id, title: 'Talk', startTime: '2031-05-06T10:00:00.000Z', calendar: { name: 'Front desk' } },
       ...{ contact: { firstName: 'Ada' }, assignedUser: { id: userId } },
     });
-    const { status, ...refused } = await key.gql(booking, { calendarId, input: { title: 'Other', ...times } });
-    expectGraphQLRefusal({ status, ...refused }, 409);
-    expect([status, refused.data, refused.errors![0].path]).toEqual([200, null, ['createAppointment']]);
+    const refused = await key.gql(booking, { calendarId, input: { title: 'Other', ...times } });
+    expectGraphQLRefusal(refused, 409);
+    expect([refused.status, refused.data, refused.errors![0].path]).toEqual([200, null, ['createAppointment']]);
     const back = `{ calendar(id: "${calendarId}") { appointments { totalCount nodes { id } } }
       contact(id: "${contact.id}") { appointments { nodes { id } } }
       user(id: "${userId}") { appointments { nodes { id } } }

@@ -95,7 +95,10 @@ function planField(source: Source, table: AnyTable, field: GraphQLField<unknown,
   };
 }
 
-/** What is selected of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing in SQL. */
+/**
+ * What is selected of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing
+ * in SQL.
+ */
 function selectedOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
   const selected = collect(
     source,

@@ -71,7 +71,8 @@ const holdContact = (ctx: Context, id: string): void => {
 
 /**
  * Does the step of an enrollment that has come due: keeps its mail, which the sender of messages takes, and moves the enrollment
- * on, in one transaction. Where nothing new may be made in the workspace, it is put off for a day. It counts as an attempt of its own when it is done, so that whoever lost the lease does nothing.
+ * on, in one transaction. Where nothing new may be made in the workspace, it is put off for a day. It counts as an attempt of its own
+ * when it is done, so that whoever lost the lease does nothing.
  */
 export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
   transacted(ctx, async (inside) => {

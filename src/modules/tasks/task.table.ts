@@ -6,14 +6,14 @@ import { opposite } from '../../kernel/lists/keptTotals.js';
 import { byText, byTime, table } from '../../kernel/lists/list.js';
 import { modelRow } from '../../kernel/lists/modelRow.js';
 import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
-import { Task, TaskConnection, type TaskFilter, TaskList, type TaskTab } from './task.model.js';
+import { Task, TaskConnection, type TaskFilter, TaskList, TaskPriority, TaskStatus, type TaskTab } from './task.model.js';
 
 /** A task as it is kept. */
 export const taskRow = modelRow('Task', Task);
 export const taskColumns = taskRow.columns();
 
 /** The words of a column in their order. */
-const ranks = { priority: ['low', 'medium', 'high', 'urgent'], status: ['todo', 'in_progress', 'done'] };
+const ranks: Record<'priority' | 'status', string[]> = { priority: Object.values(TaskPriority), status: Object.values(TaskStatus) };
 type Ranked = keyof typeof ranks;
 
 /** The place of a word in its order, as its index spells it. */
