@@ -64,17 +64,13 @@ export class RedisChannel implements Channel {
   ) {
     const subscriber = new Redis({
       ...redis.options,
-      enableOfflineQueue: true,
-      maxRetriesPerRequest: null,
-      commandTimeout: undefined,
+      // A subscription that ioredis renews by itself and that fails is an unhandled rejection, which ends the process.
+      autoResubscribe: false,
       retryStrategy: (attempt) => Math.min(50 * attempt, 1000),
     });
     subscriber.on('error', (error: Error) => log.debug({ err: error.message }, 'the channel has lost Redis'));
     subscriber.on('message', (name: string, payload: string) => this.#local.publish(name.slice(prefix.length), payload));
-    // What was published while we were away is lost: listeners must poll.
-    subscriber.on('ready', () => {
-      for (const name of this.#local.names) this.#local.publish(name, '');
-    });
+    subscriber.on('ready', () => this.#begin());
     this.#subscriber = subscriber;
   }
 
@@ -97,8 +93,20 @@ export class RedisChannel implements Channel {
     };
   }
 
-  #send(command: 'subscribe' | 'unsubscribe', name: string) {
-    this.#subscriber[command](prefix + name).catch((error: Error) => this.log.debug({ err: error.message }, `could not ${command}`));
+  /** A new line listens to nothing yet, and what was published while there was none is lost: listeners must poll. */
+  #begin() {
+    for (const name of this.#local.names) this.#send('subscribe', name).then(() => this.#local.publish(name, ''));
+  }
+
+  /** What is not answered on a line that seems to be there is asked again on another. */
+  async #send(command: 'subscribe' | 'unsubscribe', name: string): Promise<void> {
+    const subscriber = this.#subscriber;
+    try {
+      await subscriber[command](prefix + name);
+    } catch (error) {
+      this.log.debug({ err: error }, `could not ${command}`);
+      if (subscriber.status === 'ready') subscriber.disconnect(true);
+    }
   }
 
   close(): void {
