@@ -63,8 +63,9 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
           });
           const refuse = (errors: readonly GraphQLError[]) => {
             const { code, status } = errors[0]!.extensions;
-            // Who may not is told within the answer, as by a field that runs.
-            response.http.status = code === 'permission_denied' ? 200 : Number(status);
+            // A browser comes back to a stream that ends with 200.
+            const endsStream = contextValue.subscribesOnly && code !== 'permission_denied';
+            response.http.status = endsStream || isForAll(code) ? Number(status) : 200;
             return reply({ errors: errors.map((error) => error.toJSON()) });
           };
           if (admission.errors) return refuse(admission.errors);
@@ -123,9 +124,11 @@ function textOf({ errors, data, ...rest }: FormattedExecutionResult): string {
   return text ? `${text}}` : '{}';
 }
 
-/** What is refused before it runs is 200 as GraphQL has it, but for what every HTTP client must see. */
+/** What every HTTP client must see. Whatever else is refused before it runs is 200 under plain JSON (GraphQL over HTTP). */
+const isForAll = (code: unknown) => code === 'unauthenticated' || code === 'rate_limited' || code === 'unavailable';
+
 function noteRefusal(http: HTTPGraphQLHead, { code, status, retryAfter }: AppError): void {
-  if (code === 'unauthenticated' || code === 'rate_limited' || code === 'unavailable') http.status = status;
+  if (isForAll(code)) http.status = status;
   if (retryAfter) http.headers.set('retry-after', String(retryAfter));
 }
 

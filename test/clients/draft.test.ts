@@ -26,17 +26,13 @@ const get = (params: Record<string, string>, headers: Record<string, string> = d
 const post = (body: object, headers: Record<string, string> = draft) =>
   key.raw({ method: 'POST', path: '/graphql', payload: JSON.stringify(body), headers: { ...json, ...headers } });
 
-/** What the audit recommends and this server does otherwise: a refused document is 400 under plain JSON too. */
-const otherwise = ['572B', 'FDE2', '7B9B'];
-
 describe('GraphQL over HTTP', () => {
   it('is served as its audit has it', async () => {
     const fetchFn = (url: string, init?: RequestInit) =>
       fetch(url, { ...init, headers: { ...(init?.headers as Record<string, string>), authorization: `Bearer ${key.secret}` } });
     const results = await auditServer({ url: `http://127.0.0.1:${crm.wire.port}/graphql`, fetchFn });
     expect(results.length).toBeGreaterThan(50);
-    expect(results.filter(({ status }) => status === 'error')).toEqual([]);
-    expect(results.filter(({ status }) => status === 'warn').map(({ id }) => id)).toEqual(otherwise);
+    expect(results.filter(({ status }) => status === 'error' || status === 'warn').map(({ id }) => id)).toEqual([]);
   });
 
   it.each([
@@ -45,6 +41,7 @@ describe('GraphQL over HTTP', () => {
     ['what does not parse', { query: '{' }, 400],
     ['an unknown field', { query: '{ nothing }' }, 400],
     ['a variable of another type', { query: 'query ($n: Int!) { contacts(first: $n) { totalCount } }', variables: { n: 'x' } }, 400],
+    ['what is nested too deeply', { query: `${'{a'.repeat(20)}${'}'.repeat(20)}` }, 400],
     ['what the key may not do', { query: '{ apiKeys { totalCount } }' }, 403],
   ])('answers %s under its own type with the status of its errors', async (_what, body, status) => {
     const reply = await post(body);
