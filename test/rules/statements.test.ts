@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { contract } from '../../src/app.js';
 import { bigint, decimal, type Kind } from '../../src/kernel/database/kinds.js';
 import { type Statement, statements } from '../../src/kernel/database/statement.js';
+import { stepOf } from '../../src/kernel/events/readers.js';
+import { registryOf } from '../../src/kernel/module/module.js';
+import { lookupOf } from '../../src/kernel/operations/references.js';
+import { modules } from '../../src/modules.js';
 import { type Account, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
@@ -60,7 +65,16 @@ const isOf = (type: string, { sql }: Kind<unknown>) =>
 // A clause that changes rows stands at the top of a statement alone, so these cannot be looked at from outside.
 const nested = /^\s*with\s[\s\S]*\b(insert|update|delete)\b[\s\S]*\)\s*(insert|update|delete|select)\b/i;
 
-const all = [...statements.values()];
+/** All of the server: those that are made when a kind is first asked for or a reader first reads are made here, and what other test files declared is left out. */
+function allOfTheServer(): Statement<object, never>[] {
+  const { references, readers } = registryOf(modules, () => contract().schema);
+  const lookups = [...references].map(([kind, reference]) => lookupOf(kind, reference));
+  const steps = [...readers].map(([name, { wanted }]) => stepOf(name, wanted));
+  const others = [...statements.values()].filter(({ name }) => !/^(existing|read) /.test(name));
+  return [...others, ...lookups, ...steps] as unknown as Statement<object, never>[];
+}
+
+const all = allOfTheServer();
 
 describe('a statement', () => {
   it('is there to be described', () => {

@@ -13,10 +13,10 @@ export type ReferenceKinds<F extends string = string> = Record<F, string>;
 
 const livesByDefault = 'deleted_at is null';
 
-/** Of some ids those that live records have, by the record kind that a module declared. */
 const lookups = new WeakMap<Reference, Statement<{ id: string }, { ids: readonly string[] }>>();
 
-function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
+/** The statement that finds, of some ids, those that live records have: of a record kind that a module declared. */
+export function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
   const known = lookups.get(reference);
   if (known) return known;
   const { table, key = 'id', live = livesByDefault } = reference;
