@@ -1,6 +1,6 @@
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError } from 'graphql';
+import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 import { AppError } from '../kernel/base/errors.js';
 import { toGraphQLError } from './errors.js';
 import { type Asked, type PersistedDocuments, withoutHash } from './persisted.js';
@@ -52,8 +52,16 @@ async function serve({ apollo, persisted }: Door, request: FastifyRequest, reply
     context: async () => ({ ctx, gate }),
   });
   reply.status(status ?? 200).headers(Object.fromEntries(headers));
-  if (body.kind === 'complete') return body.string;
-  throw new Error('Nothing here answers in parts');
+  if (body.kind !== 'complete') throw new Error('Nothing here answers in parts');
+  return status && status >= 400 ? whole(body.string, status, ctx.request.id) : body.string;
+}
+
+/** A refusal with all that an error of ours has: what Apollo refuses before it asks us is told neither the request nor its status. */
+function whole(answer: string, status: number, requestId: string): string {
+  const { errors, ...rest } = JSON.parse(answer) as FormattedExecutionResult;
+  if (!errors || errors.every(({ extensions }) => extensions?.requestId)) return answer;
+  const told = errors.map((error) => ({ ...error, extensions: { ...error.extensions, status, requestId } }));
+  return JSON.stringify({ ...rest, errors: told });
 }
 
 /** The request with the text of its document, which may have been asked for by its hash. */

@@ -80,8 +80,9 @@ export function ListArgsOf<F extends object, S extends string>(
     orderBy?: Record<string, SortOrder>[];
     @PageSize('How many from the beginning, or after a cursor; 50 by default') first?: number;
     @Cursor('The cursor of the record to go on after') after?: string;
-    @PageSize('How many from the end, or before a cursor; they come in the order of the list') last?: number;
-    @Cursor('The cursor of the record to stop before') before?: string;
+    @PageSize('How many from the end, or before a cursor; they come in the order of the list. Not together with first, after or a page')
+    last?: number;
+    @Cursor('The cursor of the record to stop before. Not together with first, after or a page') before?: string;
     @Field(() => Int, { nullable: true, description: 'The page number, from 1; not together with a cursor or last' }) page?: number;
     @PageSize('The page size; 50 by default') perPage?: number;
     @Field(() => TotalCount, { nullable: true, description: 'How the total is found; exactly by default' }) count?: TotalCount;
