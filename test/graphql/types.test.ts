@@ -110,6 +110,22 @@ describe('a type', () => {
   });
 });
 
+describe('"" for nothing', () => {
+  it('is taken of days, moments and amounts, as a variable and in the document', async () => {
+    const filled = { expectedCloseDate: '2030-05-01', appointmentAt: '2030-05-01T10:00:00.000Z', value: 5 };
+    const fields = 'expectedCloseDate appointmentAt value';
+    const byVariable = `mutation ($id: ID!, $input: UpdateDealInput!) { updateDeal(id: $id, input: $input) { ${fields} } }`;
+    const inDocument = `mutation ($id: ID!) { updateDeal(id: $id, input: { expectedCloseDate: "", appointmentAt: "", value: "" }) { ${fields} } }`;
+    for (const [text, input] of [
+      [byVariable, { expectedCloseDate: '', appointmentAt: '', value: '' }],
+      [inDocument, undefined],
+    ] as const) {
+      const { id } = await acme.deal(filled);
+      expect((await ask(text, { id, input })).updateDeal).toEqual({ expectedCloseDate: null, appointmentAt: null, value: null });
+    }
+  });
+});
+
 describe('a word that GraphQL cannot write', () => {
   const create = 'mutation ($input: CreateApiKeyInput!) { createApiKey(input: $input) { apiKey { id permission scopes } } }';
 

@@ -1,9 +1,14 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 
-/** The same scalar, which takes "" for nothing. */
+/** The same scalar, which takes "" for nothing, as a variable and in the document. */
 const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
-  new GraphQLScalarType({ ...scalar.toConfig(), parseValue: (value) => (value === '' ? (null as I) : scalar.parseValue(value)) });
+  new GraphQLScalarType({
+    ...scalar.toConfig(),
+    parseValue: (value) => (value === '' ? (null as I) : scalar.parseValue(value)),
+    parseLiteral: (node, variables) =>
+      node.kind === Kind.STRING && node.value === '' ? (null as I) : scalar.parseLiteral(node, variables),
+  });
 
 const { serialize: _, ...instant } = orNothing(GraphQLDateTimeISO).toConfig();
 
