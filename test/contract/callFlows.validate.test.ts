@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { graphFaults } from '../../src/modules/callFlows/callFlow.faults.js';
 import { aFlow, bye, entry, graph, nextCaller, pathOf, publish, through, voiceNotice } from '../support/callFlows.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { least, processorTime } from '../support/time.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -16,6 +17,11 @@ const blockersOf = async (flow: Loose): Promise<Loose[]> => dataOf(await acme.ow
 const group = (fields: object) =>
   through({ kind: 'group', name: 'Sales', mode: 'simultaneous', members: [{ userId: acme.ownerId }], ringSeconds: 20, ...fields });
 
+const timing = (id: string, next: string, closedNext: string) => ({
+  ...{ id, kind: 'timing', hours: [{ day: 1, start: '09:00', end: '17:00' }] },
+  ...{ next, closedNext },
+});
+
 const cases: [string, string, () => object][] = [
   ['bad_graph', 'no entry', () => graph(bye)],
   ['bad_graph', 'a next that names nothing', () => graph(entry('nowhere'), bye)],
@@ -23,6 +29,12 @@ const cases: [string, string, () => object][] = [
   ['bad_graph', 'words that are no text', () => through({ kind: 'greeting', text: 5 })],
   ['bad_graph', 'an address of a sound that is no text', () => through({ kind: 'greeting', audioUrl: ['https://example.com/a.mp3'] })],
   ['bad_graph', 'a menu whose words are no text', () => through({ kind: 'menu', text: {}, options: [{ digit: '1', next: 'bye' }] })],
+  ['bad_graph', 'an address of a sound that is none', () => through({ kind: 'greeting', audioUrl: 'a sound' })],
+  [
+    'bad_graph',
+    'an address of a sound that no phone plays',
+    () => through({ kind: 'menu', audioUrl: 'ftp://x/a', options: [{ digit: '1', next: 'bye' }] }),
+  ],
   ['missing_ending', 'no ending at all', () => graph(entry(null))],
   [
     'path_no_ending',
@@ -38,6 +50,19 @@ const cases: [string, string, () => object][] = [
         { id: 'm', kind: 'menu', options: [{ digit: '1', next: 'a' }], next: 'bye' },
         { id: 'a', kind: 'greeting', text: 'A', next: 'b' },
         { id: 'b', kind: 'greeting', text: 'B', next: 'a' },
+        bye,
+      ),
+  ],
+  ['path_no_ending', 'closed hours that lead back to themselves', () => graph(entry('t'), timing('t', 'bye', 't'), bye)],
+  [
+    'path_no_ending',
+    'open hours that lead back to themselves over others',
+    () =>
+      graph(
+        entry('t'),
+        timing('t', 'a', 'bye'),
+        { id: 'a', kind: 'agent', userId: acme.ownerId, ringSeconds: 20, next: 'm' },
+        { id: 'm', kind: 'menu', options: [{ digit: '1', next: 't' }], next: 'a' },
         bye,
       ),
   ],
@@ -165,5 +190,13 @@ describe('a graph that is validated', () => {
     };
     best(1000);
     expect(best(10_000)).toBeLessThan(25 * Math.max(best(1000), 250));
+  });
+
+  it('follows thousands of timings no longer than a moment', async () => {
+    const ids = Array.from({ length: 9000 }, (_, n) => `t${n}`);
+    const hours = ids.map((id, n) => timing(id, ids[n + 1] ?? 'bye', ids[n - 1] ?? 'bye'));
+    const circles = { entryId: 'in', nodes: [entry('t0'), ...hours, bye] };
+    const time = await least(3, () => processorTime(async () => expect(graphFaults(circles as never)).toEqual([])));
+    expect(time).toBeLessThan(500);
   });
 });

@@ -9,6 +9,7 @@ const isE164 = (value: unknown): value is string => typeof value === 'string' &&
 const isBetween = (value: unknown, least: number, most: number) =>
   Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 const isAbsent = (value: unknown) => value === undefined || value === null;
+const isWebAddress = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 const membersOf = ({ members }: DraftNode) => (Array.isArray(members) ? members : []) as ({ userId?: unknown; weight?: unknown } | null)[];
 
 /** Seconds that a phone may ring: what Twilio takes. */
@@ -42,6 +43,8 @@ const checkGroup: Check = (node, found) => {
 const checkSpoken: Check = (node, found) => {
   for (const name of ['text', 'audioUrl', 'message'])
     if (!isAbsent(node[name]) && typeof node[name] !== 'string') found('bad_graph', `${name} must be text`);
+  if (typeof node.audioUrl === 'string' && node.audioUrl !== '' && !isWebAddress(node.audioUrl))
+    found('bad_graph', 'audioUrl must be an http or https address');
 };
 
 const checkMenu: Check = (node, found) => {
@@ -90,9 +93,13 @@ interface Branches {
 /** Where a branch leads to that says nothing, and one that names no node. */
 const [nowhere, unknown] = [-1, -2];
 
-/** Which nodes some of them lead to, themselves included. */
-function reached(starts: readonly number[], count: number, { from, to }: Branches): Uint8Array {
-  // The branches of a node are a chain: its latest one, and of each the one before.
+/** The branches by the nodes that they lead from: a chain for each node, its latest one, and of each the one before. */
+interface Chains extends Branches {
+  latest: Int32Array;
+  before: Int32Array;
+}
+
+function chainsOf(count: number, { from, to }: Branches): Chains {
   const latest = new Int32Array(count).fill(-1);
   const before = new Int32Array(from.length);
   for (let nth = 0; nth < from.length; nth++) {
@@ -101,13 +108,18 @@ function reached(starts: readonly number[], count: number, { from, to }: Branche
     before[nth] = latest[node]!;
     latest[node] = nth;
   }
-  const seen = new Uint8Array(count);
+  return { from, to, latest, before };
+}
+
+/** Which nodes some of them lead to, themselves included, and without what leads through one of them alone. */
+function reached(starts: readonly number[], { to, latest, before }: Chains, without = nowhere): Uint8Array {
+  const seen = new Uint8Array(latest.length);
   const open = [...starts];
   for (const start of starts) seen[start] = 1;
   for (let node = open.pop(); node !== undefined; node = open.pop())
     for (let nth = latest[node]!; nth >= 0; nth = before[nth]!) {
       const next = to[nth]!;
-      if (next < 0 || seen[next]) continue;
+      if (next < 0 || seen[next] || next === without) continue;
       seen[next] = 1;
       open.push(next);
     }
@@ -131,8 +143,16 @@ function branchesIn({ nodes }: DraftGraph, places: ReadonlyMap<unknown, number>,
   return branches;
 }
 
+/** What is reached from the entry, and what comes to an ending. */
+interface Reach {
+  alive: Uint8Array;
+  ending: Uint8Array;
+  /** What comes to an ending without a node. */
+  endsWithout(node: number): Uint8Array;
+}
+
 /** Of each node that is reached the first branch that comes to no ending. */
-function checkPaths({ nodes }: DraftGraph, { from, to }: Branches, alive: Uint8Array, ending: Uint8Array, add: Add): void {
+function checkPaths({ nodes }: DraftGraph, { from, to }: Branches, { alive, ending }: Reach, add: Add): void {
   for (let branch = 0, nth = 0, told = -1; branch < from.length; branch++) {
     const [node, leads] = [from[branch]!, to[branch]!];
     nth = node === from[branch - 1] ? nth + 1 : 0;
@@ -140,6 +160,26 @@ function checkPaths({ nodes }: DraftGraph, { from, to }: Branches, alive: Uint8A
     if (!isLost || !alive[node] || told === node) continue;
     told = node;
     add(nodes[node]!, 'path_no_ending', `${branchName(nodes[node]!, nth)} reaches no ending`);
+  }
+}
+
+/** How many branches are followed for the sake of timings: far more than in any graph that people draw. */
+const mostFollowed = 10_000_000;
+
+/** The branches of a timing that end only through the timing itself: at the moment of a call it goes the same way again. */
+function checkTimings({ nodes }: DraftGraph, { from, to }: Branches, { alive, ending, endsWithout }: Reach, add: Add): void {
+  let [timing, aside, followed] = [nowhere, ending, 0];
+  for (let branch = 0; branch < from.length; branch++) {
+    const [node, leads] = [from[branch]!, to[branch]!];
+    if (nodes[node]!.kind !== 'timing' || !alive[node] || leads < 0 || !ending[leads]) continue;
+    if (timing !== node) {
+      followed += from.length;
+      if (followed > mostFollowed) return;
+      [timing, aside] = [node, endsWithout(node)];
+    }
+    if (aside[leads]) continue;
+    const name = branchName(nodes[node]!, from[branch - 1] === node ? 1 : 0);
+    add(nodes[node]!, 'path_no_ending', `${name} only leads back here, and at that time the same way again`);
   }
 }
 
@@ -162,10 +202,16 @@ function pathFaults(graph: DraftGraph): Blocker[] {
   });
   if (ends.length === 0) add(null, 'missing_ending', 'There is no voicemail, forward or hangup');
   if (start === undefined) return found;
-  const alive = reached([start], nodes.length, branches);
-  checkPaths(graph, branches, alive, reached(ends, nodes.length, { from: branches.to, to: branches.from }), add);
+  const back = chainsOf(nodes.length, { from: branches.to, to: branches.from });
+  const reach: Reach = {
+    alive: reached([start], chainsOf(nodes.length, branches)),
+    ending: reached(ends, back),
+    endsWithout: (node) => reached(ends, back, node),
+  };
+  checkPaths(graph, branches, reach, add);
+  checkTimings(graph, branches, reach, add);
   nodes.forEach((node, place) => {
-    if (!alive[place]) add(node, 'unreachable_node', 'Nothing leads here');
+    if (!reach.alive[place]) add(node, 'unreachable_node', 'Nothing leads here');
   });
   return found;
 }
