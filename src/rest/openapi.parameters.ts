@@ -60,12 +60,13 @@ export const pathNames = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(
 
 function pathParameter(bound: BoundEndpoint, name: string): Schema {
   const arg = bound.field?.args.find((a) => a.name === (bound.endpoint.pathArgs?.[name] ?? name));
-  const isId = !arg || getNamedType(arg.type).name === 'ID';
+  const isOurs = !bound.endpoint.foreignIds?.includes(name);
+  const isId = isOurs && (!arg || getNamedType(arg.type).name === 'ID');
   return {
     name,
     in: 'path',
     required: true,
-    description: arg?.description ?? 'The id of the record',
+    description: arg?.description ?? (isOurs ? 'The id of the record' : 'The id by which the vendor knows it'),
     schema: isId ? { type: 'string', format: 'uuid' } : { type: 'string' },
   };
 }

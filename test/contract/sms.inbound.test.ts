@@ -51,6 +51,20 @@ describe('a text message to a number of the workspace', () => {
     expect(entry).toMatchObject({ userId: null, userName: 'SMS' });
   });
 
+  it('says which pictures came with it, also where it has no words', async () => {
+    const phone = nextNumber();
+    const { id } = await acme.contact({ phone });
+    const [url, contentType] = ['https://api.twilio.com/media/ME1', 'image/jpeg'];
+    const form = { From: phone, To: ours, Body: '', MessageSid: `SM${v4()}`, NumMedia: '2' };
+    await notice('/webhooks/twilio/sms', { ...form, MediaUrl0: url, MediaContentType0: contentType, MediaUrl1: `${url}2` });
+    const media = [
+      { url, contentType },
+      { url: `${url}2`, contentType: null },
+    ];
+    expect((await listed(id))[0]).toMatchObject({ body: 'No text', metadata: { media } });
+    expect(dataOf(await acme.owner.get(`/conversations/${id}`)).messages[0]).toMatchObject({ body: 'No text' });
+  });
+
   it('makes its sender a contact, whatever the plan', async () => {
     const small = await api.seed.account({ plan: 'trial' });
     await api.app.database.prisma.account.update({ where: { id: small.id }, data: { trialEndsAt: new Date(0) } });

@@ -16,6 +16,7 @@ import {
 } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { messagesTo } from '../support/sms.js';
+import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
 let acme: Account;
@@ -237,6 +238,18 @@ describe('what the vendor does not take', () => {
     api.clock.advance(minute);
     await eventually(async () => (await messageOf(id)).status === 'sent');
     expect(messagesTo(api, phone)).toHaveLength(1);
+  });
+
+  it("is not sent from a number that was given back, and is another workspace's by then", async () => {
+    const [{ id: contactId, phone }, number] = [await reader(), await freeNumber(acme)];
+    const { id: numberId } = dataOf(await acme.owner.post('/settings/numbers', { number }));
+    vendor().will(throttled);
+    const input = { contactId, fromNumber: number, idempotencyKey: 'key-released' };
+    expect(dataOf(await send(input))).toMatchObject({ status: 'queued', fromNumber: number });
+    dataOf(await acme.owner.del(`/settings/numbers/${numberId}`));
+    dataOf(await (await api.seed.account()).owner.post('/settings/numbers', { number }));
+    expect(dataOf(await send(input))).toMatchObject({ status: 'failed', error: 'number_released', sentAt: null });
+    expect(messagesTo(api, phone)).toEqual([]);
   });
 
   it('is not sent once its reader has opted out', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Reply, server, type TestServer } from '../support/index.js';
+import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
 let late: Account;
@@ -40,6 +41,7 @@ async function nested(account: Account): Promise<[method: string, path: string, 
     ['POST', '/contact', { firstName, email: 'nobody.yet@example.com' }],
     ['PATCH', `/contacts/${contactId}`, { tags: ['never seen before'] }],
     ['POST', '/contact', { ...(await restorable(account)), tags: ['never seen before'] }],
+    ['POST', '/settings/numbers', { number: await freeNumber(account) }],
     ['POST', `/deals/${await deletedDeal(account, deal.id)}/restore`, {}],
   ];
 }

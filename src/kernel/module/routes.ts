@@ -27,6 +27,8 @@ export interface EndpointOptions {
   query?: Record<string, string>;
   /** The arguments of path parameters that are called otherwise: `{ id: 'pipelineId' }`. */
   pathArgs?: Record<string, string>;
+  /** Path parameters that hold the id of somebody else's record, in whatever form that has: no UUID of ours. */
+  foreignIds?: readonly string[];
   /** Arguments that the endpoint gives by itself, and takes from nobody: `{ 'filter.channel': 'email' }`. */
   fixed?: Record<string, unknown>;
   /** Other names under which the body's members come: `first_name: 'firstName'`. */

@@ -26,12 +26,13 @@ export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!
 
 /**
  * A message that is to be sent, and what of its recipient decides whether it may go. It is read when it goes. `isPlanned`: the attempt
- * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between.
+ * is one of the server's own plan, the first one or one that came due; else a client repeats its request in between. `ownsSender`:
+ * whether the number that a text comes from is the workspace's; null where nobody has claimed it.
  */
 const sending = {
   ...{ ...messageRow.shape, lineId: nullable(text), xmin: text },
   ...{ email: nullable(text), phone: nullable(text), isGone: flag, doNotContact: flag, optedOutEmail: flag, optedOutSms: flag },
-  ...{ landline: nullable(text), isHeld: flag, isPlanned: flag },
+  ...{ landline: nullable(text), isHeld: flag, isPlanned: flag, ownsSender: nullable(flag) },
 };
 export type Sending = RowOf<typeof sending>;
 
@@ -40,6 +41,7 @@ const sendingOf = (from: Sql, version: Sql, isPlanned: Sql) => sql`
     select ${messageRow.columns()}, t.line_id as "lineId", ${version} as xmin, ${isPlanned} as "isPlanned",
       c.email, c.phone, c.deleted_at is not null as "isGone",
       ${isMailRefused} as "optedOutEmail", ${textRefusals(sql`t.to_number`)},
+      (select n.account_id = t.account_id from phone_numbers n where n.number = t.from_number) as "ownsSender",
       exists (select 1 from enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
         where e.account_id = t.account_id and e.id = t.enrollment_id and (not s.is_active or e.status = 'paused')) as "isHeld"
     from ${from} t join contacts c on c.account_id = t.account_id and c.id = t.contact_id`;

@@ -63,9 +63,15 @@ async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Prom
   return settled;
 }
 
+/** Whether a text may still come from its number: it may have been given back since, and claimed by another workspace. */
+function isSenderOurs({ app }: Context, { transport, ownsSender, fromNumber }: Sending): boolean {
+  const { from, takesAnyNumber } = app.vendors.sms;
+  return transport === 'vendor_line' || (ownsSender ?? (takesAnyNumber || fromNumber === from));
+}
+
 async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
   if (message.isGone && !mayBeSent) return { kind: 'cancelled', error: 'contact_deleted' };
-  const refusal = smsRefusal({ ...message, phone: message.toNumber });
+  const refusal = isSenderOurs(ctx, message) ? smsRefusal({ ...message, phone: message.toNumber }) : 'number_released';
   // What may have gone is not said to have failed, or to be taken back.
   if (refusal || message.isGone) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal! };
   if (message.transport === 'vendor_line') return sentByLine(ctx, message, mayBeSent);

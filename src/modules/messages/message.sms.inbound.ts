@@ -49,17 +49,44 @@ export interface InboundText {
   fromNumber: string;
   toNumber: string;
   body: string;
+  /** Pictures and the like, where the vendor keeps them. */
+  media?: Medium[];
   /** Of a vendor line. */
   lineId?: string;
 }
 
-const textOf = ({ From, To, Body = '', MessageSid = '' }: Record<string, string>): InboundText => ({
-  ...{ provider: 'twilio', providerId: MessageSid, transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary' },
-  ...{ fromNumber: numberOf(From), toNumber: numberOf(To), body: Body },
-});
+interface Medium {
+  url: string;
+  contentType: string | null;
+}
+
+/** More than any vendor sends with one text. */
+const mostMedia = 10;
+
+function mediaOf(form: Record<string, string>): Medium[] {
+  const count = Math.min(Number(form.NumMedia) || 0, mostMedia);
+  const told = (name: string) => storable(form[name] ?? '');
+  const all = Array.from({ length: count }, (_, n) => ({ url: told(`MediaUrl${n}`), contentType: told(`MediaContentType${n}`) || null }));
+  return all.filter(({ url }) => url);
+}
+
+function textOf(form: Record<string, string>): InboundText {
+  const { From, To, Body = '', MessageSid = '' } = form;
+  return {
+    ...{ provider: 'twilio', providerId: MessageSid, transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary' },
+    ...{ fromNumber: numberOf(From), toNumber: numberOf(To), body: Body, media: mediaOf(form) },
+  };
+}
+
+/** What is kept of a text besides its words. */
+function metadataOf({ transport, lineId, media = [] }: InboundText): object | null {
+  if (lineId) return { service: transport, lineId };
+  return media.length > 0 ? { media } : null;
+}
 
 /** Keeps what a contact wrote; who is not known becomes a contact whatever the plan. Throws what `isTaken` where it is kept already. */
-export async function receiveText(ctx: Context, { body, lineId, ...text }: InboundText): Promise<void> {
+export async function receiveText(ctx: Context, received: InboundText): Promise<void> {
+  const { body, lineId, media = [], ...text } = received;
   const phone = text.fromNumber;
   const known = await contactMatching(ctx, { phone });
   const contactId = known ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
@@ -67,7 +94,7 @@ export async function receiveText(ctx: Context, { body, lineId, ...text }: Inbou
   const message = ctx.insert('Message', {
     ...blankMessage,
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
-    ...{ ...text, contactId, body: storable(body), lineId, metadata: lineId ? { service: text.transport, lineId } : null },
+    ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? 'No text' : ''), lineId, metadata: metadataOf(received) },
   });
   await emitMessage(ctx, 'created', message);
   const word = body.trim().toLowerCase();

@@ -8,6 +8,7 @@ import { deleted } from '../../kernel/model/connection.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { AvailableNumber, ClaimNumberInput, PhoneNumberList } from './number.model.js';
 import { priorOf } from './number.routing.js';
 import { numberTable } from './number.table.js';
@@ -64,12 +65,13 @@ const claim = statement({
 });
 
 /**
- * POST /settings/numbers: 400 for a number that the vendor does not have for us, 409 for one that is claimed, by whomever. Whoever
- * writes to it writes to this workspace.
+ * POST /settings/numbers: 400 for a number that the vendor does not have for us, 402 where the trial is over, 409 for one that is
+ * claimed, by whomever. Whoever writes to it writes to this workspace.
  */
 export async function claimNumber(ctx: Context, { number, label = null }: ClaimNumberInput): Promise<NumberRow> {
   const offered = await numberOfVendor(ctx, number);
   if (!offered) throw invalidField('number', 'not_found', 'is no number of the vendor');
+  checkTrial(ctx);
   return concluded(ctx, (inside) => claimForWorkspace(inside, offered, { label }));
 }
 

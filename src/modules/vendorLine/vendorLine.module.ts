@@ -32,6 +32,6 @@ export default defineModule({
     edit('PUT /settings/vendor-line', 'connectVendorLine', { select, also: [422, 502] }),
     drop('DELETE /settings/vendor-line', 'disconnectVendorLine', { select }),
     read('GET /settings/vendor-line/lines', 'vendorLines', { also: [409, 422, 502] }),
-    edit('PUT /settings/vendor-line/lines/{lineId}', 'assignLine', { also: [404, 409, 422, 502] }),
+    edit('PUT /settings/vendor-line/lines/{lineId}', 'assignLine', { foreignIds: ['lineId'], also: [404, 409, 422, 502] }),
   ],
 });
