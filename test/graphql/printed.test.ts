@@ -231,6 +231,22 @@ describe('a document over a running business', () => {
 });
 
 describe('the names that a client gives', () => {
+  it('may be longer than those of PostgreSQL, wherever they stand', async () => {
+    const [a, b] = ['a', 'b'].map((last) => 'long'.repeat(16) + last);
+    for (const text of [
+      `contacts(first: 3) { edges { ${a}: cursor ${b}: cursor } }`,
+      `contacts(first: 3) { edges { ${a}: __typename ${b}: node { id } } }`,
+      `contacts(first: 3) { nodes { ${a}: id ${b}: firstName } ${a}: totalCount }`,
+      `contacts(first: 3) { pageInfo { ${a}: hasNextPage ${b}: endCursor } }`,
+      `contacts(first: 3) { nodes { attribution { ${a}: utm_source ${b}: utm_medium } } }`,
+      `nodes(ids: ["${acme.id}"]) { ${a}: __typename ${b}: id }`,
+    ]) {
+      const { printed, compiled } = await bothWays(text);
+      expect([text, printed]).toEqual([text, compiled]);
+      expect(JSON.stringify(printed)).toContain(`"${a}"`);
+    }
+  });
+
   it('may be those that a statement uses', async () => {
     const names = ['n0', 'o', 'x', 'e'];
     for (const name of names) {

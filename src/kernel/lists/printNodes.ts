@@ -3,9 +3,9 @@ import { Extensions } from 'type-graphql';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
 import { maxPageSize } from '../model/connection.js';
-import { collect, type Source } from './collect.js';
+import type { Source } from './collect.js';
 import { readableNodes } from './nodes.js';
-import { type FieldPlan, longestKey, NotPrinted, type PagePlan, planFields } from './printPlan.js';
+import { type FieldPlan, NotPrinted, type PagePlan, planFields, selectedOf } from './printPlan.js';
 import { fieldsSql, printedRow, type Run, within } from './printSql.js';
 import type { AnyTable } from './window.js';
 
@@ -35,11 +35,10 @@ export function planNodes(source: Source, field: GraphQLField<unknown, unknown>,
 function planType(source: Source, type: GraphQLObjectType, group: PagePlan['node'][]): TypePlan {
   const table = type.extensions.table as AnyTable | undefined;
   if (table) return { table, fields: planFields(source, type, group) };
-  const sets = group.map((node) => node.selectionSet);
-  const columns = [...collect(source, type, sets)].map(([key, [node]]) => {
+  const columns = selectedOf(source, type, group).map(([key, [node]]) => {
     const name = node!.name.value;
     if (name === '__typename') return `'${type.name}'::text as "${key}"`;
-    if (name === 'id' && key.length <= longestKey) return `n.id as "${key}"`;
+    if (name === 'id') return `n.id as "${key}"`;
     throw new NotPrinted(type.name);
   });
   return { columns: columns.join(', ') };

@@ -51,7 +51,7 @@ export type PageMember = { key: string } & (
 export class NotPrinted extends Error {}
 
 // PostgreSQL cuts longer names.
-export const longestKey = 63;
+const longestKey = 63;
 
 const typeName = (key: string, { name }: GraphQLObjectType) => ({ kind: 'raw', key, sql: `to_json('${name}'::text)` }) as const;
 
@@ -59,13 +59,7 @@ const typeName = (key: string, { name }: GraphQLObjectType) => ({ kind: 'raw', k
 export function planFields(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): FieldPlan[] {
   const table = type.extensions.table as AnyTable | undefined;
   if (!table) throw new NotPrinted(type.name);
-  const selected = collect(
-    source,
-    type,
-    nodes.map((node) => node.selectionSet),
-  );
-  return [...selected].map(([key, group]) => {
-    if (key.length > longestKey) throw new NotPrinted(key);
+  return selectedOf(source, type, nodes).map(([key, group]) => {
     const name = group[0]!.name.value;
     return name === '__typename' ? typeName(key, type) : planField(source, table, type.getFields()[name]!, key, group);
   });
@@ -95,26 +89,26 @@ function planField(source: Source, table: AnyTable, field: GraphQLField<unknown,
   };
 }
 
-/**
- * What is selected of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing
- * in SQL.
- */
-function selectedOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
-  const selected = collect(
-    source,
-    type,
-    nodes.map((node) => node.selectionSet),
-  );
-  if (selected.size === 0) throw new NotPrinted(type.name);
-  return [...selected];
+/** What is selected of a type, by the names under which it answers: PostgreSQL would cut a longer one. */
+export function selectedOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
+  const sets = nodes.map((node) => node.selectionSet);
+  const selected = [...collect(source, type, sets)];
+  for (const [key] of selected) if (key.length > longestKey) throw new NotPrinted(key);
+  return selected;
+}
+
+/** The same of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing in SQL. */
+function someOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
+  const selected = selectedOf(source, type, nodes);
+  if (selected.length === 0) throw new NotPrinted(type.name);
+  return selected;
 }
 
 /** The plan of a connection. */
 export function planPage(source: Source, to: AnyTable, field: GraphQLField<unknown, unknown>, group: FieldNode[]): PagePlan {
   const type = getNamedType(field.type) as GraphQLObjectType;
   const record = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
-  const members = selectedOf(source, type, group).map(([key, nodes]): PageMember => {
-    if (key.length > longestKey) throw new NotPrinted(key);
+  const members = someOf(source, type, group).map(([key, nodes]): PageMember => {
     const name = nodes[0]!.name.value;
     if (name === '__typename') return typeName(key, type);
     if (name === 'nodes') return { kind: 'nodes', key, fields: planFields(source, record, nodes) };
@@ -129,7 +123,7 @@ export function planPage(source: Source, to: AnyTable, field: GraphQLField<unkno
 
 function planEdges(source: Source, connection: GraphQLObjectType, record: GraphQLObjectType, nodes: readonly FieldNode[]) {
   const type = getNamedType(connection.getFields().edges!.type) as GraphQLObjectType;
-  return selectedOf(source, type, nodes).map(([key, group]) => {
+  return someOf(source, type, nodes).map(([key, group]) => {
     const name = group[0]!.name.value;
     if (name === '__typename') return typeName(key, type);
     return name === 'cursor' ? { kind: 'cursor' as const, key } : { kind: 'node' as const, key, fields: planFields(source, record, group) };
@@ -138,7 +132,7 @@ function planEdges(source: Source, connection: GraphQLObjectType, record: GraphQ
 
 function planInfo(source: Source, connection: GraphQLObjectType, nodes: readonly FieldNode[]) {
   const type = getNamedType(connection.getFields().pageInfo!.type) as GraphQLObjectType;
-  return selectedOf(source, type, nodes).map(([key, [node]]) => ({ key, name: node!.name.value }));
+  return someOf(source, type, nodes).map(([key, [node]]) => ({ key, name: node!.name.value }));
 }
 
 /** How a JSON value of a field's type is printed: a leaf as its scalar does, of an object the members that are selected. */
@@ -147,14 +141,8 @@ function shownAs(source: Source, field: GraphQLField<unknown, unknown>, group: r
   const named = getNamedType(type);
   if (field.extensions.exactOf) return (value) => `trim_scale((${value}#>>'{}')::numeric)::text`;
   if (!isObjectType(named)) return leavesOf(source, type);
-  const selected = collect(
-    source,
-    named,
-    group.map((node) => node.selectionSet),
-  );
-  const members = [...selected].map(([key, nodes]) => {
+  const members = selectedOf(source, named, group).map(([key, nodes]) => {
     const { name } = nodes[0]!;
-    if (key.length > longestKey) throw new NotPrinted(key);
     if (name.value === '__typename') return () => `'${named.name}'::text as "${key}"`;
     const inner = named.getFields()[name.value]!;
     if (inner.extensions.isResolved) throw new NotPrinted(`${named.name}.${name.value}`);
