@@ -94,8 +94,9 @@ export function recordFeed(events: RecordEvents, { record, find, by = {}, access
     }
   }
 
+  const { length } = Feed.prototype.follow;
   for (const [nth, [name, description]] of Object.entries(by).entries()) {
-    Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', 7 + nth);
+    Arg(name, () => ID, { nullable: true, description })(Feed.prototype, 'follow', length + nth);
   }
   return { of: events, resolver: Feed, access, find, byPerson };
 }

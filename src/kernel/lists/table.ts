@@ -66,7 +66,7 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   listed?: Sql;
   /** What of them the caller may see. */
   visible?: (ctx: Context) => Sql | undefined;
-  /** Whether triggers keep the total of the live rows; true by default. */
+  /** Whether triggers keep the total of the live rows; by default where there is a list of them. */
   counted?: boolean;
   /** What a connection tells of all records that its list finds, as a select of one JSON value: `where` is over the alias `t`. */
   figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
@@ -117,7 +117,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     this.live = options.live ?? (fields.includes('deletedAt') ? sql`t.deleted_at is null` : sql`true`);
     this.found = options.found ?? this.live;
     this.listed = options.listed ?? this.live;
-    this.isCounted = options.counted ?? true;
+    this.isCounted = options.counted ?? options.list !== undefined;
     this.computed = Object.fromEntries(Object.entries(computed).map(([name, given]) => [name, isSql(given) ? { sql: given } : given]));
     this.#rules = new Map(rulesOf(row.type).map((rule) => [rule.name, rule]));
     const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
