@@ -7,7 +7,9 @@ const [noun, given] = process.argv.slice(2);
 const word = /^[a-z][a-zA-Z]*$/;
 if (!word.test(noun ?? '') || (given && !word.test(given))) fail('usage: npm run new <noun> [plural]   (camelCase: "npm run new product")');
 
-const plural = given ?? (noun.endsWith('y') && !/[aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+// As tableName has it (src/kernel/database/sql.ts), which knows the rule alone: people are kept in persons.
+const regular = `${noun.replace(/([^aeiou])y$/, '$1ie')}s`;
+const plural = given ?? regular;
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const split = (text, by) => text.replace(/[A-Z]/g, (letter) => `${by}${letter.toLowerCase()}`);
 const names = {
@@ -15,7 +17,7 @@ const names = {
   plural,
   Noun: upper(noun),
   Plural: upper(plural),
-  table: split(plural, '_'),
+  table: split(regular, '_'),
   path: split(plural, '-'),
   event: split(noun, '_'),
   words: split(plural, ' '),
