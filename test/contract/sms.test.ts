@@ -16,7 +16,6 @@ import {
 } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { messagesTo } from '../support/sms.js';
-import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
 let acme: Account;
@@ -91,14 +90,6 @@ describe('POST /messages/sms/send', () => {
       expectRefusal(await send({ contactId: good, fromkPhoneNumberId: v4() }), 400, 'fromkPhoneNumberId');
     });
   });
-
-  it('writes to chat apps at their addresses, with their templates', async () => {
-    const { id: contactId, phone } = await reader();
-    const content = { whatsappContentSid: 'HX1', whatsappContentVariables: { 1: 'Ada' } };
-    const message = dataOf(await send({ contactId, transport: 'chat_app', ...content }));
-    expect(message).toMatchObject({ transport: 'chat_app', status: 'sent', toNumber: phone });
-    expect(messagesTo(api, `whatsapp:${phone}`)).toMatchObject([{ contentSid: 'HX1' }]);
-  });
 });
 
 describe('an opt-out of text messages', () => {
@@ -127,26 +118,6 @@ describe('an opt-out of text messages', () => {
     await eventually(async () => (await messageOf(id)).status === 'failed');
     expect((await messageOf(id)).error).toBe('recipient_opted_out');
     expect(messagesTo(api, phone)).toEqual([]);
-  });
-});
-
-describe('the number that a text message comes from', () => {
-  it('is none that another workspace has claimed: who answers would write to that one', async () => {
-    const { id: contactId } = await reader();
-    const other = await api.seed.account();
-    const number = api.app.vendors.sms.from;
-    const { id } = dataOf(await other.owner.post('/settings/numbers', { number }));
-    await expectNothingWritten(api, async () => {
-      expectRefusal(await send({ contactId }), 422, 'fromNumber');
-      expectRefusal(await send({ contactId, fromNumber: number }), 400, 'fromNumber');
-    });
-    dataOf(await other.owner.del(`/settings/numbers/${id}`));
-    expect(dataOf(await send({ contactId }))).toMatchObject({ status: 'sent', fromNumber: number });
-  });
-
-  it('is any that nobody has claimed, where the vendor is simulated', async () => {
-    const { id: contactId } = await reader();
-    expect(dataOf(await send({ contactId, fromNumber: '(415) 555-9999' }))).toMatchObject({ status: 'sent', fromNumber: '+14155559999' });
   });
 });
 
@@ -238,18 +209,6 @@ describe('what the vendor does not take', () => {
     api.clock.advance(minute);
     await eventually(async () => (await messageOf(id)).status === 'sent');
     expect(messagesTo(api, phone)).toHaveLength(1);
-  });
-
-  it("is not sent from a number that was given back, and is another workspace's by then", async () => {
-    const [{ id: contactId, phone }, number] = [await reader(), await freeNumber(acme)];
-    const { id: numberId } = dataOf(await acme.owner.post('/settings/numbers', { number }));
-    vendor().will(throttled);
-    const input = { contactId, fromNumber: number, idempotencyKey: 'key-released' };
-    expect(dataOf(await send(input))).toMatchObject({ status: 'queued', fromNumber: number });
-    dataOf(await acme.owner.del(`/settings/numbers/${numberId}`));
-    dataOf(await (await api.seed.account()).owner.post('/settings/numbers', { number }));
-    expect(dataOf(await send(input))).toMatchObject({ status: 'failed', error: 'number_released', sentAt: null });
-    expect(messagesTo(api, phone)).toEqual([]);
   });
 
   it('is not sent once its reader has opted out', async () => {

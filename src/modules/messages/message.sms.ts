@@ -186,6 +186,12 @@ interface Way extends Sender {
   action: RequestAction;
 }
 
+/** What the server keeps of a message in its metadata: a client's member of such a name says nothing of it. */
+const ofTheServer = new Set(['service', 'lineId', 'whatsappContentSid', 'whatsappContentVariables']);
+
+const ofTheClient = (metadata: object | null) =>
+  Object.fromEntries(Object.entries(metadata ?? {}).filter(([name]) => !ofTheServer.has(name)));
+
 /** Keeps a text message that is to be sent by this request. Of two with one key, one is in progress. */
 async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, toNumber, lineId, action }: Way): Promise<MessageRow> {
   const { idempotencyKey: key } = input;
@@ -201,7 +207,8 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
         id: input.id,
         ...({ channel: 'sms', direction: 'outbound', status: 'queued' } as const),
         ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
-        metadata: transport === 'primary' ? metadata : { ...metadata, service: transport, ...(lineId && { lineId }), ...content },
+        metadata:
+          transport === 'primary' ? metadata : { ...ofTheClient(metadata), service: transport, ...(lineId && { lineId }), ...content },
         dueAt: new Date(inside.now().getTime() + headStart),
         ...(key && { idempotencyKey: key, requestHash: hashesOf(inside, input)[0] }),
         ...(action.key && { actionKey: action.key }),
