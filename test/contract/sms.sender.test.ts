@@ -18,7 +18,6 @@ const nextNumber = () => `+1415668${String(++people).padStart(4, '0')}`;
 const reader = async (fields: Loose = {}) => acme.contact({ phone: nextNumber(), ...fields });
 const send = (body: Loose) => acme.owner.post('/messages/sms/send', { body: 'Hello', ...body });
 const vendor = () => (api.app.vendors.sms as SimulatedSms).simulator;
-const _messageOf = (id: string) => api.app.database.prisma.message.findFirstOrThrow({ where: { accountId: acme.id, id } });
 const throttled = { kind: 'refuse', status: 429, code: 20429 } as const;
 
 describe('the number that a text message comes from', () => {
