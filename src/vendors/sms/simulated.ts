@@ -19,6 +19,7 @@ export class SimulatedSms extends TwilioSms {
   }
 
   override close(): void {
+    super.close();
     this.simulator.close();
   }
 }
