@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { type DocumentNode, type GraphQLSchema, print } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { printerOf } from '../kernel/lists/printer.js';
@@ -12,9 +12,7 @@ export class Documents {
 
   /** The compiled form of a valid document. `key` is its text, where the caller has it. */
   get(document: DocumentNode, operationName?: string | null, key = print(document)): Operation {
-    const hash = createHash('sha1')
-      .update(`${operationName ?? ''}\n${key}`)
-      .digest('base64');
+    const hash = hashOf('sha1', `${operationName ?? ''}\n${key}`, 'base64');
     const known = this.#cache.get(hash);
     if (known) return known;
     const operation = compile(this.schema, document, { operationName, id: hash, printer: printerOf(this.schema, document, operationName) });

@@ -1,5 +1,22 @@
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
+/** An object with members of another: where one is optional there, it may be the first one's. */
+export type Changed<T, C> = Omit<T, keyof C> &
+  Omit<C, keyof T> & { [K in keyof T & keyof C]: Partial<Pick<C, K>> extends Pick<C, K> ? T[K] | Exclude<C[K], undefined> : C[K] };
+
+/**
+ * A copy of an object with members of another: what `{ ...whole, ...changes }` is. Of a row with forty columns, to which others come, a
+ * copy whose members are then set costs a fraction of what several objects that are put together do.
+ */
+export function changed<T extends object, C extends object>(whole: T, changes: C): Changed<T, C> {
+  const copy = { ...whole } as Record<string, unknown>;
+  for (const name of Object.keys(changes)) copy[name] = (changes as Record<string, unknown>)[name];
+  return copy as Changed<T, C>;
+}
+
 /** The members of an input that are given: what is undefined keeps its value, or takes its default. */
-export const defined = <T extends object>(input: T): Given<T> =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Given<T>;
+export function defined<T extends object>(input: T): Given<T> {
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input)) if (value !== undefined) given[name] = value;
+  return given as Given<T>;
+}

@@ -58,8 +58,16 @@ export function fieldsOf(model: Prisma.ModelName): string[] {
 export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&');
 
 /** A model's table: Contact → contacts, OutboxEvent → outbox_events, Activity → activities, ApiKey → api_keys. */
-export const tableName = (model: string) =>
-  `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/([^aeiou])y$/, '$1ie')}s`;
+export function tableName(model: string): string {
+  const known = namesOfTables.get(model);
+  if (known) return known;
+  const name = `${columnName(model.charAt(0).toLowerCase() + model.slice(1)).replace(/([^aeiou])y$/, '$1ie')}s`;
+  namesOfTables.set(model, name);
+  return name;
+}
+
+// Of our models, as the names of columns are.
+const namesOfTables = new Map<string, string>();
 
 /** The tables whose rows have a field. */
 export const tablesWith = (field: string): string[] =>

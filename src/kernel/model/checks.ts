@@ -87,6 +87,9 @@ export function toE164(value: string, country: string): string | undefined {
   return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
 }
 
+/** Whether a text is a number as `toE164` answers it. */
+export const isE164 = (value: string): boolean => /^\+[1-9]\d{4,14}$/.test(value);
+
 /** The digits that lead the numbers of a country: 49 for DE. */
 export const callingCode = (country: string): string => (isSupportedCountry(country) ? getCountryCallingCode(country) : '');
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
 import type { Clock } from '../../kernel/base/clock.js';
@@ -34,7 +34,7 @@ export async function verifyPassword(stored: string | null | undefined, password
 }
 
 /** What is kept of a random secret: its SHA-256. */
-export const digest = (secret: string) => createHash('sha256').update(secret).digest('hex');
+export const digest = (secret: string) => hashOf('sha256', secret, 'hex');
 
 /** A random secret of 256 bits. */
 export const randomSecret = (clock: Clock) => clock.bytes(32).toString('base64url');

@@ -1,4 +1,5 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
+import { changed } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
@@ -109,10 +110,11 @@ interface Kept {
 export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promise<MessageRow> {
   const { scheduledAt = null } = given;
   const dueAt = scheduledAt ?? new Date(ctx.now().getTime() + (isDue ? 0 : headStart));
-  const message: MessageRow = ctx.insert('Message', {
-    ...{ ...blankMessage, ...given, subject: oneLine(given.subject), scheduledAt, dueAt, userId: ctx.caller.userId },
+  const own = {
+    ...{ ...given, subject: oneLine(given.subject), scheduledAt, dueAt, userId: ctx.caller.userId },
     ...({ channel: 'email', direction: 'outbound', status: scheduledAt ? 'scheduled' : 'queued' } as const),
-  });
+  };
+  const message: MessageRow = ctx.insert('Message', changed(blankMessage, own));
   await emitMessage(ctx, 'created', message);
   return message;
 }

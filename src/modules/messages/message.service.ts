@@ -1,5 +1,5 @@
 import { check, found, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
-import { defined } from '../../kernel/base/objects.js';
+import { changed, defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -85,7 +85,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   const hasGone = direction === 'outbound' && status !== 'draft' && status !== 'failed';
   const times = { sentAt: hasGone ? ctx.now() : null, deliveredAt: status === 'delivered' ? ctx.now() : null };
   const author = direction === 'outbound' ? ctx.caller.userId : null;
-  const message: MessageRow = ctx.insert('Message', { ...blankMessage, ...defined(input), ...times, status, userId: author });
+  const message: MessageRow = ctx.insert('Message', changed(blankMessage, { ...defined(input), ...times, status, userId: author }));
   // Before it is told: what hears of it may have it written.
   if (hasGone) contacted(ctx, message);
   if (score) ctx.touch('Contact', input.contactId, score);

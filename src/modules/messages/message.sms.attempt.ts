@@ -71,7 +71,8 @@ function isSenderOurs({ app }: Context, { transport, ownsSender, fromNumber }: S
 
 async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise<Outcome> {
   if (message.isGone && !mayBeSent) return { kind: 'cancelled', error: 'contact_deleted' };
-  const refusal = isSenderOurs(ctx, message) ? smsRefusal({ ...message, phone: message.toNumber }) : 'number_released';
+  const { toNumber: phone, doNotContact, optedOutSms, landline } = message;
+  const refusal = isSenderOurs(ctx, message) ? smsRefusal({ phone, doNotContact, optedOutSms, landline }) : 'number_released';
   // What may have gone is not said to have failed, or to be taken back.
   if (refusal || message.isGone) return mayBeSent ? { kind: 'unconfirmed' } : { kind: 'failed', error: refusal! };
   if (message.transport === 'vendor_line') return sentByLine(ctx, message, mayBeSent);

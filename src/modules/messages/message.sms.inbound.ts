@@ -1,3 +1,4 @@
+import { changed } from '../../kernel/base/objects.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
@@ -91,11 +92,11 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   const known = await contactMatching(ctx, { phone });
   const contactId = known ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
   await heard(ctx, contactId);
-  const message = ctx.insert('Message', {
-    ...blankMessage,
+  const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
     ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? 'No text' : ''), lineId, metadata: metadataOf(received) },
-  });
+  };
+  const message = ctx.insert('Message', changed(blankMessage, own));
   await emitMessage(ctx, 'created', message);
   const word = body.trim().toLowerCase();
   const isOut = optsOut.has(word);

@@ -1,11 +1,12 @@
 import { signatures } from '../../kernel/base/crypto.js';
 import { AppError, check, detailOf, invalidField, unprocessable } from '../../kernel/base/errors.js';
+import { changed } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { toE164 } from '../../kernel/model/checks.js';
+import { isE164, toE164 } from '../../kernel/model/checks.js';
 import { stayOpen } from '../../kernel/operations/idempotency.js';
 import { retried } from '../../kernel/operations/transacted.js';
 import { recipientOfText } from '../contacts/contact.optOut.js';
@@ -146,7 +147,9 @@ async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: 
   checkTrial(ctx);
   const refusal = smsRefusal(known!);
   check(!refusal, () => refusals[refusal!]!());
-  return { contact, to: numberOf(known!.phone!) };
+  const { phone } = known!;
+  // What is kept in this form was brought into it when it was given, and that takes a while.
+  return { contact, to: isE164(phone!) ? phone! : numberOf(phone!) };
 }
 
 /**
@@ -202,8 +205,7 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
     return await ctx.transaction(async (inside) => {
       await freeAction(inside, action);
       requireContact(inside, contactId);
-      const message: MessageRow = inside.insert('Message', {
-        ...blankMessage,
+      const own = {
         id: input.id,
         ...({ channel: 'sms', direction: 'outbound', status: 'queued' } as const),
         ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
@@ -212,7 +214,8 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
         dueAt: new Date(inside.now().getTime() + headStart),
         ...(key && { idempotencyKey: key, requestHash: hashesOf(inside, input)[0] }),
         ...(action.key && { actionKey: action.key }),
-      });
+      };
+      const message: MessageRow = inside.insert('Message', changed(blankMessage, own));
       await emitMessage(inside, 'created', message);
       return message;
     });
