@@ -26,7 +26,7 @@ const byType: Record<string, Fault> = {
 };
 
 /** What a value is told that stands where a list belongs. */
-const notList = wrongType('must be a list');
+export const notList = wrongType('must be a list');
 
 /** A type fault of a variable as graphql-js tells it: where, of what value, in its own words. */
 interface Told {

@@ -1,18 +1,44 @@
-import { coerceInputValue, type GraphQLInputObjectType, type GraphQLSchema, getNamedType } from 'graphql';
+import {
+  coerceInputValue,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+} from 'graphql';
+import type { Fault } from '../base/errors.js';
+import { coercionDetail, notList } from './coercionMessages.js';
 
-/** A text as the number or the truth value that a type takes, where it spells one: what placeholders became is text. */
-function spelled(value: unknown, type: string): unknown {
+const typeOf = (schema: GraphQLSchema, input: string, field: string): GraphQLInputType =>
+  (schema.getType(input) as GraphQLInputObjectType).getFields()[field]!.type;
+
+/** A text as the number or the truth value that a field of an input class takes, where it spells one: what placeholders became is text. */
+export function spelled(schema: GraphQLSchema, input: string, field: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  if (['Int', 'Float', 'Decimal'].includes(type) && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
-  return type === 'Boolean' && /^(true|false)$/.test(value) ? value === 'true' : value;
+  const { name } = getNamedType(typeOf(schema, input, field));
+  if (['Int', 'Float', 'Decimal'].includes(name) && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  return name === 'Boolean' && /^(true|false)$/.test(value) ? value === 'true' : value;
 }
 
-/** A value of JSON as a field of an input class takes it, before its line of the model looks at it; or why it does not. */
-export function inputValue(schema: GraphQLSchema, input: string, field: string, value: unknown): { coerced?: unknown; fault?: string } {
-  const { type } = (schema.getType(input) as GraphQLInputObjectType).getFields()[field]!;
-  let fault: string | undefined;
-  const coerced = coerceInputValue(spelled(value, getNamedType(type).name), type, () => {
-    fault = `must be a value of the type ${type}`;
+/** Whether a field of an input class takes a text, or what one can spell: no list and no object. */
+export function takesText(schema: GraphQLSchema, input: string, field: string): boolean {
+  const type = typeOf(schema, input, field);
+  const named = getNamedType(type);
+  return !isListType(getNullableType(type)) && !isInputObjectType(named) && named.name !== 'JSONObject';
+}
+
+/**
+ * A value of JSON as a field of an input class takes it, before its line of the model looks at it; or why it does not. As in a body of
+ * REST, what is no list is none: coercion alone would read one word as a list of one.
+ */
+export function inputValue(schema: GraphQLSchema, input: string, field: string, value: unknown): { coerced?: unknown; fault?: Fault } {
+  const type = typeOf(schema, input, field);
+  if (value !== null && isListType(getNullableType(type)) && !Array.isArray(value)) return { fault: notList };
+  let fault: Fault | undefined;
+  const coerced = coerceInputValue(value, type, (path, wrong, { message }) => {
+    fault ??= coercionDetail(schema, type, field, { path, value: wrong, message });
   });
   return fault ? { fault } : { coerced };
 }

@@ -51,11 +51,20 @@ export interface Outcome {
   made?: Readonly<Record<string, string>>;
 }
 
+/** A record that a member of a configuration names, of a kind that a module declares in `references`. */
+export interface Named {
+  member: string;
+  kind: string;
+  id: string;
+}
+
 /** A kind of action. */
 export interface ActionKind {
   members: Members;
   /** What else is wrong with a configuration whose members are right by themselves. */
   check?(ctx: Context, config: Config, blame: Blame): void | Promise<void>;
+  /** What a configuration names besides what its members are said to name. */
+  names?(config: Config): Named[];
   /** Does it, as part of the unit of work. What it throws says whether it may succeed later. */
   perform(ctx: Context, config: Config, acting: Acting): Promise<Outcome>;
 }

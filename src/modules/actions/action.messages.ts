@@ -5,7 +5,7 @@ import { emailRefusal, keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
 import { isOfTexts } from '../templates/template.mailed.js';
-import { type MergeValues, merged, mergedHtml, mergedLine, Room } from '../templates/template.mergeFields.js';
+import { type MergeValues, merged, mergedHtml, mergedJson, mergedLine, Room } from '../templates/template.mergeFields.js';
 import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
@@ -88,7 +88,7 @@ export const sendWebhook: ActionKind = {
     const event = happening.event ?? `${run.kind}.action`;
     const { eventId, at: createdAt, data, changes } = happening;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
-    const body = payload ? JSON.stringify(filled(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
+    const body = payload ? JSON.stringify(mergedJson(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);
     const { kind, id, runId } = run;
     const deliveryId = queueDelivery(ctx, {
       url,
@@ -102,11 +102,3 @@ export const sendWebhook: ActionKind = {
     return success({ url, event }, { deliveryId });
   },
 };
-
-/** A JSON value with the placeholders of its texts filled in. */
-function filled(value: unknown, values: MergeValues, room: Room): unknown {
-  if (typeof value === 'string') return merged(value, values, room);
-  if (Array.isArray(value)) return value.map((item) => filled(item, values, room));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member, values, room)]));
-}

@@ -7,10 +7,11 @@ import { type ContactRow, contactRows } from '../contacts/contact.service.js';
 import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import { cleanConfig, Faults } from './action.config.js';
-import type { Acting, Action, ActionKind, Occasion, Outcome } from './action.kinds.js';
+import type { Acting, Action, ActionKind, Named, Occasion, Outcome } from './action.kinds.js';
 import { enrollSequence, sendEmail, sendWebhook } from './action.messages.js';
 import { assignContact, makeTask } from './action.records.js';
 import { updateField } from './action.update.js';
+import { valuesOf } from './action.values.js';
 
 export type { Action, Happening, Occasion, Outcome } from './action.kinds.js';
 
@@ -54,10 +55,13 @@ export async function checkActions(ctx: Context, actions: readonly Placed[]): Pr
 }
 
 /** The records that a configuration names, by their kinds. */
-const namesIn = ({ type, config }: Action): { member: string; kind: string; id: string }[] =>
-  Object.entries((actionKinds[type as ActionType] as ActionKind).members).flatMap(([member, { names }]) =>
+function namesIn({ type, config }: Action): Named[] {
+  const { members, names: own }: ActionKind = actionKinds[type as ActionType];
+  const byMembers = Object.entries(members).flatMap(([member, { names }]) =>
     names && typeof config[member] === 'string' ? [{ member, kind: names, id: config[member] }] : [],
   );
+  return [...byMembers, ...(own?.(config) ?? [])];
+}
 
 async function checkNames(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: Faults): Promise<void> {
   await Promise.all(
@@ -137,16 +141,6 @@ export function actor(
     // What an action changes of the contact the next one is to see.
     if (changing.has(type)) contact = undefined;
     return outcome;
-  };
-}
-
-/** What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type. */
-function valuesOf(ctx: Context, { happening: { event, eventId, at, type, data, changes }, run }: Occasion): MergeValues {
-  const own = type ? { [type.charAt(0).toLowerCase() + type.slice(1)]: data } : {};
-  return {
-    ...own,
-    ...{ workspace: { name: ctx.caller.account.name }, event: { id: eventId, name: event, createdAt: at }, record: data },
-    ...{ changes: changes ?? {}, [run.kind]: { id: run.id, name: run.name } },
   };
 }
 

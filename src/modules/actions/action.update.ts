@@ -1,30 +1,45 @@
-import { AppError, type Detail, detailOf, invalid } from '../../kernel/base/errors.js';
+import { AppError, type Detail, detailOf, type Fault, invalid } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { oneOf, type Report, text } from '../../kernel/model/checks.js';
 import type { FieldRule } from '../../kernel/model/fieldRules.js';
 import { rulesOf } from '../../kernel/model/fieldRules.js';
-import { inputValue } from '../../kernel/model/inputValue.js';
+import { inputValue, spelled, takesText } from '../../kernel/model/inputValue.js';
+import type { ReferenceKinds } from '../../kernel/operations/references.js';
 import { UpdateCompanyInput } from '../companies/company.model.js';
-import { updateCompany } from '../companies/company.service.js';
+import { links as linksOfCompany, updateCompany } from '../companies/company.service.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
-import { updateContact } from '../contacts/contact.service.js';
+import { links as linksOfContact, updateContact } from '../contacts/contact.service.js';
+import type { CustomField } from '../customFields/customField.model.js';
+import { customFieldFaults } from '../customFields/customField.values.js';
 import { UpdateDealInput } from '../deals/deal.model.js';
-import { updateDeal } from '../deals/deal.service.js';
+import { links as linksOfDeal, updateDeal } from '../deals/deal.service.js';
 import { UpdateTaskInput } from '../tasks/task.model.js';
-import { updateTask } from '../tasks/task.service.js';
-import { merged, mergeFieldsOf, Room } from '../templates/template.mergeFields.js';
+import { links as linksOfTask, updateTask } from '../tasks/task.service.js';
+import { isThere, mergedJson, mergeFieldsOf, Room, wholeMergeField } from '../templates/template.mergeFields.js';
 import type { Blame } from './action.config.js';
 import { type Acting, type ActionKind, success } from './action.kinds.js';
+import { mayName } from './action.values.js';
 
 type Update = (ctx: Context, id: string, input: object) => Promise<unknown>;
 type Class = abstract new (...args: never[]) => object;
 
+interface Changeable {
+  type: string;
+  input: Class;
+  update: Update;
+  /** What of it names other records. */
+  links: ReferenceKinds;
+}
+
 /** The records that an action can change: by which class, and how. */
-const entities: Record<string, { type: string; input: Class; update: Update }> = {
-  contact: { type: 'Contact', input: UpdateContactInput, update: updateContact },
-  deal: { type: 'Deal', input: UpdateDealInput, update: updateDeal },
-  company: { type: 'Company', input: UpdateCompanyInput, update: updateCompany },
-  task: { type: 'Task', input: UpdateTaskInput, update: updateTask },
+const entities: Record<string, Changeable> = {
+  contact: { type: 'Contact', input: UpdateContactInput, update: updateContact, links: linksOfContact },
+  deal: {
+    ...{ type: 'Deal', input: UpdateDealInput, update: updateDeal },
+    links: { ...linksOfDeal, pipelineId: 'pipeline', stageId: 'stage', afterDealId: 'deal' },
+  },
+  company: { type: 'Company', input: UpdateCompanyInput, update: updateCompany, links: linksOfCompany },
+  task: { type: 'Task', input: UpdateTaskInput, update: updateTask, links: linksOfTask },
 };
 
 type UpdateConfig = {
@@ -46,45 +61,85 @@ export const updateField: ActionKind = {
     field: { type: 'string', check: text(200), required: true, also: ['fieldName', 'fieldKey'] },
     value: { type: 'any' },
   },
-  check(ctx, given, blame) {
+  async check(ctx, given, blame) {
     const config = given as UpdateConfig;
     if (typeof config.field !== 'string' || (config.entity !== undefined && !Object.hasOwn(entities, config.entity))) return;
     const rule = ruleOf(config);
     const names = rulesOf(entities[config.entity ?? 'contact']!.input).map(({ name }) => name);
     if (!rule) blame('field', 'not_allowed', `must be one of ${names.join(', ')} or customFields.<key>`, names);
-    else if (typeof config.value !== 'string' || mergeFieldsOf(config.value).length === 0) blamed(ctx, config, rule, blame);
+    else for (const { code, message, options } of await faultsOf(ctx, config, rule)) blame('value', code, message, options);
+  },
+  names(given) {
+    const { entity = 'contact', field, value } = given as UpdateConfig;
+    const { links } = entities[entity]!;
+    // An empty text stands for nobody.
+    const isNamed = Object.hasOwn(links, field) && typeof value === 'string' && mergeFieldsOf(value).length === 0 && value !== '';
+    return isNamed ? [{ member: 'value', kind: links[field]!, id: value.toLowerCase() }] : [];
   },
   async perform(ctx, config: UpdateConfig, acting) {
-    const { entity = 'contact', field, value = null } = config;
+    const { entity = 'contact', field } = config;
     const id = await targetOf(entity, acting);
+    const value = await filled(ctx, config, acting);
     const rule = ruleOf(config);
-    const filled = typeof value === 'string' ? merged(value, await acting.values(), new Room('value')) : value;
     const faults: Detail[] = [];
     const input =
-      rule && inputOf(ctx, { ...config, value: filled }, rule, (member, code, message) => faults.push(detailOf(member, { code, message })));
+      rule && inputOf(ctx, { ...config, value }, rule, (member, code, message) => faults.push(detailOf(member, { code, message })));
     if (!input || faults.length > 0) throw invalid(faults);
     await entities[entity]!.update(ctx, id, input);
-    return success({ entity, id, field, newValue: filled });
+    return success({ entity, id, field, newValue: keptOf(field, input, value) });
   },
 };
 
-const blamed = (ctx: Context, config: UpdateConfig, rule: FieldRule, blame: Blame): void => {
-  inputOf(ctx, config, rule, (_member, code, message, options) => blame('value', code, message, options));
-};
+/** What is wrong with a value as it is configured: what has placeholders that a text can fill is looked at when it is filled. */
+async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Promise<Fault[]> {
+  const { entity = 'contact', field, value = null } = config;
+  const isOwn = !field.startsWith(custom);
+  const isText = isOwn ? takesText(ctx.app.registry.schema(), entities[entity]!.input.name, field) : true;
+  if (typeof value === 'string' && isText && mergeFieldsOf(value).length > 0) {
+    const path = wholeMergeField(value);
+    return path === undefined || mayName(ctx, path) ? [] : [namesNothing(path)];
+  }
+  const faults: Fault[] = [];
+  const input = inputOf(ctx, config, rule, (_member, code, message, options) => faults.push({ code, message, options }));
+  if (faults.length > 0 || rule.name !== 'customFields' || input.customFields === null) return faults;
+  // Contacts, deals and companies have custom fields.
+  const kind = entity as CustomField['entityType'];
+  return customFieldFaults(ctx, kind, input.customFields as Record<string, unknown>);
+}
+
+const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `names a merge field that is not there: ${path}` });
+
+/** The value with its placeholders filled in. Throws 400 where it is one placeholder alone that names nothing: to clear a field is to say null. */
+async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, acting: Acting): Promise<unknown> {
+  const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await acting.values() : {};
+  const path = typeof value === 'string' ? wholeMergeField(value) : undefined;
+  if (path !== undefined && !isThere(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
+  const merged = mergedJson(value, values, new Room('value'));
+  return field.startsWith(custom) ? merged : spelled(ctx.app.registry.schema(), entities[entity]!.input.name, field, merged);
+}
+
+type Input = Record<string, unknown>;
 
 /** The change of a record that sets a field to a value, which is cleaned as if a client had sent it. */
-function inputOf(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, rule: FieldRule, blame: Blame): object {
+function inputOf(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, rule: FieldRule, blame: Blame): Input {
   if (field.startsWith(custom)) return { customFields: { [field.slice(custom.length)]: value === '' ? null : value } };
   if (value === null) {
     if (rule.required) blame(field, 'required', 'must not be null');
     return { [field]: null };
   }
   const { coerced, fault } = inputValue(ctx.app.registry.schema(), entities[entity]!.input.name, field, value);
-  if (fault) blame(field, 'invalid_type', fault);
+  if (fault) blame(field, fault.code, fault.message, fault.options);
+  if (fault) return { [field]: null };
   const report: Report = (_at, ...of) => blame(field, ...of);
-  const cleaned = fault ? null : rule.check(coerced, field, report, { account: ctx.caller.account });
-  if (cleaned === null && !fault && rule.required) blame(field, 'required', 'must not be empty');
+  const cleaned = coerced === null ? null : rule.check(coerced, field, report, { account: ctx.caller.account });
+  if (cleaned === null && rule.required) blame(field, 'required', 'must not be empty');
   return { [field]: cleaned };
+}
+
+/** The value that a change sets, as it is kept: a text as it was cleaned, nothing as null. */
+function keptOf(field: string, input: Input, value: unknown): unknown {
+  const kept = field.startsWith(custom) ? (input.customFields as Input)[field.slice(custom.length)] : input[field];
+  return kept === null || typeof value === 'string' ? kept : value;
 }
 
 async function targetOf(entity: string, acting: Acting): Promise<string> {

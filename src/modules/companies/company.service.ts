@@ -61,7 +61,8 @@ const blank = { ...emptyRow(companyRow.shape), customFields: {} };
 
 type Links = Pick<UpdateCompanyInput, 'ownerId' | 'parentCompanyId'>;
 
-const links: ReferenceKinds<'ownerId' | 'parentCompanyId'> = { ownerId: 'user', parentCompanyId: 'company' };
+/** What companies are linked to. */
+export const links: ReferenceKinds<'ownerId' | 'parentCompanyId'> = { ownerId: 'user', parentCompanyId: 'company' };
 
 const above = statement({
   name: 'companiesAbove',

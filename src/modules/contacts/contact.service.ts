@@ -86,7 +86,8 @@ const blank = {
   lastContactedAt: null,
 };
 
-const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: 'user', companyId: 'company' };
+/** What contacts are linked to. */
+export const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: 'user', companyId: 'company' };
 
 /**
  * Contract POST /contacts: at least one of firstName, lastName, email, phone; 402 over the plan's limit, unless somebody wrote to

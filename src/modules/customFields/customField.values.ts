@@ -98,6 +98,15 @@ export async function checkCustomFields<T extends object | undefined>(
   const all = await definitionsToWrite(ctx, entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
   if (all.length > 0) ctx.share(definitionsLock);
+  const { emptied, details, missing } = judged(ctx, all, values, isNew);
+  if (details.length > 0) throw invalid(details);
+  if (missing) throw unprocessable(missing.field, missing.code, missing.message);
+  for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
+  return values as T;
+}
+
+/** What of the values of a record is wrong, and which required field is emptied, or missing from a record that is made. */
+function judged(ctx: Context, all: readonly Definition[], values: Readonly<Record<string, unknown>>, isNew: boolean) {
   const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
   const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
   const details = concerned.flatMap((definition): Detail[] => {
@@ -105,11 +114,19 @@ export async function checkCustomFields<T extends object | undefined>(
     const fault = judges[definition.fieldType](values[definition.fieldKey], definition, ctx);
     return fault ? [detailOf(`customFields.${definition.fieldKey}`, fault)] : [];
   });
-  if (details.length > 0) throw invalid(details);
-  const missing = emptied.find(({ isRequired }) => isRequired);
-  if (missing) throw unprocessable(`customFields.${missing.fieldKey}`, 'required', 'is required');
-  for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
-  return values as T;
+  const needed = emptied.find(({ isRequired }) => isRequired);
+  const missing = needed && detailOf(`customFields.${needed.fieldKey}`, { code: 'required', message: 'is required' });
+  return { emptied, details, missing };
+}
+
+/** What `checkCustomFields` would refuse of values that a record is to be changed to later: nothing is held for it. */
+export async function customFieldFaults(
+  ctx: Context,
+  entityType: CustomField['entityType'],
+  values: Readonly<Record<string, unknown>>,
+): Promise<Detail[]> {
+  const { details, missing } = judged(ctx, await definitionsToWrite(ctx, entityType), values, false);
+  return missing ? [...details, missing] : details;
 }
 
 const { entityType, fieldKey, fieldType, options, isRequired } = shapeOf(CustomField);

@@ -22,11 +22,16 @@ const position = { position: 'order' };
 const ofPipeline = { id: 'pipelineId' };
 const ofStage = { id: 'pipelineId', stageId: 'id' };
 
+// A stage goes with its pipeline.
+const liveStage =
+  'deleted_at is null and exists (select from pipelines p where p.account_id = stages.account_id and p.id = pipeline_id and p.deleted_at is null)';
+
 export default defineModule({
   name: 'pipelines',
   about: 'Pipelines and their stages',
   tables: [pipelineTable, stageTable],
   relations: pipelineRelations,
+  references: { pipeline: { table: 'pipelines' }, stage: { table: 'stages', live: liveStage } },
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
   events: [

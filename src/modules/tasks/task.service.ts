@@ -41,7 +41,8 @@ const blank = { ...emptyRow(taskRow.shape), priority: 'medium', status: 'todo' }
 
 const tracked = namesOf(TaskFields);
 
-const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
+/** What tasks are linked to. */
+export const links: ReferenceKinds<'assignedTo' | 'contactId' | 'dealId'> = { assignedTo: 'user', contactId: 'contact', dealId: 'deal' };
 
 /** Contract POST /tasks. One that is made done is completed at once. */
 export async function createTask(ctx: Context, input: CreateTaskInput): Promise<TaskRow> {

@@ -22,6 +22,25 @@ export function mergeFieldsOf(...texts: (string | null)[]): string[] {
   return [...new Set(paths)];
 }
 
+const whole = new RegExp(`^${placeholder.source}$`, 'i');
+
+/** The path of a text that is one placeholder and nothing else. */
+export const wholeMergeField = (text: string): string | undefined => whole.exec(text.trim())?.[1];
+
+/**
+ * Whether there is what a path names, be it empty: the first two of its names must be there. What is deeper, a custom field or an
+ * answer of a form, is kept by its key only where it has a value.
+ */
+export function isThere(values: MergeValues, path: string): boolean {
+  let at: unknown = values;
+  for (const name of path.split('.').slice(0, 2)) {
+    if (at === null) return true;
+    if (typeof at !== 'object' || !Object.hasOwn(at, name)) return false;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return true;
+}
+
 /** What a path leads to by own members alone: nothing for any other, and for what is no plain value. */
 function valueAt(values: MergeValues, path: string): string {
   let at: unknown = values;
@@ -78,6 +97,14 @@ export const isTooLarge = (error: unknown): boolean => error instanceof AppError
 
 /** A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. Throws 400 where it becomes too large. */
 export const merged = (text: string, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
+
+/** A JSON value with the placeholders of its texts filled in. */
+export function mergedJson(value: unknown, values: MergeValues, room: Room): unknown {
+  if (typeof value === 'string') return merged(value, values, room);
+  if (Array.isArray(value)) return value.map((item) => mergedJson(item, values, room));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mergedJson(member, values, room)]));
+}
 
 /** The same of HTML: its values are escaped. */
 export const mergedHtml = (html: string, values: MergeValues, room: Room): string =>

@@ -1,0 +1,36 @@
+import type { GraphQLObjectType } from 'graphql';
+import type { Context } from '../../kernel/context/context.js';
+import { recordFields } from '../../kernel/model/restRecord.js';
+import type { MergeValues } from '../templates/template.mergeFields.js';
+import type { Occasion } from './action.kinds.js';
+
+/** What placeholders call a record of a type. */
+const calledBy = (type: string): string => type.charAt(0).toLowerCase() + type.slice(1);
+
+/** What placeholders name besides the contact: the workspace, the event, and the record that it happened to, as `record` and by its type. */
+export function valuesOf(ctx: Context, { happening: { event, eventId, at, type, data, changes }, run }: Occasion): MergeValues {
+  const own = type ? { [calledBy(type)]: data } : {};
+  return {
+    ...own,
+    ...{ workspace: { name: ctx.caller.account.name }, event: { id: eventId, name: event, createdAt: at }, record: data },
+    ...{ changes: changes ?? {}, [run.kind]: { id: run.id, name: run.name } },
+  };
+}
+
+const ofAny = new Map([
+  ['workspace', ['name']],
+  ['event', ['id', 'name', 'createdAt']],
+  ['workflow', ['id', 'name']],
+  ['automation', ['id', 'name']],
+]);
+
+/** Whether any run has what a path names: a field of its record, or of a type of record that something is told of. */
+export function mayName({ app: { registry } }: Context, path: string): boolean {
+  const [root, member] = path.split('.') as [string, string];
+  if (root === 'record' || root === 'changes') return true;
+  const type = [...registry.events.values()].map(({ of }) => of.type).find((each) => calledBy(each) === root);
+  if (!type) return ofAny.get(root)?.includes(member) ?? false;
+  return recordFields(registry.schema().getType(type) as GraphQLObjectType).some(
+    (field) => field.member === member || field.shown === member,
+  );
+}
