@@ -168,9 +168,9 @@ describe.each(['Contact', 'Deal'] as const)('conditions over a %s', (type) => {
 const evaluate = (type: string, given: unknown, happened: { data: Loose; changes?: Loose }) =>
   readConditions(ctx, type, given, 'trigger.conditions').evaluate(happened);
 
-describe('conditions', () => {
-  const data = { status: 'won', value: 1200.5, customFields: { tier: 'gold' }, title: 'Machine' };
+const data = { status: 'won', value: 1200.5, customFields: { tier: 'gold' }, title: 'Machine' };
 
+describe('conditions', () => {
   it('are fields with their values, a list of values or none', () => {
     expect(evaluate('Deal', { status: 'won', value: 1200.5 }, { data }).holds).toBe(true);
     expect(evaluate('Deal', { status: 'won', value: 1 }, { data }).holds).toBe(false);
@@ -185,7 +185,6 @@ describe('conditions', () => {
       'changes.status.from': 'open',
       'changes.status.to': 'won',
       'changes.customFields.tier.to': 'gold',
-      'changes.value.to': null,
     };
     expect(evaluate('Deal', asked, { data, changes }).holds).toBe(true);
     expect(evaluate('Deal', { 'changes.status.to': 'won' }, { data }).holds).toBe(false);
@@ -219,5 +218,34 @@ describe('conditions', () => {
     ['status', 'trigger.conditions'],
   ])('refuse %j at %s', (given, field) => {
     expect(() => evaluate('Deal', given, { data })).toThrow(expect.objectContaining({ status: 400, field }));
+  });
+});
+
+describe('comparisons of changes', () => {
+  it('hold of no change of what did not change, negated or not', () => {
+    const changes = { title: { from: 'A', to: 'B' }, source: { from: 'web', to: null } };
+    const held = (given: unknown) => evaluate('Deal', given, { data, changes }).holds;
+    const comparisons = [
+      { field: 'value', op: 'eq', value: null },
+      { field: 'value', op: 'neq', value: 100 },
+      { field: 'value', op: 'not_in', value: [100] },
+      { field: 'source', op: 'is_empty', value: true },
+      { field: 'customFields.tier', op: 'neq', value: 'gold' },
+    ];
+    const isOfChanged = (field: string) => field === 'source';
+    for (const { field, ...more } of comparisons)
+      for (const side of ['from', 'to']) {
+        const compared = { field: `changes.${field}.${side}`, ...more };
+        const isEmptied = isOfChanged(field) && side === 'to';
+        expect([compared, held(compared)]).toEqual([compared, isEmptied]);
+        expect([compared, held({ not: compared })]).toEqual([compared, isOfChanged(field) && !isEmptied]);
+      }
+    const unchanged = { field: 'changes.value.to', op: 'neq', value: 100 };
+    expect(held({ 'changes.value.to': null })).toBe(false);
+    expect(held({ or: [unchanged, { field: 'changes.title.to', value: 'B' }] })).toBe(true);
+    expect(held({ not: { and: [unchanged, { field: 'changes.title.to', value: 'C' }] } })).toBe(true);
+    expect(held({ not: { or: [unchanged, { field: 'changes.title.to', value: 'C' }] } })).toBe(false);
+    expect(evaluate('Deal', unchanged, { data, changes }).conditions).toMatchObject([{ seen: null, holds: false }]);
+    expect(evaluate('Deal', { not: { field: 'changes.value.from', value: 1 } }, { data }).holds).toBe(false);
   });
 });

@@ -22,6 +22,8 @@ export interface RecordCondition extends KnownField {
   isMany: boolean;
   /** Its values; none where there is none. */
   values(happened: Happened): unknown[];
+  /** Of a field of a change: whether that is among what was changed. Of what was not, no comparison holds. */
+  isChanged?(happened: Happened): boolean;
   /** Whether a custom field that is kept as a list holds a value. */
   holds?(value: unknown, happened: Happened): boolean;
 }
@@ -102,9 +104,15 @@ export class RecordConditions implements Askable<RecordCondition> {
     const key = customKey(of);
     if (this.#fields.has('customFields') && key) return custom(key, name, customKind(value), side);
     const shown = this.#fields.get(of);
-    return shown && { name, kind: shown.kind, isMany: shown.isMany, values: (happened) => valuesAt(shown, happened, side) };
+    if (!shown) return undefined;
+    const { kind, isMany, path } = shown;
+    return { name, kind, isMany, values: (happened) => valuesAt(shown, happened, side), ...ofChanged(path[0]!, side) };
   }
 }
+
+/** What a field of a change asks first, by the name that the change has for it. */
+const ofChanged = (name: string, side?: 'from' | 'to'): Pick<RecordCondition, 'isChanged'> =>
+  side ? { isChanged: ({ changes }) => Object.hasOwn(changes ?? {}, name) } : {};
 
 function valuesAt({ path, kind, isMany }: Shown, { data, changes }: Happened, side?: 'from' | 'to'): unknown[] {
   const whole = side ? changes?.[path[0]!]?.[side] : data[path[0]!];
@@ -137,5 +145,5 @@ function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'fro
     const list = whole(happened);
     return Array.isArray(list) && list.includes(value);
   };
-  return { name, kind, isMany: false, values, holds };
+  return { name, kind, isMany: false, values, holds, ...ofChanged(`customFields.${key}`, side) };
 }

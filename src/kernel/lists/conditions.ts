@@ -38,7 +38,8 @@ const grouped = ['and', 'or', 'not', 'field', 'op'];
 /**
  * Conditions over a record of a type as REST shows it, and over `changes.<field>.from` and `.to`: `{field: value}`, which holds where
  * all fields have their values (a list names several, one of which is enough, null none), or a tree as the parameter `filters` has
- * it, with the same fields, operators and meanings. None, or an empty object, always hold. Throws 400 naming the place, below `at`,
+ * it, with the same fields, operators and meanings. Of what did not change no comparison of its change holds, nor does its negation.
+ * None, or an empty object, always hold. Throws 400 naming the place, below `at`,
  * that is wrong.
  */
 export function readConditions(ctx: Context, type: string, given: unknown, at: string): Conditions {
@@ -51,7 +52,7 @@ export function readConditions(ctx: Context, type: string, given: unknown, at: s
   return {
     evaluate: (happened) => {
       const conditions: Seen[] = [];
-      return { holds: evaluate(happened, conditions), conditions };
+      return { holds: evaluate(happened, conditions) === true, conditions };
     },
   };
 }
@@ -72,7 +73,8 @@ function readMap(records: RecordConditions, given: Record<string, unknown>, at: 
 
 const mostOfMap = 200;
 
-type Evaluate = (happened: Happened, seen: Seen[]) => boolean;
+/** Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor negated. */
+type Evaluate = (happened: Happened, seen: Seen[]) => boolean | null;
 
 /** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */
 function evaluation(ctx: Context, condition: Condition<RecordCondition>): Evaluate {
@@ -80,13 +82,17 @@ function evaluation(ctx: Context, condition: Condition<RecordCondition>): Evalua
   if (condition.kind === 'reached') throw new Error('A record of an event leads to no others');
   if (condition.kind === 'not') {
     const inner = evaluation(ctx, condition.of);
-    return (...of) => !inner(...of);
+    return (...of) => {
+      const held = inner(...of);
+      return held === null ? null : !held;
+    };
   }
   const parts = condition.of.map((one) => evaluation(ctx, one));
-  const isAll = condition.kind === 'and';
+  const decides = condition.kind === 'or';
   return (...of) => {
     const held = parts.map((part) => part(...of));
-    return isAll ? held.every(Boolean) : held.some(Boolean);
+    if (held.includes(decides)) return decides;
+    return held.includes(null) ? null : !decides;
   };
 }
 
@@ -97,7 +103,8 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
   const test = testOf(ctx, compared);
   return (happened, seen) => {
     const values = field.values(happened);
-    const holds = test(values, happened);
+    const isAsked = field.isChanged?.(happened) ?? true;
+    const holds = isAsked && test(values, happened);
     const shown = field.kind === 'numeric' || field.kind === 'integer' ? values.map(Number) : values;
     seen.push({
       at: place.name,
@@ -107,7 +114,7 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
       seen: field.isMany ? shown : (shown[0] ?? null),
       holds,
     });
-    return holds;
+    return isAsked ? holds : null;
   };
 }
 
