@@ -5,7 +5,7 @@ import { emptyRow } from '../../kernel/database/kinds.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { signingSecretOf } from '../webhooks/webhook.queue.js';
+import { cancelQueued, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { checkDraft, checkSize, isObject } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
@@ -102,12 +102,13 @@ export async function updateAutomation(ctx: Context, id: string, input: UpdateAu
   return saved;
 }
 
-/** Contract DELETE /automations/{id}: it starts nothing more, and its runs end. */
+/** Contract DELETE /automations/{id}: it starts nothing more, its runs end, and what waits to be sent of it is cancelled. */
 export async function deleteAutomation(ctx: Context, id: string) {
   const before = await automationToChange(ctx, id);
   ctx.update('Automation', before, { deletedAt: ctx.now(), active: false, liveEvent: null, nextRunAt: null, dueAt: null });
   const record = { ...before, active: false, nextRunAt: null };
   await ctx.emit({ name: 'automation.deleted', record });
   await endRunsOf(ctx, before.id);
+  await cancelQueued(ctx, before.id);
   return deleted(before.id);
 }

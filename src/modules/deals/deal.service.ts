@@ -52,7 +52,11 @@ const fieldNames = [...namesOf(DealFields), 'position'];
 const blank = { ...emptyRow(dealRow.shape), currency: 'USD', customFields: {} };
 
 /** What deals are linked to, besides their stage. */
-export const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = { contactId: 'contact', companyId: 'company', assignedTo: 'user' };
+export const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = {
+  contactId: 'contact',
+  companyId: 'company',
+  assignedTo: 'user',
+};
 
 /** Contract POST /deals: 404 for pipeline and stage, 400 naming any other link that leads nowhere, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {

@@ -4,6 +4,9 @@ import { check, unprocessable } from '../../kernel/base/errors.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
+import { instant, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import type { Answer } from '../../kernel/egress/egress.js';
 
 /** What an address gets: the event, with the record as it was then. */
@@ -52,6 +55,21 @@ export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Q
   ctx.wake('deliveries');
   return id;
 }
+
+const cancelAll = statement({
+  name: 'cancelQueuedDeliveries',
+  takes: { source: uuid, now: instant },
+  changes: true,
+  text: ({ account, source, now }) => sql`
+    update webhook_deliveries set status = 'cancelled', due_at = null, updated_at = ${now}
+    where account_id = ${account} and source_id = ${source} and due_at is not null and status = 'pending'`,
+});
+
+/**
+ * Cancels what waits to be sent of a workflow or an automation that is deleted; an attempt that is under way ends. Comes after its runs
+ * are held: what one of them has queued meanwhile is then seen.
+ */
+export const cancelQueued = (ctx: Context, source: string) => ctx.rows(cancelAll, { source, now: ctx.now() });
 
 /**
  * Throws 422, naming the field, unless an address may be called: https, with no user name in it, and public by the addresses to which

@@ -18,7 +18,7 @@ import { checkActions, holdTemplates, sendsEmail } from '../actions/action.servi
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { signingSecretOf } from '../webhooks/webhook.queue.js';
+import { cancelQueued, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { endRuns } from './run.end.js';
 import type { WorkflowRunList } from './run.model.js';
 import { listRuns } from './run.service.js';
@@ -173,12 +173,13 @@ async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Prom
   return saved;
 }
 
-/** Contract DELETE /workflows/{id}: whether it is active or not. Its runs end. */
+/** Contract DELETE /workflows/{id}: whether it is active or not. Its runs end, and what waits to be sent of it is cancelled. */
 export async function deleteWorkflow(ctx: Context, id: string) {
   ctx.lockRows();
   const before = await workflowToChange(ctx, id);
   const workflow = { ...ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' }) } as WorkflowRow;
   await endRuns(ctx, workflow.id);
+  await cancelQueued(ctx, workflow.id);
   await ctx.emit({ name: 'workflow.deleted', record: workflow });
   return deleted(workflow.id);
 }

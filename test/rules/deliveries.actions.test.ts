@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { aNode } from '../support/automations.js';
+import { acme, api, automations, served } from '../support/automationsServed.js';
+import { attempted, kept } from '../support/deliveries.js';
+import { dataOf, type Loose } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { Receiver } from '../support/receiver.js';
+import { activeWorkflow } from '../support/workflows.js';
+
+served();
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await Receiver.open((_request, response) => void response.writeHead(500).end());
+});
+afterAll(() => receiver.close());
+
+let nth = 0;
+let source: string;
+beforeEach(() => {
+  source = `source ${++nth}`;
+});
+
+const sending = () => ({ type: 'send_webhook', config: { url: receiver.url } });
+const trigger = () => ({ event: 'contact.created', conditions: { source } });
+
+/** The delivery of a workflow or an automation that a new contact starts, once a first attempt has failed. */
+async function failing(id: string): Promise<string> {
+  await acme.contact({ firstName: 'A', source });
+  const delivery = await eventually(() => api.app.database.prisma.webhookDelivery.findFirst({ where: { sourceId: id } }));
+  await attempted(api, (delivery as Loose).id, 1);
+  return (delivery as Loose).id;
+}
+
+const makers: [string, string, () => Promise<string>][] = [
+  ['a workflow', 'workflows', async () => (await activeWorkflow(acme, { trigger: trigger(), actions: [sending()] })).id],
+  [
+    'an automation',
+    'automations',
+    () => automations.make([aNode('send', 'action', sending(), 'end'), aNode('end', 'end')], { trigger: trigger() }),
+  ],
+  [
+    'an ext automation',
+    'automations',
+    async () => {
+      const draft = { name: 'Ext', kind: 'ext', trigger: trigger(), extWebhookUrl: receiver.url };
+      const { id } = dataOf(await acme.owner.post('/automations', draft));
+      dataOf(await acme.owner.post(`/automations/${id}/publish`));
+      return id;
+    },
+  ],
+];
+
+describe.each(makers)('what waits to be sent of %s', (_what, path, make) => {
+  it('is cancelled as that is deleted, and not as it is deactivated', async () => {
+    const id = await make();
+    const delivery = await failing(id);
+    dataOf(
+      await (path === 'workflows'
+        ? acme.owner.post(`/workflows/${id}/deactivate`)
+        : acme.owner.patch(`/automations/${id}`, { active: false })),
+    );
+    expect(await kept(api, delivery)).toMatchObject({ status: 'pending', attemptCount: 1 });
+    dataOf(await acme.owner.del(`/${path}/${id}`));
+    expect(await kept(api, delivery)).toMatchObject({ status: 'cancelled', dueAt: null, attemptCount: 1 });
+  });
+});
