@@ -121,3 +121,22 @@ it('of a workflow from before, what is no list of tags fails and leaves them', a
   expect(run!.actions).toMatchObject([{ status: 'failed', error: 'invalid_request: tags must be a list' }]);
   expect(dataOf(await acme.owner.get(`/contacts/${id}`)).tags).toMatchObject([{ name: 'kept' }]);
 });
+
+describe('a text that an action cannot do without', () => {
+  const empty = '{{contact.lastName}}';
+  const noValues = 'must not be empty: its merge fields have no values here';
+  it.each([
+    ['subject', { type: 'send_email', config: { subject: ` ${empty} `, body: 'B' } }],
+    ['body', { type: 'send_email', config: { subject: 'S', body: empty } }],
+    ['title', { type: 'create_task', config: { title: empty } }],
+  ])('fails the action where its merge fields leave nothing of it: the %s', async (field, action) => {
+    const jobTitle = `without ${field}`;
+    const trigger = { event: 'contact.created', conditions: { jobTitle } };
+    const workflow = await activeWorkflow(acme, { trigger, actions: [action] });
+    const { id } = await acme.contact({ firstName: 'A', jobTitle, email: `${field}@example.com` });
+    const [run] = await endedRuns(acme, workflow);
+    expect(run).toMatchObject({ status: 'failed', error: `invalid_request: ${field} ${noValues}` });
+    expect(dataOf(await acme.owner.get(`/messages?contact_id=${id}`)).data).toEqual([]);
+    expect(dataOf(await acme.owner.get(`/tasks?contact_id=${id}`)).data).toEqual([]);
+  });
+});

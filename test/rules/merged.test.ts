@@ -40,13 +40,13 @@ describe('what placeholders name that cannot be printed', () => {
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
   });
 
-  it('leaves a task with its text as it was written, where nothing else is in it', async () => {
-    const actions = [{ type: 'create_task', config: { title: '{{record.tags}}', description: '{{record.customFields}}' } }];
+  it('leaves out of the texts of a task what is no plain value', async () => {
+    const actions = [{ type: 'create_task', config: { title: 'Of {{record.tags}}', description: '{{record.customFields}}' } }];
     const workflow = await activeWorkflow(acme, { trigger: { event: 'contact.created', conditions: { lastName: 'Tasked' } }, actions });
     const { id } = await acme.contact({ firstName: 'Ada', lastName: 'Tasked' });
     await endedRuns(acme, workflow);
     const { data } = dataOf(await acme.owner.get(`/tasks?contact_id=${id}`));
-    expect((data as Loose[]).map(({ title, description }) => [title, description])).toEqual([['{{record.tags}}', null]]);
+    expect((data as Loose[]).map(({ title, description }) => [title, description])).toEqual([['Of', null]]);
     dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
   });
 });

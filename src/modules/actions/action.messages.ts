@@ -10,6 +10,7 @@ import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
 import { type ActionKind, skipped, success } from './action.kinds.js';
+import { needed } from './action.values.js';
 
 type EmailConfig = {
   templateId?: string;
@@ -51,8 +52,8 @@ async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: Ema
   check(!template || template.channel === 'email', () => unprocessable('templateId', isOfTexts.code, isOfTexts.message));
   const html = body === undefined ? (bodyHtml ?? template?.bodyHtml ?? null) : (bodyHtml ?? null);
   return {
-    subject: mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? ''),
-    body: merged(body ?? template?.body ?? '', values, new Room('body')),
+    subject: needed('subject', mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? '')),
+    body: needed('body', merged(body ?? template?.body ?? '', values, new Room('body'))),
     bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
   };
 }

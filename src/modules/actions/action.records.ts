@@ -6,6 +6,7 @@ import { TaskPriority } from '../tasks/task.model.js';
 import { createTask } from '../tasks/task.service.js';
 import { merged, mergedLine, Room } from '../templates/template.mergeFields.js';
 import { type Acting, type ActionKind, success } from './action.kinds.js';
+import { needed } from './action.values.js';
 
 /** Assigns the contact to a user. */
 export const assignContact: ActionKind = {
@@ -47,7 +48,7 @@ export const makeTask: ActionKind = {
     const values = await acting.values();
     const contact = acting.contactId ? await acting.contact() : null;
     const input = {
-      title: mergedLine(config.title, values) || config.title,
+      title: needed('title', mergedLine(config.title, values)),
       description: config.description === undefined ? null : text5000(merged(config.description, values, new Room('description'))),
       dueDate: dueOf(ctx, config),
       ...{ priority: config.priority ?? 'medium', status: 'todo' as const },

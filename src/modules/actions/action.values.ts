@@ -1,4 +1,5 @@
 import type { GraphQLObjectType } from 'graphql';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { recordFields } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
@@ -33,4 +34,10 @@ export function mayName({ app: { registry } }: Context, path: string): boolean {
   return recordFields(registry.schema().getType(type) as GraphQLObjectType).some(
     (field) => field.member === member || field.shown === member,
   );
+}
+
+/** A text that an action cannot do without, with its values. Throws 400 naming it where these have left nothing of it. */
+export function needed(field: string, text: string): string {
+  check(text.trim() !== '', () => invalidField(field, 'required', 'must not be empty: its merge fields have no values here'));
+  return text;
 }
