@@ -77,6 +77,36 @@ describe('POST /automations', () => {
   });
 });
 
+describe('a draft whose start is a trigger', () => {
+  it('shows what its start alone says in both forms, and follows it', async () => {
+    const conditions = { city: 'Oslo' };
+    const startingBy = (config: Loose) => ({
+      startNodeId: 'a',
+      nodes: [
+        { id: 'a', type: 'trigger', config, next: 'b' },
+        { id: 'b', type: 'end' },
+      ],
+    });
+    const shown = (event: string, given: Loose | null = null) => ({
+      ...{ triggerEvent: event, triggerConditions: given, trigger: { event, ...(given && { conditions: given }) } },
+    });
+    const one = await make({ triggerEvent: undefined, graph: startingBy({ event: 'contact.created', conditions }) });
+    expect(one).toMatchObject(shown('contact.created', conditions));
+    const path = `/automations/${one.id}`;
+    expect(dataOf(await acme.owner.get(path))).toMatchObject(shown('contact.created', conditions));
+    const patched = async (body: Loose) => dataOf(await acme.owner.patch(path, body));
+    expect(await patched({ graph: startingBy({ event: 'deal.won' }) })).toEqual(expect.objectContaining(shown('deal.won')));
+    expect(await patched({ trigger: null })).toMatchObject(shown('deal.won'));
+    expect(await patched({ description: 'Kept' })).toMatchObject(shown('deal.won'));
+    dataOf(await publish(one.id));
+    // What is said differently stays so, and stands against publishing.
+    expect(await patched({ triggerEvent: 'tag.created' })).toMatchObject(shown('tag.created'));
+    expectRefusal(await publish(one.id), 422);
+    const inNodes = { ...startingBy({ event: 'deal.won', conditions: { title: 'T' } }), graph: undefined, triggerEvent: undefined };
+    expect(await make(inNodes)).toMatchObject(shown('deal.won', { title: 'T' }));
+  });
+});
+
 describe('PATCH /automations/{id}', () => {
   it('edits the draft, whatever it still lacks', async () => {
     const one = await make();

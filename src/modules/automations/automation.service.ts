@@ -6,12 +6,13 @@ import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelQueued, signingSecretOf } from '../webhooks/webhook.queue.js';
-import { checkDraft, checkSize, isObject } from './automation.graph.js';
+import { checkDraft, checkSize } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
 import { automationToChange, changesOf } from './automation.rows.js';
 import { checkSchedule } from './automation.schedule.js';
 import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
+import { withTrigger } from './automation.trigger.js';
 import { endRunsOf } from './run.end.js';
 
 /** Contract GET /automations: newest first. */
@@ -39,35 +40,13 @@ const blank = {
   attempt: 0,
 } as const;
 
-type Trigger = Partial<Pick<AutomationRow, 'trigger' | 'triggerEvent' | 'triggerConditions'>>;
-
-/** What starts an automation can be said in two forms, and is shown in both: the form that was given tells the other one. */
-function inBothForms<T extends Trigger>(given: T, before: Trigger = {}): T {
-  const { trigger, triggerEvent, triggerConditions } = given;
-  const isSaidByFields = triggerEvent !== undefined || triggerConditions !== undefined;
-  if (trigger !== undefined && isSaidByFields) return given;
-  if (trigger !== undefined) {
-    const { event, conditions } = trigger ?? {};
-    const said = { triggerEvent: isName(event) ? event : null, triggerConditions: isObject(conditions) ? conditions : null };
-    return { ...given, ...said };
-  }
-  if (!isSaidByFields) return given;
-  const { triggerEvent: event = null, triggerConditions: conditions = null } = {
-    ...before,
-    ...defined({ triggerEvent, triggerConditions }),
-  };
-  return { ...given, trigger: event === null && conditions === null ? null : { event, ...(conditions && { conditions }) } };
-}
-
-const isName = (event: unknown): event is string => typeof event === 'string' && event !== '' && event.length <= 100;
-
 /** Contract POST /automations: a draft, which does nothing before it is published. */
 export async function createAutomation(ctx: Context, input: CreateAutomationInput): Promise<AutomationRow> {
   checkDraft(input);
   checkSchedule(input.schedule, input.scheduleTimezone, ctx.now());
   checkTrial(ctx);
   checkSize(input);
-  const { webhookUrl: _url, runCount, lastTriggered, ...whole } = { ...blank, ...inBothForms(defined(input)) };
+  const { webhookUrl: _url, runCount, lastTriggered, ...whole } = { ...blank, ...withTrigger(defined(input)) };
   const made = ctx.insert('Automation', { ...whole, createdBy: ctx.caller.userId });
   const automation = { ...made, webhookUrl: made.extWebhookUrl, runCount, lastTriggered } as AutomationRow;
   await ctx.emit({ name: 'automation.created', record: automation });
@@ -89,7 +68,7 @@ export async function updateAutomation(ctx: Context, id: string, input: UpdateAu
   checkDraft(input);
   ctx.lockRows();
   const before = await automationToChange(ctx, id);
-  const { active = before.active, ...draft } = inBothForms(defined(input), before);
+  const { active = before.active, ...draft } = withTrigger(defined(input), before);
   checkSchedule(draft.schedule, draft.scheduleTimezone ?? before.scheduleTimezone, ctx.now());
   if (active && !before.active) await checkToStart(ctx, before);
   checkSize(draft);
