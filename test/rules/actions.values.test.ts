@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { aNode } from '../support/automations.js';
 import { acme, served } from '../support/automationsServed.js';
-import { dataOf, expectRefusal, type Loose } from '../support/index.js';
+import { dataOf, day, expectRefusal, hour, type Loose } from '../support/index.js';
 import { activeWorkflow, endedRuns } from '../support/workflows.js';
 
 served();
@@ -139,4 +139,16 @@ describe('a text that an action cannot do without', () => {
     expect(dataOf(await acme.owner.get(`/messages?contact_id=${id}`)).data).toEqual([]);
     expect(dataOf(await acme.owner.get(`/tasks?contact_id=${id}`)).data).toEqual([]);
   });
+});
+
+it('a task that is due in so many days is due at the end of that day in the workspace', async () => {
+  dataOf(await acme.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }));
+  const task = (dueInDays: number) => ({ type: 'create_task', config: { title: 'T', dueInDays } });
+  const trigger = { event: 'contact.created', conditions: { jobTitle: 'due' } };
+  const workflow = await activeWorkflow(acme, { trigger, actions: [task(0), task(2)] });
+  await acme.contact({ firstName: 'A', jobTitle: 'due' });
+  const [run] = await endedRuns(acme, workflow);
+  const inTokyo = (at: string, days = 0) => new Date(Date.parse(at) + 9 * hour + days * day).toISOString();
+  const ends = [0, 2].map((days) => `${inTokyo(run!.actions[0].executedAt, days).slice(0, 10)}T23:59:59.999Z`);
+  expect(run!.actions.map(({ result }: Loose) => inTokyo(result.dueDate))).toEqual(ends);
 });

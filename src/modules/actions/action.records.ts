@@ -1,4 +1,4 @@
-import { daysAfter } from '../../kernel/base/timeZones.js';
+import { dayAfter, endOfDay, today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { between, deadline, oneOf, type Report, shortened, text, uuid } from '../../kernel/model/checks.js';
 import { updateContact } from '../contacts/contact.service.js';
@@ -40,7 +40,8 @@ export const makeTask: ActionKind = {
     priority: { type: 'string', check: oneOf(Object.keys(TaskPriority)) },
     assignedTo: { type: 'string', check: uuid, names: 'user', also: ['userId', 'assignTo'] },
   },
-  check(ctx, { dueDate }, blame) {
+  check(ctx, { dueDate, dueInDays }, blame) {
+    if (dueDate !== undefined && dueInDays !== undefined) blame('dueDate', 'conflicting', 'must not be given together with dueInDays');
     const report: Report = (_at, ...fault) => blame('dueDate', ...fault);
     if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
   },
@@ -66,9 +67,10 @@ export const makeTask: ActionKind = {
 
 const text5000 = (value: string) => shortened(value, 5000) || null;
 
+/** A day without a time is its end, as everywhere: so many days after today by the clocks of the workspace. */
 function dueOf(ctx: Context, { dueInDays, dueDate }: TaskConfig): Date | null {
   const { timezone } = ctx.caller.account;
-  if (dueInDays !== undefined) return daysAfter(ctx.now(), dueInDays, timezone);
+  if (dueInDays !== undefined) return endOfDay(dayAfter(today(timezone, ctx.now()), dueInDays), timezone);
   return dueDate === undefined ? null : (deadline(dueDate, 'dueDate', () => undefined, { account: ctx.caller.account }) as Date);
 }
 
