@@ -72,6 +72,11 @@ describe('a value that an action sets', () => {
       { field: 'assignedTo', value: null },
       { field: 'assignedTo', value: '{{deal.assignedTo}}' },
       { field: 'doNotContact', value: '{{record.data.agreed}}' },
+      ...['workspace.name', 'event.createdAt', 'workflow.name', 'automation.id', 'contact.customFields.seat', 'changes.city.from'].map(
+        (path) => ({
+          ...{ field: 'source', value: `{{${path}}}` },
+        }),
+      ),
       { entity: 'deal', field: 'stageId', value: stageId },
       { entity: 'deal', field: 'value', value: '12.50' },
       { entity: 'task', field: 'dueDate', value: '2027-01-31' },

@@ -53,6 +53,10 @@ export function recordFields(type: GraphQLObjectType): RecordField[] {
   return ordered;
 }
 
+/** Whether the records of a type have a member of this name, as it is shown or as it is kept. */
+export const hasMember = (schema: GraphQLSchema, typeName: string, name: string): boolean =>
+  recordFields(schema.getType(typeName) as GraphQLObjectType).some(({ member, shown }) => member === name || shown === name);
+
 /** Some fields of a type as a parent's REST record shows them: in the order of its own record, or as told where it has not all of them. */
 export function shownFields(type: GraphQLObjectType, only?: string[]): RecordField[] {
   const own = recordFields(type);

@@ -1,7 +1,6 @@
-import type { GraphQLObjectType } from 'graphql';
 import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { recordFields } from '../../kernel/model/restRecord.js';
+import { hasMember } from '../../kernel/model/restRecord.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
 import type { Occasion } from './action.kinds.js';
 
@@ -30,10 +29,7 @@ export function mayName({ app: { registry } }: Context, path: string): boolean {
   const [root, member] = path.split('.') as [string, string];
   if (root === 'record' || root === 'changes') return true;
   const type = [...registry.events.values()].map(({ of }) => of.type).find((each) => calledBy(each) === root);
-  if (!type) return ofAny.get(root)?.includes(member) ?? false;
-  return recordFields(registry.schema().getType(type) as GraphQLObjectType).some(
-    (field) => field.member === member || field.shown === member,
-  );
+  return ofAny.get(root)?.includes(member) || (type !== undefined && hasMember(registry.schema(), type, member));
 }
 
 /** A text that an action cannot do without, with its values. Throws 400 naming it where these have left nothing of it. */
