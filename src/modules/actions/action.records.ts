@@ -40,8 +40,7 @@ export const makeTask: ActionKind = {
     priority: { type: 'string', check: oneOf(Object.keys(TaskPriority)) },
     assignedTo: { type: 'string', check: uuid, names: 'user', also: ['userId', 'assignTo'] },
   },
-  check(ctx, { dueDate, dueInDays }, blame) {
-    if (dueDate !== undefined && dueInDays !== undefined) blame('dueDate', 'conflicting', 'must not be given together with dueInDays');
+  check(ctx, { dueDate }, blame) {
     const report: Report = (_at, ...fault) => blame('dueDate', ...fault);
     if (dueDate !== undefined) deadline(dueDate, 'dueDate', report, { account: ctx.caller.account });
   },
