@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { keepOptOuts } from './contact.addressFacts.js';
 import { type CreateContactInput, mostTags } from './contact.model.js';
 import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';
 import { pair, tagsNamed, withTags } from './contact.tagging.js';
@@ -17,7 +18,9 @@ export async function fillContact(ctx: Context, id: string, { tags = [], ...said
   const carried = await tagged(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), [...Object.keys(given), 'tags']);
   if (Object.keys(changes).length === 0) return id;
-  await emitContact(ctx, 'updated', { ...ctx.update('Contact', before, given), tags: carried }, changes);
+  const saved = { ...ctx.update('Contact', before, given), tags: carried };
+  keepOptOuts(ctx, before, saved);
+  await emitContact(ctx, 'updated', saved, changes);
   return id;
 }
 

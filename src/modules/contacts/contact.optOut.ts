@@ -3,6 +3,7 @@ import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
+import { isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
 import { type ContactRow, contactToRestore, emitContact } from './contact.service.js';
 
@@ -18,8 +19,37 @@ const withPhone = statement({
 });
 
 /** All contacts with a phone number, deleted ones among them. */
-export const contactsWithPhone = async (ctx: Context, phone: string): Promise<string[]> =>
+const contactsWithPhone = async (ctx: Context, phone: string): Promise<string[]> =>
   (await ctx.rows(withPhone, { phone })).map(({ id }) => id);
+
+// Who was merged into somebody, up to whom that is now, and all who were merged into these. An opt-out may be that of another number.
+const optedOutBy = statement({
+  name: 'contactsOptedOutByNumber',
+  takes: { phone: text },
+  row: { id: uuid },
+  planned: true,
+  text: ({ account, phone }) => sql`
+    with recursive up as (
+      select m.merged_into_id as id from contacts m where m.account_id = ${account} and m.phone = ${phone} and m.merged_into_id is not null
+      union select m.merged_into_id from up join contacts m on m.account_id = ${account} and m.id = up.id where m.merged_into_id is not null
+    ), below as (
+      select c.id as head, c.id from up join contacts c on c.account_id = ${account} and c.id = up.id
+      where c.merged_into_id is null and c.opted_out_sms
+      union select b.head, m.id from below b join contacts m on m.account_id = ${account} and m.merged_into_id = b.id
+    )
+    select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is null
+    union select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is not null and merged_into_id is null
+    union select b.head from below b where not exists (
+      select 1 from below n join contacts c on c.account_id = ${account} and c.id = n.id
+      where n.head = b.head and c.phone <> ${phone} and ${isKnownOf('opted_out_sms', sql`c.phone`)})`,
+});
+
+/**
+ * All contacts who have opted out because somebody did who wrote from a number: those that have it, and those that one who had it was merged
+ * into, unless another number of theirs has opted out as well.
+ */
+const contactsOptedOutBy = async (ctx: Context, phone: string): Promise<string[]> =>
+  (await ctx.rows(optedOutBy, { phone })).map(({ id }) => id);
 
 const withEmail = statement({
   name: 'contactsWithEmail',
@@ -34,7 +64,7 @@ const withEmail = statement({
 });
 
 /** All contacts with an e-mail address, deleted ones among them. */
-export const contactsWithEmail = async (ctx: Context, email: string): Promise<string[]> =>
+const contactsWithEmail = async (ctx: Context, email: string): Promise<string[]> =>
   (await ctx.rows(withEmail, { email })).map(({ id }) => id);
 
 /** Whether some contact with a number, deleted ones among them, meets a condition over the alias `o`. */
@@ -43,17 +73,18 @@ const someoneAt = (number: Sql, condition: Sql): Sql =>
 
 /**
  * What decides whether a contact, under the alias `c`, gets text messages at a number. An opt-out and a landline are the number's, whoever
- * has it; where it is not the contact's own, nobody who has it may be one who must not be contacted.
+ * has it or had it; where it is not the contact's own, nobody who has it may be one who must not be contacted.
  */
 export const textRefusals = (number: Sql): Sql => sql`
   (coalesce(c.do_not_contact, false) or ${number} is distinct from c.phone
     and ${someoneAt(number, sql`o.do_not_contact and o.deleted_at is null`)}) as "doNotContact",
-  (c.opted_out_sms or ${someoneAt(number, sql`o.opted_out_sms`)}) as "optedOutSms",
-  case when ${someoneAt(number, sql`o.landline = o.phone`)} then ${number} else c.landline end as landline`;
+  (c.opted_out_sms or ${someoneAt(number, sql`o.opted_out_sms`)} or ${isKnownOf('opted_out_sms', number)}) as "optedOutSms",
+  case when ${someoneAt(number, sql`o.landline = o.phone`)} or ${isKnownOf('landline', number)} then ${number} else c.landline end as landline`;
 
-/** Whether a contact, under the alias `c`, gets no mail: an opt-out is the address's, whichever contact has it. */
+/** Whether a contact, under the alias `c`, gets no mail: an opt-out is the address's, whichever contact has it or had it. */
 export const isMailRefused = sql`(c.opted_out_email or exists (select 1 from contacts o
-  where o.account_id = c.account_id and o.email_lower = c.email_lower and o.merged_into_id is null and o.opted_out_email))`;
+  where o.account_id = c.account_id and o.email_lower = c.email_lower and o.merged_into_id is null and o.opted_out_email)
+  or ${isKnownOf('opted_out_email', sql`c.email_lower`)})`;
 
 const byText = statement({
   name: 'recipientOfText',
@@ -94,15 +125,34 @@ async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<Contac
   return [...found.values()].filter(({ mergedIntoId }) => !mergedIntoId);
 }
 
+/** Keeps that whoever writes from a number wants no more texts, or wants them again: of it, and of all who are the same person. */
+export async function optOutNumber(ctx: Context, phone: string, isOut: boolean): Promise<void> {
+  const ids = await (isOut ? contactsWithPhone : contactsOptedOutBy)(ctx, phone);
+  keepFact(ctx, 'opted_out_sms', phone, isOut);
+  await optOut(ctx, ids, { optedOutSms: isOut });
+}
+
+/**
+ * Keeps that whoever reads the mail of an address wants no more: of it, of the contact that a mail was for, and of all others who have it,
+ * who are the same person.
+ */
+export async function optOutAddress(ctx: Context, contactId: string, address: string | null): Promise<void> {
+  const others = address ? await contactsWithEmail(ctx, address) : [];
+  if (address) keepFact(ctx, 'opted_out_email', address);
+  await optOut(ctx, [contactId, ...others], { optedOutEmail: true });
+}
+
+/** Keeps that a carrier takes no texts for a contact at a number, which may be another one than the contact's: it has opted out. */
+export async function optOutRecipient(ctx: Context, contactId: string, number: string): Promise<void> {
+  keepFact(ctx, 'opted_out_sms', number);
+  await optOut(ctx, [contactId], { optedOutSms: true });
+}
+
 /**
  * Keeps what people said of being written to, who may have been deleted meanwhile: whoever restores them must know it. Of a contact
  * that is deleted nothing is told; it is told whole when it comes back.
  */
-export async function optOut(
-  ctx: Context,
-  ids: readonly string[],
-  given: Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>,
-): Promise<void> {
+async function optOut(ctx: Context, ids: readonly string[], given: Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>): Promise<void> {
   for (const before of await survivorsOf(ctx, ids)) {
     const changes = changesBetween(before, given, Object.keys(given));
     if (Object.keys(changes).length === 0) continue;
@@ -113,6 +163,7 @@ export async function optOut(
 
 /** Keeps that a number of a contact is a landline: what we know of the number, and no field of the contact. */
 export async function markLandline(ctx: Context, id: string, landline: string): Promise<void> {
+  keepFact(ctx, 'landline', landline);
   for (const contact of await survivorsOf(ctx, [id]))
     if (contact.id === id || contact.phone === landline) ctx.update('Contact', contact, { landline });
 }

@@ -22,6 +22,7 @@ import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import type { TagRow } from '../tags/tag.table.js';
+import { keepOptOuts } from './contact.addressFacts.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { type Contact, ContactFields, type ContactList, type CreateContactInput, type UpdateContactInput } from './contact.model.js';
 import { contactRow, contactTable, contactWithTags, taggedContact } from './contact.table.js';
@@ -112,6 +113,7 @@ export async function createContact(
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
   const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields });
   contact.tags = carry(ctx, contact.id, carried);
+  keepOptOuts(ctx, null, contact);
   await emitContact(ctx, 'created', contact);
   return contact;
 }
@@ -142,6 +144,7 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;
   const saved = { ...ctx.update('Contact', before, given), tags: carried };
+  keepOptOuts(ctx, before, saved);
   await emitContact(ctx, 'updated', saved, changes);
   return saved;
 }

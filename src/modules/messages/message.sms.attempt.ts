@@ -4,7 +4,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
-import { markLandline, optOut } from '../contacts/contact.optOut.js';
+import { markLandline, optOutRecipient } from '../contacts/contact.optOut.js';
 import { type Outcome, type Sending, settle } from './message.due.js';
 import { sentByLine } from './message.line.js';
 import type { MessageRow } from './message.service.js';
@@ -105,7 +105,7 @@ function smsOf(ctx: Context, { id, fromNumber, toNumber, body, transport, metada
 
 /** Keeps what a refusal says of the recipient for good. */
 export async function markRecipient(ctx: Context, { contactId, toNumber }: Addressed, reason: string): Promise<void> {
-  if (reason === 'recipient_opted_out') await optOut(ctx, [contactId], { optedOutSms: true });
+  if (reason === 'recipient_opted_out') await optOutRecipient(ctx, contactId, toNumber!);
   if (reason === 'landline') await markLandline(ctx, contactId, toNumber!);
 }
 

@@ -12,7 +12,7 @@ import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
 import { contactMatching } from '../contacts/contact.match.js';
-import { contactsWithPhone, optOut } from '../contacts/contact.optOut.js';
+import { optOutNumber } from '../contacts/contact.optOut.js';
 import { createContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
@@ -101,8 +101,7 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   const word = body.trim().toLowerCase();
   const isOut = optsOut.has(word);
   if (!isOut && !optsIn.has(word)) return;
-  // Who is written to under any other contact with this number is the same person.
-  await optOut(ctx, [contactId, ...(await contactsWithPhone(ctx, phone))], { optedOutSms: isOut });
+  await optOutNumber(ctx, phone, isOut);
 }
 
 /** More than any vendor sends. */
