@@ -66,8 +66,27 @@ async function linkOf({ id, email }: Loose): Promise<() => Promise<void>> {
   return async () => expect((await api.anybody().raw({ method: 'POST', path })).status).toBe(200);
 }
 
-describe('STOP', () => {
-  it('holds for its number when the contact is merged into one with another number, until START', async () => {
+/** The words that are kept of an address. */
+const words = async (address: string) =>
+  (
+    await api.app.database.prisma.addressFact.findMany({
+      where: { accountId: acme.id, address: address.toLowerCase() },
+      orderBy: { seq: 'asc' },
+    })
+  ).map(({ holds }) => holds);
+
+describe('what is known of an address', () => {
+  it('is kept once for each time that it changes', async () => {
+    const [ann, reader] = [await contact({ phone: nextNumber() }), await contact({ email: nextEmail() })];
+    for (const word of ['yes', 'STOP', 'stop', 'START', 'Yes']) await text(ann.phone, word);
+    const leave = await linkOf(reader);
+    for (let n = 0; n < 2; n++) await leave();
+    expect([await words(ann.phone), await words(reader.email)]).toEqual([[true, false], [true]]);
+  });
+});
+
+describe('STOP of a number', () => {
+  it('holds for it when the contact is merged into one with another number, until START', async () => {
     const [kept, gone] = [await contact({ phone: nextNumber() }), await contact({ phone: nextNumber() })];
     await text(gone.phone, 'STOP');
     await merge(kept, gone);
@@ -110,7 +129,9 @@ describe('STOP', () => {
     await text(ann.phone, 'START');
     expect(await atNumber(ann.phone)).toEqual([201, 201]);
   });
+});
 
+describe('an opt-out of text messages', () => {
   it('is undone by a person who takes the flag back, for the number that the contact has', async () => {
     const ann = await contact({ phone: nextNumber() });
     await text(ann.phone, 'STOP');

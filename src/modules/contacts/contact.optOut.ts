@@ -3,30 +3,31 @@ import { flag, listOf, nullable, text, uuid } from '../../kernel/database/kinds.
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isKnownOf, keepFact } from './contact.addressFacts.js';
+import { type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
 import { type ContactRow, contactToRestore, emitContact } from './contact.service.js';
+
+/** Besides the ids of contacts: null, where it is known of an address that it has opted out. */
+const orKnown = (account: Sql, kind: FactKind, address: Sql): Sql =>
+  sql`union all select null::uuid from (select ${account} as account_id) c where ${isKnownOf(kind, address)}`;
 
 const withPhone = statement({
   name: 'contactsWithPhone',
   takes: { phone: text },
-  row: { id: uuid },
+  row: { id: nullable(uuid) },
   planned: true,
   text: ({ account, phone }) => sql`
     select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is null
     union all
-    select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is not null and merged_into_id is null`,
+    select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is not null and merged_into_id is null
+    ${orKnown(account, 'opted_out_sms', phone)}`,
 });
 
-/** All contacts with a phone number, deleted ones among them. */
-const contactsWithPhone = async (ctx: Context, phone: string): Promise<string[]> =>
-  (await ctx.rows(withPhone, { phone })).map(({ id }) => id);
-
-// Who was merged into somebody, up to whom that is now, and all who were merged into these. An opt-out may be that of another number.
+// Besides those with the number: of who was merged into somebody, up to whom that is now, and all who were merged into these.
 const optedOutBy = statement({
-  name: 'contactsOptedOutByNumber',
+  name: 'contactsOptedOutByPhone',
   takes: { phone: text },
-  row: { id: uuid },
+  row: { id: nullable(uuid) },
   planned: true,
   text: ({ account, phone }) => sql`
     with recursive up as (
@@ -38,34 +39,27 @@ const optedOutBy = statement({
       union select b.head, m.id from below b join contacts m on m.account_id = ${account} and m.merged_into_id = b.id
     )
     select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is null
-    union select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is not null and merged_into_id is null
-    union select b.head from below b where not exists (
+    union all
+    select id from contacts where account_id = ${account} and phone = ${phone} and deleted_at is not null and merged_into_id is null
+    union all
+    select b.id from below b where b.id = b.head and not exists (
       select 1 from below n join contacts c on c.account_id = ${account} and c.id = n.id
-      where n.head = b.head and c.phone <> ${phone} and ${isKnownOf('opted_out_sms', sql`c.phone`)})`,
+      where n.head = b.head and c.phone <> ${phone} and ${isKnownOf('opted_out_sms', sql`c.phone`)})
+    ${orKnown(account, 'opted_out_sms', phone)}`,
 });
-
-/**
- * All contacts who have opted out because somebody did who wrote from a number: those that have it, and those that one who had it was merged
- * into, unless another number of theirs has opted out as well.
- */
-const contactsOptedOutBy = async (ctx: Context, phone: string): Promise<string[]> =>
-  (await ctx.rows(optedOutBy, { phone })).map(({ id }) => id);
 
 const withEmail = statement({
   name: 'contactsWithEmail',
   takes: { email: text },
-  row: { id: uuid },
+  row: { id: nullable(uuid) },
   planned: true,
   text: ({ account, email }) => sql`
     select id from contacts where account_id = ${account} and email_lower = lower(${email} collate "und-x-icu") and deleted_at is null
     union all
     select id from contacts where account_id = ${account} and email_lower = lower(${email} collate "und-x-icu")
-      and deleted_at is not null and merged_into_id is null`,
+      and deleted_at is not null and merged_into_id is null
+    ${orKnown(account, 'opted_out_email', sql`lower(${email} collate "und-x-icu")`)}`,
 });
-
-/** All contacts with an e-mail address, deleted ones among them. */
-const contactsWithEmail = async (ctx: Context, email: string): Promise<string[]> =>
-  (await ctx.rows(withEmail, { email })).map(({ id }) => id);
 
 /** Whether some contact with a number, deleted ones among them, meets a condition over the alias `o`. */
 const someoneAt = (number: Sql, condition: Sql): Sql =>
@@ -125,21 +119,38 @@ async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<Contac
   return [...found.values()].filter(({ mergedIntoId }) => !mergedIntoId);
 }
 
-/** Keeps that whoever writes from a number wants no more texts, or wants them again: of it, and of all who are the same person. */
+/**
+ * Keeps that whoever writes from a number wants no more texts, or wants them again: of it, and of all who have it, deleted ones among them.
+ * Wanted again, also of whom one who had it was merged into, unless another number of theirs has opted out as well.
+ */
 export async function optOutNumber(ctx: Context, phone: string, isOut: boolean): Promise<void> {
-  const ids = await (isOut ? contactsWithPhone : contactsOptedOutBy)(ctx, phone);
-  keepFact(ctx, 'opted_out_sms', phone, isOut);
-  await optOut(ctx, ids, { optedOutSms: isOut });
+  const found = await ctx.rows(isOut ? withPhone : optedOutBy, { phone });
+  await keepWord(ctx, { kind: 'opted_out_sms', address: phone, found }, { optedOutSms: isOut });
 }
 
 /**
  * Keeps that whoever reads the mail of an address wants no more: of it, of the contact that a mail was for, and of all others who have it,
- * who are the same person.
+ * deleted ones among them, who are the same person.
  */
-export async function optOutAddress(ctx: Context, contactId: string, address: string | null): Promise<void> {
-  const others = address ? await contactsWithEmail(ctx, address) : [];
-  if (address) keepFact(ctx, 'opted_out_email', address);
-  await optOut(ctx, [contactId, ...others], { optedOutEmail: true });
+export async function optOutAddress(ctx: Context, contactId: string, email: string | null): Promise<void> {
+  const found = email ? await ctx.rows(withEmail, { email }) : [];
+  await keepWord(ctx, { kind: 'opted_out_email', address: email, found: [{ id: contactId }, ...found] }, { optedOutEmail: true });
+}
+
+interface Word {
+  kind: FactKind;
+  address: string | null;
+  /** Contacts, and null where the address is known to have opted out. */
+  found: { id: string | null }[];
+}
+
+/** Keeps what was said of an address and of contacts; of the address not a second time, since links are opened more than once. */
+async function keepWord(ctx: Context, { kind, address, found }: Word, given: OptOuts): Promise<void> {
+  const ids = found.flatMap(({ id }) => id ?? []);
+  const isChanged = await optOut(ctx, ids, given);
+  const isOut = Object.values(given).includes(true);
+  // Where a contact changes somebody may have said the contrary meanwhile.
+  if (address && (isChanged || isOut !== ids.length < found.length)) keepFact(ctx, kind, address, isOut);
 }
 
 /** Keeps that a carrier takes no texts for a contact at a number, which may be another one than the contact's: it has opted out. */
@@ -148,17 +159,22 @@ export async function optOutRecipient(ctx: Context, contactId: string, number: s
   await optOut(ctx, [contactId], { optedOutSms: true });
 }
 
+type OptOuts = Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>;
+
 /**
  * Keeps what people said of being written to, who may have been deleted meanwhile: whoever restores them must know it. Of a contact
- * that is deleted nothing is told; it is told whole when it comes back.
+ * that is deleted nothing is told; it is told whole when it comes back. Answers whether any was changed.
  */
-async function optOut(ctx: Context, ids: readonly string[], given: Partial<Pick<Contact, 'optedOutSms' | 'optedOutEmail'>>): Promise<void> {
+async function optOut(ctx: Context, ids: readonly string[], given: OptOuts): Promise<boolean> {
+  let isChanged = false;
   for (const before of await survivorsOf(ctx, ids)) {
     const changes = changesBetween(before, given, Object.keys(given));
     if (Object.keys(changes).length === 0) continue;
+    isChanged = true;
     const contact = { ...ctx.update('Contact', before, given), tags: before.tags };
     if (!before.deletedAt) await emitContact(ctx, 'updated', contact, changes);
   }
+  return isChanged;
 }
 
 /** Keeps that a number of a contact is a landline: what we know of the number, and no field of the contact. */
