@@ -178,6 +178,22 @@ describe('a conversation', () => {
     expect(await stands()).toEqual(['awaiting_reply', 'ok', 2, 5]);
     api.clock.reset();
   });
+
+  it('that is closed is open again after a merge where the other contact wrote later', async () => {
+    const [kept, earlier, later] = [await person(), await person(), await person()];
+    await said(kept);
+    await said(earlier);
+    api.clock.advance(hour);
+    dataOf(await key.post(`/conversations/${kept}/close`));
+    api.clock.advance(hour);
+    await said(later);
+    const merge = async (secondaryId: string) => dataOf(await acme.owner.post('/contacts/merge', { primaryId: kept, secondaryId }));
+    await merge(earlier);
+    expect(await conversation(kept)).toMatchObject({ conversationState: 'closed', unreadCount: 2 });
+    await merge(later);
+    expect(await conversation(kept)).toMatchObject({ conversationState: 'awaiting_reply', unreadCount: 3 });
+    api.clock.reset();
+  });
 });
 
 describe('conversations', () => {
