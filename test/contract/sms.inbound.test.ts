@@ -95,6 +95,31 @@ describe('a text message to a number of the workspace', () => {
   });
 });
 
+describe('a text message from a number that several contacts have', () => {
+  it('is of the one to whom our number last wrote, else of the oldest', async () => {
+    const phone = nextNumber();
+    const [oldest, newer, deleted] = [await acme.contact({ phone }), await acme.contact({ phone }), await acme.contact({ phone })];
+    const write = async ({ id: contactId }: Loose, fields: Loose = {}) =>
+      dataOf(await acme.owner.post('/messages/sms/send', { contactId, body: 'Hello', fromNumber: ours, ...fields }));
+    const came = async () => {
+      const threads = await Promise.all([oldest, newer].map(({ id }) => listed(id)));
+      return threads.map((thread) => thread.filter(({ direction }) => direction === 'inbound').length);
+    };
+    await text(phone, 'First');
+    for (const one of [oldest, newer, deleted]) await write(one);
+    await write(oldest, { toNumber: nextNumber() });
+    dataOf(await acme.owner.del(`/contacts/${deleted.id}`));
+    await text(phone, 'To the one whom you wrote to');
+    expect(await came()).toEqual([1, 1]);
+    await write(oldest);
+    await text(phone, 'And now to the other one');
+    expect(await came()).toEqual([2, 1]);
+    dataOf(await acme.owner.patch(`/contacts/${oldest.id}`, { phone: nextNumber() }));
+    await text(phone, 'STOP');
+    expect(await came()).toEqual([2, 2]);
+  });
+});
+
 describe('notices that the vendor did not sign', () => {
   it('are small, have few parameters, and are limited by their address; those that it signed are not', async () => {
     const few = await server({ limits: { general: 3 } });

@@ -13,9 +13,10 @@ import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
 import { contactMatching } from '../contacts/contact.match.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
-import { createContact } from '../contacts/contact.service.js';
+import { createContact, requireContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
+import { contactAnswering } from './message.sms.answering.js';
 import { markRecipient } from './message.sms.attempt.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
@@ -89,8 +90,10 @@ function metadataOf({ transport, lineId, media = [] }: InboundText): object | nu
 export async function receiveText(ctx: Context, received: InboundText): Promise<void> {
   const { body, lineId, media = [], ...text } = received;
   const phone = text.fromNumber;
-  const known = await contactMatching(ctx, { phone });
-  const contactId = known ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
+  // In one statement.
+  const [oldest, answering] = await Promise.all([contactMatching(ctx, { phone }), contactAnswering(ctx, text)]);
+  if (answering) requireContact(ctx, answering);
+  const contactId = answering ?? oldest ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
   await heard(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
