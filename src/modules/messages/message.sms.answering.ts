@@ -1,4 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
+import { Loader } from '../../kernel/context/loaders.js';
+import { perContext } from '../../kernel/context/perContext.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -20,6 +22,19 @@ const answering = statement({
     where h.n > 1 and l.at is not null order by l.at desc, h.id limit 1`,
 });
 
-/** Of several contacts with the number that a text comes from, the one to whom the number that it goes to last wrote; undefined for none. */
-export const contactAnswering = async (ctx: Context, numbers: { fromNumber: string; toNumber: string }): Promise<string | undefined> =>
-  (await ctx.rows(answering, { fromNumber: numbers.fromNumber, toNumber: numbers.toNumber }))[0]?.id;
+interface Numbers {
+  fromNumber: string;
+  toNumber: string;
+}
+
+const answeringIn = perContext((ctx: Context) => {
+  const one = async (key: string) => (await ctx.rows(answering, JSON.parse(key) as Numbers))[0]?.id;
+  return new Loader((keys) => Promise.all(keys.map(one)));
+});
+
+/**
+ * Of several contacts with the number that a text comes from, the one to whom the number that it goes to last wrote; undefined for none. In
+ * one statement with who is at an address, where that is asked for at the same moment.
+ */
+export const contactAnswering = (ctx: Context, { fromNumber, toNumber }: Numbers): Promise<string | undefined> =>
+  answeringIn(ctx).fresh(JSON.stringify({ fromNumber, toNumber }));
