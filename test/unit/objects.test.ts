@@ -1,16 +1,16 @@
 import { expect, it } from '@jest/globals';
-import { changed, defined } from '../../src/kernel/base/objects.js';
+import { defined, withChanges } from '../../src/kernel/base/objects.js';
 
 const whole = { name: 'Ada', age: 36 as number | null, isActive: true };
 
 it('an object with members of another is what the two are put together', () => {
   const changes = { age: undefined, isActive: false, added: [1] };
-  expect(changed(whole, changes)).toStrictEqual({ ...whole, ...changes });
-  expect(Object.keys(changed(whole, changes))).toEqual(Object.keys({ ...whole, ...changes }));
+  expect(withChanges(whole, changes)).toStrictEqual({ ...whole, ...changes });
+  expect(Object.keys(withChanges(whole, changes))).toEqual(Object.keys({ ...whole, ...changes }));
 });
 
 it('the object that is changed stays as it was', () => {
-  changed(whole, { name: 'Grace' });
+  withChanges(whole, { name: 'Grace' });
   expect(whole.name).toBe('Ada');
 });
 

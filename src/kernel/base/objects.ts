@@ -1,17 +1,17 @@
 type Given<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
 /** An object with members of another: where one is optional there, it may be the first one's. */
-export type Changed<T, C> = Omit<T, keyof C> &
+type Combined<T, C> = Omit<T, keyof C> &
   Omit<C, keyof T> & { [K in keyof T & keyof C]: Partial<Pick<C, K>> extends Pick<C, K> ? T[K] | Exclude<C[K], undefined> : C[K] };
 
 /**
  * A copy of an object with members of another: what `{ ...whole, ...changes }` is. Of a row with forty columns, to which others come, a
  * copy whose members are then set costs a fraction of what several objects that are put together do.
  */
-export function changed<T extends object, C extends object>(whole: T, changes: C): Changed<T, C> {
+export function withChanges<T extends object, C extends object>(whole: T, changes: C): Combined<T, C> {
   const copy = { ...whole } as Record<string, unknown>;
   for (const name of Object.keys(changes)) copy[name] = (changes as Record<string, unknown>)[name];
-  return copy as Changed<T, C>;
+  return copy as Combined<T, C>;
 }
 
 /** The members of an input that are given: what is undefined keeps its value, or takes its default. */

@@ -1,6 +1,6 @@
 import { check, denied, found, taken } from '../base/errors.js';
 import type { Printed } from '../base/jsonText.js';
-import { changed, defined } from '../base/objects.js';
+import { defined, withChanges } from '../base/objects.js';
 import type { AccountInfo, Actor, Cause, Principal } from '../base/principal.js';
 import { globalModels, isCaused, isStamped, type Models, newRow, type ScopedModels, scopedModels } from '../database/accountScope.js';
 import type { RowOf, Shape } from '../database/kinds.js';
@@ -201,7 +201,7 @@ export class Context {
   ): Row & Given<C> {
     const values = { ...(isStamped(model) && { updatedAt: this.now() }), ...defined(changes) };
     this.#changing.update(tableName(model), { ...values, accountId: this.caller.account.id, id: row.id });
-    return changed(row, values) as unknown as Row & Given<C>;
+    return withChanges(row, values) as unknown as Row & Given<C>;
   }
 
   /** Changes figures of a row that nobody has to read for it: when something last happened, how much of something there is. */

@@ -39,8 +39,7 @@ const grouped = ['and', 'or', 'not', 'field', 'op'];
  * Conditions over a record of a type as REST shows it, and over `changes.<field>.from` and `.to`: `{field: value}`, which holds where
  * all fields have their values (a list names several, one of which is enough, null none), or a tree as the parameter `filters` has
  * it, with the same fields, operators and meanings. Of what did not change no comparison of its change holds, nor does its negation.
- * None, or an empty object, always hold. Throws 400 naming the place, below `at`,
- * that is wrong.
+ * None, or an empty object, always hold. Throws 400 naming the place, below `at`, that is wrong.
  */
 export function readConditions(ctx: Context, type: string, given: unknown, at: string): Conditions {
   if (given === null || given === undefined) return { evaluate: () => ({ holds: true, conditions: [] }) };

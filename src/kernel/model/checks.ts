@@ -87,8 +87,12 @@ export function toE164(value: string, country: string): string | undefined {
   return parsed?.isPossible() && !parsed.ext ? parsed.number : undefined;
 }
 
-/** Whether a text is a number as `toE164` answers it. */
-export const isE164 = (value: string): boolean => /^\+[1-9]\d{4,14}$/.test(value);
+/** Whether a value is a telephone number in E.164 form, which `toE164` leaves as it is. */
+export const isE164 = (value: unknown): value is string => typeof value === 'string' && /^\+[1-9]\d{6,14}$/.test(value);
+
+/** Whether a text is an http(s) URL. What parses an address leaves line breaks out; a header that it is put into would not. */
+export const isWebUrl = (value: string): boolean =>
+  URL.canParse(value) && !/[\s\p{Cc}]/u.test(value) && /^https?:$/.test(new URL(value).protocol);
 
 /** The digits that lead the numbers of a country: 49 for DE. */
 export const callingCode = (country: string): string => (isSupportedCountry(country) ? getCountryCallingCode(country) : '');
@@ -106,9 +110,7 @@ export const url =
   (value, at, report) => {
     const cleaned = cleanText(value, max, at, report);
     if (cleaned === null) return null;
-    // What parses an address leaves line breaks out; a header that it is put into would not.
-    const parsed = URL.canParse(cleaned) && !/[\s\p{Cc}]/u.test(cleaned) ? new URL(cleaned) : undefined;
-    if (!parsed || !/^https?:$/.test(parsed.protocol)) report(at, 'invalid_format', 'must be an http(s) URL');
+    if (!isWebUrl(cleaned)) report(at, 'invalid_format', 'must be an http(s) URL');
     return cleaned;
   };
 

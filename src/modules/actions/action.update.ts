@@ -1,8 +1,7 @@
 import { AppError, type Detail, detailOf, type Fault, invalid } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { oneOf, type Report, text } from '../../kernel/model/checks.js';
-import type { FieldRule } from '../../kernel/model/fieldRules.js';
-import { rulesOf } from '../../kernel/model/fieldRules.js';
+import { type FieldRule, rulesOf } from '../../kernel/model/fieldRules.js';
 import { inputValue, spelled, takesText } from '../../kernel/model/inputValue.js';
 import type { ReferenceKinds } from '../../kernel/operations/references.js';
 import { UpdateCompanyInput } from '../companies/company.model.js';
@@ -93,8 +92,7 @@ export const updateField: ActionKind = {
 /** What is wrong with a value as it is configured: what has placeholders that a text can fill is looked at when it is filled. */
 async function faultsOf(ctx: Context, config: UpdateConfig, rule: FieldRule): Promise<Fault[]> {
   const { entity = 'contact', field, value = null } = config;
-  const isOwn = !field.startsWith(custom);
-  const isText = isOwn ? takesText(ctx.app.registry.schema(), entities[entity]!.input.name, field) : true;
+  const isText = field.startsWith(custom) || takesText(ctx.app.registry.schema(), entities[entity]!.input.name, field);
   if (typeof value === 'string' && isText && mergeFieldsOf(value).length > 0) {
     const path = wholeMergeField(value);
     return path === undefined || mayName(ctx, path) ? [] : [namesNothing(path)];

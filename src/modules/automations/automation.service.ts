@@ -5,7 +5,7 @@ import { emptyRow } from '../../kernel/database/kinds.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { cancelQueued, signingSecretOf } from '../webhooks/webhook.queue.js';
+import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { checkDraft, checkSize } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
@@ -88,6 +88,6 @@ export async function deleteAutomation(ctx: Context, id: string) {
   const record = { ...before, active: false, nextRunAt: null };
   await ctx.emit({ name: 'automation.deleted', record });
   await endRunsOf(ctx, before.id);
-  await cancelQueued(ctx, before.id);
+  await cancelDeliveries(ctx, before.id);
   return deleted(before.id);
 }

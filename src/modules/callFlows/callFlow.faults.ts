@@ -1,15 +1,14 @@
 import { isZone } from '../../kernel/base/timeZones.js';
+import { isE164, isWebUrl } from '../../kernel/model/checks.js';
 import { branchesOf, branchName, type DraftGraph, type DraftNode, isEnding, kinds, wordOf } from './callFlow.graph.js';
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
 
 type Found = (code: BlockerCode, message: string) => void;
 
-const isE164 = (value: unknown): value is string => typeof value === 'string' && /^\+[1-9]\d{6,14}$/.test(value);
 const isBetween = (value: unknown, least: number, most: number) =>
   Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 const isAbsent = (value: unknown) => value === undefined || value === null;
-const isWebAddress = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 const membersOf = ({ members }: DraftNode) => (Array.isArray(members) ? members : []) as ({ userId?: unknown; weight?: unknown } | null)[];
 
 /** Seconds that a phone may ring: what Twilio takes. */
@@ -43,7 +42,7 @@ const checkGroup: Check = (node, found) => {
 const checkSpoken: Check = (node, found) => {
   for (const name of ['text', 'audioUrl', 'message'])
     if (!isAbsent(node[name]) && typeof node[name] !== 'string') found('bad_graph', `${name} must be text`);
-  if (typeof node.audioUrl === 'string' && node.audioUrl !== '' && !isWebAddress(node.audioUrl))
+  if (typeof node.audioUrl === 'string' && node.audioUrl !== '' && !isWebUrl(node.audioUrl))
     found('bad_graph', 'audioUrl must be an http or https address');
 };
 

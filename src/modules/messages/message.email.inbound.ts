@@ -12,7 +12,7 @@ import { type Head, headOf, wordsIn, wordsOf } from './message.email.head.js';
 import { readMail } from './message.email.reader.js';
 import type { Mail } from './message.email.thread.js';
 import { optOutReader } from './message.reader.js';
-import { blankMessage, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
+import { blankMessage, emitMessage, heard, type MessageRow, messageToChange, noText } from './message.service.js';
 import { messageAt } from './message.token.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'E-mail' };
@@ -98,7 +98,7 @@ async function receive(ctx: Context, id: string, { mail, providerId }: Brought):
     ...{ contactId: before.contactId, subject, providerId },
     ...{
       // A picture alone, for one, says nothing.
-      body: body.trim() ? body : subject || 'No text',
+      body: body.trim() ? body : subject || noText,
       bodyHtml: mail.html ? kept(mail.html) : null,
       fromEmail: isEmail(from) ? from : null,
       toEmail: before.fromEmail,

@@ -1,5 +1,5 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
-import { changed } from '../../kernel/base/objects.js';
+import { withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
@@ -114,7 +114,7 @@ export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promis
     ...{ ...given, subject: oneLine(given.subject), scheduledAt, dueAt, userId: ctx.caller.userId },
     ...({ channel: 'email', direction: 'outbound', status: scheduledAt ? 'scheduled' : 'queued' } as const),
   };
-  const message: MessageRow = ctx.insert('Message', changed(blankMessage, own));
+  const message: MessageRow = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
   return message;
 }

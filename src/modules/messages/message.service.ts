@@ -1,5 +1,5 @@
 import { check, found, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
-import { changed, defined } from '../../kernel/base/objects.js';
+import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -32,6 +32,9 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
 }
 
 export const messageToChange = rowsToChange('messages', row, columns, { live: sql`true` });
+
+/** What stands for the text of a message that came without one. */
+export const noText = 'No text';
 
 /** A message of which nothing is known. */
 export const blankMessage = {
@@ -85,7 +88,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   const hasGone = direction === 'outbound' && status !== 'draft' && status !== 'failed';
   const times = { sentAt: hasGone ? ctx.now() : null, deliveredAt: status === 'delivered' ? ctx.now() : null };
   const author = direction === 'outbound' ? ctx.caller.userId : null;
-  const message: MessageRow = ctx.insert('Message', changed(blankMessage, { ...defined(input), ...times, status, userId: author }));
+  const message: MessageRow = ctx.insert('Message', withChanges(blankMessage, { ...defined(input), ...times, status, userId: author }));
   // Before it is told: what hears of it may have it written.
   if (hasGone) contacted(ctx, message);
   if (score) ctx.touch('Contact', input.contactId, score);

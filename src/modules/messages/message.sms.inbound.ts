@@ -1,4 +1,4 @@
-import { changed } from '../../kernel/base/objects.js';
+import { withChanges } from '../../kernel/base/objects.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
@@ -15,7 +15,7 @@ import { contactMatching } from '../contacts/contact.match.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { createContact, requireContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange } from './message.service.js';
+import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange, noText } from './message.service.js';
 import { contactAnswering } from './message.sms.answering.js';
 import { markRecipient } from './message.sms.attempt.js';
 
@@ -97,9 +97,9 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   await heard(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
-    ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? 'No text' : ''), lineId, metadata: metadataOf(received) },
+    ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? noText : ''), lineId, metadata: metadataOf(received) },
   };
-  const message = ctx.insert('Message', changed(blankMessage, own));
+  const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
   const word = body.trim().toLowerCase();
   const isOut = optsOut.has(word);

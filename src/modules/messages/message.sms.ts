@@ -1,6 +1,6 @@
 import { signatures } from '../../kernel/base/crypto.js';
 import { AppError, check, detailOf, invalidField, unprocessable } from '../../kernel/base/errors.js';
-import { changed } from '../../kernel/base/objects.js';
+import { withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -149,7 +149,7 @@ async function recipient(ctx: Context, input: SendSmsInput): Promise<{ contact: 
   check(!refusal, () => refusals[refusal!]!());
   const { phone } = known!;
   // What is kept in this form was brought into it when it was given, and that takes a while.
-  return { contact, to: isE164(phone!) ? phone! : numberOf(phone!) };
+  return { contact, to: isE164(phone) ? phone : numberOf(phone!) };
 }
 
 /**
@@ -215,7 +215,7 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
         ...(key && { idempotencyKey: key, requestHash: hashesOf(inside, input)[0] }),
         ...(action.key && { actionKey: action.key }),
       };
-      const message: MessageRow = inside.insert('Message', changed(blankMessage, own));
+      const message: MessageRow = inside.insert('Message', withChanges(blankMessage, own));
       await emitMessage(inside, 'created', message);
       return message;
     });

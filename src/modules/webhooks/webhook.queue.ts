@@ -57,7 +57,7 @@ export function queueDelivery(ctx: Context, { source, secret, key, ...given }: Q
 }
 
 const cancelAll = statement({
-  name: 'cancelQueuedDeliveries',
+  name: 'cancelDeliveries',
   takes: { source: uuid, now: instant },
   changes: true,
   text: ({ account, source, now }) => sql`
@@ -66,10 +66,10 @@ const cancelAll = statement({
 });
 
 /**
- * Cancels what waits to be sent of a workflow or an automation that is deleted; an attempt that is under way ends. Comes after its runs
- * are held: what one of them has queued meanwhile is then seen.
+ * Cancels what waits to be sent of a webhook, a workflow or an automation; an attempt that is under way ends. Of what has runs it comes
+ * after these are held: what one of them has queued meanwhile is then seen.
  */
-export const cancelQueued = (ctx: Context, source: string) => ctx.rows(cancelAll, { source, now: ctx.now() });
+export const cancelDeliveries = (ctx: Context, source: string) => ctx.rows(cancelAll, { source, now: ctx.now() });
 
 /**
  * Throws 422, naming the field, unless an address may be called: https, with no user name in it, and public by the addresses to which

@@ -13,7 +13,17 @@ import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
-import { bodyOf, checkUrlNow, headersOf, newSecret, outcomeOf, placeOf, sealed, secretsOfWebhook } from './webhook.queue.js';
+import {
+  bodyOf,
+  cancelDeliveries,
+  checkUrlNow,
+  headersOf,
+  newSecret,
+  outcomeOf,
+  placeOf,
+  sealed,
+  secretsOfWebhook,
+} from './webhook.queue.js';
 import { type WebhookRow, webhookTable } from './webhook.table.js';
 
 /** Contract GET /webhooks/manage: newest first. */
@@ -65,18 +75,6 @@ export async function createWebhook(ctx: Context, input: CreateWebhookInput): Pr
     return { webhook, secret };
   });
 }
-
-const cancelAll = statement({
-  name: 'cancelDeliveries',
-  takes: { webhook: uuid, now: instant },
-  changes: true,
-  text: ({ account, webhook, now }) => sql`
-    update webhook_deliveries set status = 'cancelled', due_at = null, updated_at = ${now}
-    where account_id = ${account} and webhook_id = ${webhook} and status = 'pending'`,
-});
-
-/** Cancels what waits to be sent to a webhook; an attempt that is under way ends. */
-export const cancelDeliveries = (ctx: Context, webhook: string) => ctx.rows(cancelAll, { webhook, now: ctx.now() });
 
 /** Contract PATCH /webhooks/manage/{id}: what waits goes to the new address; where it becomes inactive, it is cancelled. */
 export async function updateWebhook(ctx: Context, id: string, input: UpdateWebhookInput): Promise<WebhookRow> {

@@ -18,7 +18,7 @@ import { checkActions, holdTemplates, sendsEmail } from '../actions/action.servi
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { cancelQueued, signingSecretOf } from '../webhooks/webhook.queue.js';
+import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { endRuns } from './run.end.js';
 import type { WorkflowRunList } from './run.model.js';
 import { listRuns } from './run.service.js';
@@ -179,7 +179,7 @@ export async function deleteWorkflow(ctx: Context, id: string) {
   const before = await workflowToChange(ctx, id);
   const workflow = { ...ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' }) } as WorkflowRow;
   await endRuns(ctx, workflow.id);
-  await cancelQueued(ctx, workflow.id);
+  await cancelDeliveries(ctx, workflow.id);
   await ctx.emit({ name: 'workflow.deleted', record: workflow });
   return deleted(workflow.id);
 }
