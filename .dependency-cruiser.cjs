@@ -16,7 +16,8 @@ const floors = [
   ['database', 'model'],
   ['access', 'egress', 'events', 'reads', 'writes'],
   ['context'],
-  ['lists', 'operations', 'feed'],
+  ['tables', 'operations', 'feed'],
+  ['lists'],
   ['module'],
 ];
 const rooms = floors.flatMap((names, floor) => names.map((name) => ({ name, below: floors.slice(0, floor).flat() })));

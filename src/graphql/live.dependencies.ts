@@ -1,8 +1,9 @@
 import type { App, Context } from '../kernel/context/context.js';
 import { columnName, type Sql, tableName, tableNames } from '../kernel/database/sql.js';
 import type { FeedEvent } from '../kernel/events/feedStore.js';
-import type { AnyListArgs, AnyTable } from '../kernel/lists/window.js';
+import type { AnyListArgs } from '../kernel/lists/window.js';
 import { checkListArgs } from '../kernel/model/connection.js';
+import type { AnyTable } from '../kernel/tables/table.js';
 import type { ListPlan } from './live.plan.js';
 
 /** Tables whose rows come and change with the events of others, or with none. */

@@ -1,9 +1,9 @@
 import { type FieldNode, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType, Kind, type SelectionNode } from 'graphql';
 import { collect, type Source } from '../kernel/lists/collect.js';
-import type { Relation } from '../kernel/lists/relation.js';
-import type { AnyTable } from '../kernel/lists/window.js';
 import { isConnection } from '../kernel/model/connection.js';
 import { memberOf } from '../kernel/model/fieldRules.js';
+import type { Relation } from '../kernel/tables/relation.js';
+import type { AnyTable } from '../kernel/tables/table.js';
 
 /** A field that the database computes of the records of a table. */
 export interface Computed {

@@ -15,8 +15,8 @@ import {
 } from 'graphql';
 import { badRequest, check } from '../kernel/base/errors.js';
 import { collect, fragmentsOf, type Source } from '../kernel/lists/collect.js';
-import type { AnyTable } from '../kernel/lists/window.js';
 import { memberOf } from '../kernel/model/fieldRules.js';
+import type { AnyTable } from '../kernel/tables/table.js';
 import { type Computed, nestedSelection } from './live.nested.js';
 import { mostLists } from './live.types.js';
 

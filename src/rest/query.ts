@@ -12,10 +12,10 @@ import {
   isInputObjectType,
 } from 'graphql';
 import { type Detail, detailOf, type Fault, invalid } from '../kernel/base/errors.js';
-import type { AnyTable } from '../kernel/lists/table.js';
 import { isConnection, maxPageSize } from '../kernel/model/connection.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
 import type { Endpoint } from '../kernel/module/routes.js';
+import type { AnyTable } from '../kernel/tables/table.js';
 import { type Asked, askedIn, onlyText, valueFor } from './query.values.js';
 
 /** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GraphQLObjectType } from 'graphql';
 import { isObjectType } from 'graphql';
-import type { Relation } from '../../src/kernel/lists/relation.js';
+import type { Relation } from '../../src/kernel/tables/relation.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
 
 /*

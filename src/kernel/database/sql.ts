@@ -2,6 +2,8 @@ import { Prisma } from '../../generated/prisma/client.js';
 
 /** Composable SQL with bound parameters: the only way a value enters a hand-written statement. */
 export type Sql = Prisma.Sql;
+/** The class of every such value. */
+export const SqlValue = Prisma.Sql;
 export const sql = Prisma.sql;
 export const joinSql = Prisma.join;
 export const emptySql = Prisma.empty;

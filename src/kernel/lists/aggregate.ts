@@ -3,9 +3,9 @@ import type { Context } from '../context/context.js';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { checkListArgs } from '../model/connection.js';
 import { rulesOf } from '../model/fieldRules.js';
-import type { FilterField } from './filterField.js';
-import { fieldsOf } from './filterFields.js';
-import type { AnyTable } from './table.js';
+import type { FilterField } from '../tables/filterField.js';
+import { fieldsOf } from '../tables/filterFields.js';
+import type { AnyTable } from '../tables/table.js';
 import { windowOf } from './window.js';
 
 /** The most groups that an aggregate answers. */

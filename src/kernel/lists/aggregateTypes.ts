@@ -17,11 +17,11 @@ import {
 import type { Context } from '../context/context.js';
 import { selectionOf } from '../model/connection.js';
 import { Day, Decimal } from '../model/scalars.js';
+import type { FilterField } from '../tables/filterField.js';
+import type { ToOne } from '../tables/relation.js';
+import type { AnyTable } from '../tables/table.js';
 import { type AggregateArgs, aggregateOf, boundsOf, groupsOf, mostGroups, mostKeys, numbersOf, periods } from './aggregate.js';
-import type { FilterField } from './filterField.js';
-import type { ToOne } from './relation.js';
 import { recordLoader } from './relationRows.js';
-import type { AnyTable } from './table.js';
 
 type Fields = GraphQLFieldConfigMap<unknown, Context>;
 type Shown = Record<string, GraphQLField<unknown, unknown>>;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../base/errors.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
-import type { KeyType, OrderKey } from './sortKeys.js';
+import type { KeyType, OrderKey } from '../tables/sortKeys.js';
 
 /** A row's place in a list: its sort keys as text, and its id. */
 export interface Cursor {

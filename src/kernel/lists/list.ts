@@ -3,14 +3,10 @@ import { readerOf, type Shape } from '../database/kinds.js';
 import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { Page, selectsOfNodes } from '../model/connection.js';
+import type { AnyTable } from '../tables/table.js';
 import { encodeCursor } from './cursor.js';
 import { isByIndex, pageSql, type Window } from './pageSql.js';
-import { type AnyListArgs, type AnyTable, isLong, windowOf } from './window.js';
-
-export { modelRow } from './modelRow.js';
-export * from './relation.js';
-export * from './sortKeys.js';
-export { type Asked, type Table, table } from './table.js';
+import { type AnyListArgs, isLong, windowOf } from './window.js';
 
 interface Listed {
   id: string;

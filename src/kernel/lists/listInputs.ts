@@ -10,9 +10,9 @@ import {
 } from 'graphql';
 import type { Context } from '../context/context.js';
 import { isConnection } from '../model/connection.js';
+import type { AnyTable } from '../tables/table.js';
 import { aggregateField } from './aggregateTypes.js';
 import { ListTypes } from './listTypes.js';
-import type { AnyTable } from './table.js';
 
 /** Gives every list of a schema its typed conditions and sort keys, by the table of its records, and a root field beside it that aggregates. */
 export function typeLists(schema: GraphQLSchema): GraphQLSchema {

@@ -18,11 +18,11 @@ import {
 } from 'graphql';
 import { memberOf } from '../model/fieldRules.js';
 import { DateOrDateTime, Day, Decimal, Json, JsonObject } from '../model/scalars.js';
-import { type FilterKind, type Operator, operatorsOf } from './filterField.js';
-import { fieldsOf } from './filterFields.js';
-import type { Relation } from './relation.js';
-import type { SortKey } from './sortKeys.js';
-import type { AnyTable } from './table.js';
+import { type FilterKind, type Operator, operatorsOf } from '../tables/filterField.js';
+import { fieldsOf } from '../tables/filterFields.js';
+import type { Relation } from '../tables/relation.js';
+import type { SortKey } from '../tables/sortKeys.js';
+import type { AnyTable } from '../tables/table.js';
 
 /** What the values of each kind are called and written as. */
 const values: Record<FilterKind, { name: string; type: GraphQLInputType; what: string }> = {

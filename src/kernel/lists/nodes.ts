@@ -6,7 +6,7 @@ import { joinSql, rawSql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
 import { asNode } from '../model/node.js';
-import type { AnyTable } from './window.js';
+import type { AnyTable } from '../tables/table.js';
 
 /** The records of a table by their ids, as a read of one finds them and no others. */
 export const nodeOf = (table: AnyTable): NodeSource => ({

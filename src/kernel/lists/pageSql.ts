@@ -1,9 +1,9 @@
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
-import { isCheap } from './cheap.js';
+import { isCheap } from '../tables/conditionCosts.js';
+import { type Board, columnBase, type OrderKey } from '../tables/sortKeys.js';
 import type { Cursor, CursorOf } from './cursor.js';
-import type { ByKeys } from './keySets.js';
-import { type Board, columnBase, type OrderKey } from './sortKeys.js';
+import type { ByKeys } from './narrowing.js';
 
 /** Which rows of a list, in which order, and which of them. */
 export interface Window {

@@ -3,11 +3,11 @@ import { Extensions } from 'type-graphql';
 import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
 import { maxPageSize } from '../model/connection.js';
+import type { AnyTable } from '../tables/table.js';
 import type { Source } from './collect.js';
 import { readableNodes } from './nodes.js';
 import { type FieldPlan, NotPrinted, type PagePlan, planFields, selectedOf } from './printPlan.js';
 import { fieldsSql, printedRow, type Run, within } from './printSql.js';
-import type { AnyTable } from './window.js';
 
 /** Marks a root field that answers records of any type by their ids, its only argument: one, or many in the order of the ids. */
 export const ReadsNodes = () => Extensions({ readsNodes: true });

@@ -13,10 +13,9 @@ import {
 import { isRenamed } from '../model/enums.js';
 import { memberOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
+import type { ToMany, ToOne } from '../tables/relation.js';
+import type { AnyTable, Table } from '../tables/table.js';
 import { collect, type Source } from './collect.js';
-import type { ToMany, ToOne } from './relation.js';
-import type { Table } from './table.js';
-import type { AnyTable } from './window.js';
 
 /** What a selection of records, alias `t`, is printed from: each field under the name by which it answers. */
 export type FieldPlan = { key: string } & (

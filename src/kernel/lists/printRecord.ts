@@ -3,10 +3,10 @@ import type { Context } from '../context/context.js';
 import { validId } from '../context/rows.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { type Bound, slot, Template } from '../database/statement.js';
+import type { AnyTable } from '../tables/table.js';
 import type { Variables } from './collect.js';
 import type { FieldPlan, PagePlan } from './printPlan.js';
 import { fieldsSql, newTally, printedRow, type Run, type Tally } from './printSql.js';
-import type { AnyTable } from './window.js';
 
 /** A record by its id, or the one that stands for none, such as the default pipeline. */
 export interface RecordPlan {

@@ -2,13 +2,13 @@ import { getArgumentValues } from 'graphql';
 import type { Context } from '../context/context.js';
 import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { checkListArgs } from '../model/connection.js';
+import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from '../tables/relation.js';
+import type { AnyTable, ComputedSql } from '../tables/table.js';
 import type { Variables } from './collect.js';
 import { cursorSql } from './cursor.js';
 import { isByIndex, pageSql, type Window } from './pageSql.js';
 import { type FieldPlan, NotPrinted, type PageMember, type PagePlan } from './printPlan.js';
-import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from './relation.js';
-import type { ComputedSql } from './table.js';
-import { type AnyListArgs, type AnyTable, isLong, type Within, windowOf } from './window.js';
+import { type AnyListArgs, isLong, type Within, windowOf } from './window.js';
 
 /** One run of a plan: for whom and with which variables. */
 export interface Run {

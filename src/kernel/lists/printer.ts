@@ -9,12 +9,12 @@ import type { Printer } from '../context/printer.js';
 import { accountSql, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
+import type { AnyTable } from '../tables/table.js';
 import { collect, conditionsOf, fragmentsOf, type Source, type Variables } from './collect.js';
 import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
 import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
 import { newTally, pageParts, type Run, type Tally } from './printSql.js';
-import type { AnyTable } from './window.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
 type RootPlan = { key: string } & (

@@ -1,5 +1,5 @@
 import { Extensions } from 'type-graphql';
-import type { AnyTable } from './window.js';
+import type { AnyTable } from '../tables/table.js';
 
 /**
  * Marks a root field as a read of a table: its list, with the arguments of lists and no others, or one of its records by its id, the

@@ -5,10 +5,9 @@ import { type ListArgs, validateListArgs } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import type { Derived } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
-import type { Relation, ToMany } from './relation.js';
+import type { Relation, ToMany } from '../tables/relation.js';
+import type { AnyTable, Computed } from '../tables/table.js';
 import { computedLoader, loadMany, loadPage, recordLoader } from './relationRows.js';
-import type { Computed } from './table.js';
-import type { AnyTable } from './window.js';
 
 type Class = abstract new (...args: never[]) => object;
 type Row = Record<string, unknown> & { id: string };

@@ -5,9 +5,10 @@ import { readerOf, type Shape, text } from '../database/kinds.js';
 import { accountSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
 import { type ListArgs, type Page, selectsOfNodes } from '../model/connection.js';
+import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from '../tables/relation.js';
+import type { AnyTable } from '../tables/table.js';
 import { pageOf, pageRows } from './list.js';
-import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from './relation.js';
-import { type AnyTable, isLong, windowOf } from './window.js';
+import { isLong, windowOf } from './window.js';
 
 type Row = Record<string, unknown> & { id: string };
 type PageRead = Parameters<typeof pageOf>[2];

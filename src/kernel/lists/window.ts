@@ -3,17 +3,15 @@ import { jsonSize, Turns } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';
+import { looksInLongTexts } from '../tables/conditionCosts.js';
+import { whereSql } from '../tables/filterSql.js';
+import { waysOf } from '../tables/rowCondition.js';
+import { type Board, byBoard, orderKeys, type SortKey } from '../tables/sortKeys.js';
+import type { AnyTable, Asked } from '../tables/table.js';
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
-import { whereSql } from './filterSql.js';
-import { looksInLongTexts } from './filterValues.js';
-import { countedByOthers, keptTotalOf } from './keptTotals.js';
-import { byKeys } from './keySets.js';
+import { type Narrowed, narrowedBy } from './narrowing.js';
 import type { Window } from './pageSql.js';
-import { type Board, byBoard, orderKeys, type SortKey } from './sortKeys.js';
-import type { AnyTable, Asked } from './table.js';
-import { waysOf } from './ways.js';
 
-export type { AnyTable } from './table.js';
 export type AnyListArgs = Omit<ListArgs<object, string>, 'selection'>;
 
 /** What narrows a list to the records of a parent, and how they are sorted by default. */
@@ -60,25 +58,25 @@ export async function windowOf(
   const rows = [sql`t.account_id = ${account}::uuid`, asked.live ?? table.listed, ...own];
   const where = allOf([...rows, ...conditions]);
   const isFiltered = conditions.length > 0;
-  const { kept, ...known } = knownOf(table, account, conditions, { within, live: asked.live });
+  const { kept, ...known } = withoutLooking(table, account, conditions, { within, live: asked.live });
   const counted = args.count === 'estimated' ? 'bounded' : 'counted';
   const total = withTotal ? (kept ?? counted) : 'none';
   const ways = waysOf(conditions)?.map((way) => allOf([...rows, way]));
   return { ...order, of, size, offset, cursor, isBackward, where, account, isFiltered, total, ...known, ways };
 }
 
-/** What is known of a list without a look at its rows: a total that the database keeps, or by which keys they are counted. */
-function knownOf(table: AnyTable, account: string, conditions: readonly Sql[], { within, live }: { within?: Within; live?: Sql }): Known {
+/** How a list is counted without a look at its rows. */
+function withoutLooking(
+  table: AnyTable,
+  account: string,
+  conditions: readonly Sql[],
+  { within, live }: { within?: Within; live?: Sql },
+): Narrowed {
   // The kept totals are of what the table lists by itself.
   if (live !== undefined) return {};
   const [only, other] = conditions;
   if (!only) return (within ? within.isCounted : table.isCounted) ? { kept: keptBy(table, account, within) } : {};
-  if (other || within) return {};
-  return { kept: keptTotalOf(only, account), byKeys: byKeys(table, account, only), counted: countedByOthers(table, account, only) };
-}
-
-interface Known extends Pick<Window, 'byKeys' | 'counted'> {
-  kept?: Sql;
+  return other || within ? {} : narrowedBy(table, account, only);
 }
 
 /** The total that the database keeps: of a whole table, or of those that share a parent. */

@@ -18,9 +18,9 @@ import { constraintsMean } from '../database/errors.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
 import { nodeOf } from '../lists/nodes.js';
-import type { Relation } from '../lists/relation.js';
-import type { AnyTable } from '../lists/window.js';
 import { isNode } from '../model/node.js';
+import type { Relation } from '../tables/relation.js';
+import type { AnyTable } from '../tables/table.js';
 import type { Endpoint, Method, RawReply } from './routes.js';
 
 /** What comes to a callback: the body as it was sent, since a signature covers its bytes. */

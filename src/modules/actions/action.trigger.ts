@@ -3,7 +3,7 @@ import { check, denied } from '../../kernel/base/errors.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { type Conditions, type Evaluation, readConditions } from '../../kernel/lists/conditions.js';
+import { type Conditions, type Evaluation, readConditions } from '../../kernel/tables/conditions.js';
 
 /** What workflows and automations themselves tell of: what they start by it would start itself. */
 const ownNouns = ['automation_run', 'automation_step_log', 'workflow_run'];

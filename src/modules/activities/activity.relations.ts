@@ -1,4 +1,4 @@
-import { relation } from '../../kernel/lists/relation.js';
+import { relation } from '../../kernel/tables/relation.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { dealTable } from '../deals/deal.table.js';

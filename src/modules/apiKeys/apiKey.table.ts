@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { ApiKey, ApiKeyConnection, ApiKeyList } from './apiKey.model.js';
 
 /** The keys that are not revoked. Kept as an empty list, what restricts nothing is shown as null. */

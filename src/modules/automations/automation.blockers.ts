@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
-import { readConditions } from '../../kernel/lists/conditions.js';
 import { shortened } from '../../kernel/model/checks.js';
+import { readConditions } from '../../kernel/tables/conditions.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
 import { isTrigger } from '../actions/action.trigger.js';
 import {

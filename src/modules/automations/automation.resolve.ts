@@ -2,7 +2,7 @@ import { mayUse } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, likeText, rawSql, sql } from '../../kernel/database/sql.js';
-import type { AnyTable } from '../../kernel/lists/window.js';
+import type { AnyTable } from '../../kernel/tables/table.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { customFieldTable } from '../customFields/customField.table.js';

@@ -1,7 +1,7 @@
 import { type Context, validId } from '../../kernel/context/context.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { Automation } from './automation.model.js';
 import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
 

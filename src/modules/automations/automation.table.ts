@@ -1,7 +1,7 @@
 import { instant, integer, nullable, type RowOf, text } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { Automation, AutomationConnection, AutomationList } from './automation.model.js';
 
 /** Kept by triggers: counting would read every run of a page of automations. */

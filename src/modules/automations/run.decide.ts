@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
-import { type Happened, readConditions } from '../../kernel/lists/conditions.js';
 import { recordOf } from '../../kernel/model/restRecord.js';
+import { type Happened, readConditions } from '../../kernel/tables/conditions.js';
 import type { Branch, GraphNode } from './automation.graph.js';
 import type { Started } from './run.table.js';
 

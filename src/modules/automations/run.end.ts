@@ -3,7 +3,7 @@ import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
-import { relinks } from '../../kernel/lists/relink.js';
+import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import type { AutomationRunEnd } from './run.model.js';
 import { emitRun } from './run.start.js';

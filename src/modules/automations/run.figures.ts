@@ -3,7 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { records, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { shapeOf } from '../../kernel/lists/modelRow.js';
+import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { AutomationAnalytics, AutomationNodeStats } from './run.model.js';
 
 const analytics = statement({

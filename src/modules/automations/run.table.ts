@@ -1,10 +1,10 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import { flag, instant, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import type { Seen } from '../../kernel/lists/conditions.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
+import type { Seen } from '../../kernel/tables/conditions.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { outcomeAsSeenBy } from '../events/event.redaction.js';
 import {
   AutomationRun,

@@ -2,8 +2,8 @@ import { check, invalidField, unprocessable } from '../../kernel/base/errors.js'
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
 import { itemsNoted } from '../../kernel/operations/forEachRecord.js';
+import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
 import { type BulkChosen, sizes } from './bulk.model.js';
 
 /** An id that is given twice is one record. */

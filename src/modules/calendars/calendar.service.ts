@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { rebuffer } from './appointment.buffers.js';
 import type { CalendarList, CreateCalendarInput, UpdateCalendarInput, WorkingHours } from './calendar.model.js';

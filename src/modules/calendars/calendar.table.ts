@@ -1,9 +1,9 @@
 import { instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import { withTotal } from '../../kernel/lists/keptTotals.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { withTotal } from '../../kernel/tables/rowCondition.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { Appointment, AppointmentConnection, AppointmentList } from './appointment.model.js';
 import { Calendar, CalendarConnection, CalendarList } from './calendar.model.js';
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { midnight } from '../../kernel/lists/dateRanges.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { midnight } from '../../kernel/tables/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import {
   CallFlow,
   CallFlowConnection,

@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { Call, CallConnection, CallList } from './call.model.js';
 
 export const callTable = table({

@@ -1,10 +1,10 @@
 import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, nullable } from '../../kernel/database/kinds.js';
 import { accountSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { saidByKeys } from '../../kernel/lists/keySets.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
 import { Decimal, Int } from '../../kernel/model/scalars.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { saidByKeys } from '../../kernel/tables/rowCondition.js';
+import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
 import { Company, CompanyConnection, CompanyList } from './company.model.js';
 
 const openDeals = sql`d.status = 'open' and d.deleted_at is null`;

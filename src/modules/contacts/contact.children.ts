@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { listOf, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql, tablesWith } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { changeAll } from '../../kernel/lists/changeAll.js';
+import { changeAll } from '../../kernel/operations/changeAll.js';
 
 // Tags follow a contact in their own way, below; the head of a conversation follows its messages by itself; the runs through
 // sequences and of automations are told of as they follow.

@@ -3,8 +3,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { bigint, flag, integer, listOf, records, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { lowered } from '../../kernel/lists/searchPatterns.js';
 import { Page, pageSize } from '../../kernel/model/connection.js';
+import { lowered } from '../../kernel/tables/searchPatterns.js';
 import { type DuplicateGroup, DuplicateKey, type DuplicateList, mostOfGroup } from './contact.model.js';
 
 /** Where a group stands in the list: the largest first. */

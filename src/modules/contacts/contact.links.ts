@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
-import { relinks } from '../../kernel/lists/relink.js';
+import { relinks } from '../../kernel/operations/relink.js';
 import { type ContactRow, emitContact } from './contact.service.js';
 import { contactWithTags, taggedContact } from './contact.table.js';
 

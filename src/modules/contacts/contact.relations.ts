@@ -1,4 +1,4 @@
-import { relation, relationByArray, relationOver } from '../../kernel/lists/relation.js';
+import { relation, relationByArray, relationOver } from '../../kernel/tables/relation.js';
 import { tagOrder, tagTable } from '../tags/tag.table.js';
 import { userTable } from '../users/user.table.js';
 import { mostTags } from './contact.model.js';

@@ -7,7 +7,6 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import {
@@ -18,6 +17,7 @@ import {
   type ReferenceKinds,
   refuseMissing,
 } from '../../kernel/operations/references.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';

@@ -1,12 +1,12 @@
 import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
 import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterConditions.js';
-import { filterSql } from '../../kernel/lists/filterSql.js';
-import { keysBetween, saidByKeys } from '../../kernel/lists/keySets.js';
-import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { matches } from '../../kernel/lists/searchPatterns.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import type { Conditions } from '../../kernel/tables/filterConditions.js';
+import { filterSql } from '../../kernel/tables/filterSql.js';
+import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { keysBetween, saidByKeys } from '../../kernel/tables/rowCondition.js';
+import { matches } from '../../kernel/tables/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { tagOrder, tagRow, tagTable } from '../tags/tag.table.js';
 import { Contact, ContactConnection, type ContactFilter, ContactList, type ContactSort, type Reachability } from './contact.model.js';

@@ -1,7 +1,7 @@
 import type { AccountInfo, Context } from '../../kernel/context/context.js';
 import { integer } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { saidByKeys } from '../../kernel/lists/keySets.js';
+import { saidByKeys } from '../../kernel/tables/rowCondition.js';
 import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;

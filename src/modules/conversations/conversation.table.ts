@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { type RowOf } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { Conversation, ConversationConnection, ConversationList, type ConversationState } from './conversation.model.js';
 import { idleAfter, slaOf, stateOf, waits } from './conversation.state.js';
 

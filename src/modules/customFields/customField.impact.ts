@@ -2,9 +2,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { integer, json, listOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { filterableTable } from '../../kernel/lists/filterSql.js';
-import { Records } from '../../kernel/lists/filterTree.js';
-import type { AnyTable } from '../../kernel/lists/table.js';
+import { filterableTable } from '../../kernel/tables/filterSql.js';
+import { Records } from '../../kernel/tables/filterTree.js';
+import type { AnyTable } from '../../kernel/tables/table.js';
 import type { CustomField, CustomFieldDependency, DependencySummary } from './customField.model.js';
 
 type Place = Pick<CustomField, 'entityType' | 'fieldKey'>;

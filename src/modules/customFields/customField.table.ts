@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { CustomField, CustomFieldCleanup, CustomFieldConnection, CustomFieldList } from './customField.model.js';
 
 export const customFieldTable = table({

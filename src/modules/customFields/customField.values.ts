@@ -6,8 +6,8 @@ import { recall } from '../../kernel/context/recall.js';
 import { listOf, text as textKind, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
+import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 

@@ -3,8 +3,8 @@ import { decimal, instant, integer, listOf, nullable, real, text, uuid } from '.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { changeAll } from '../../kernel/lists/changeAll.js';
-import { relinks } from '../../kernel/lists/relink.js';
+import { changeAll } from '../../kernel/operations/changeAll.js';
+import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { followsStage, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { relation } from '../../kernel/lists/relation.js';
+import { relation } from '../../kernel/tables/relation.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { pipelineTable, stageTable } from '../pipelines/pipeline.table.js';

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { formAt } from '../auth/auth.acting.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateFormInput, FormList, UpdateFormInput } from './form.model.js';

@@ -1,7 +1,7 @@
 import { keptCount, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { lowered, wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { lowered, wordPattern } from '../../kernel/tables/searchPatterns.js';
 import { Form, FormConnection, FormList } from './form.model.js';
 import { Submission, SubmissionConnection, SubmissionList } from './submission.model.js';
 

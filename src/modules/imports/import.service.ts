@@ -6,8 +6,8 @@ import { instant, integer, json, listOf, nullable, text, uuid } from '../../kern
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { concluded, note, noted } from '../../kernel/operations/concluded.js';
+import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
 import { importedFrom, mappingOf } from './import.mapping.js';

@@ -1,6 +1,6 @@
 import { text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { byNumber, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byNumber, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { Import, ImportConnection, ImportError, ImportErrorConnection, ImportErrorList, ImportList } from './import.model.js';
 
 /** An import whose rows are still being written is not there yet. */

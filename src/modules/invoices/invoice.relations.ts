@@ -1,4 +1,4 @@
-import { relation, relationOver } from '../../kernel/lists/relation.js';
+import { relation, relationOver } from '../../kernel/tables/relation.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { dealTable } from '../deals/deal.table.js';

@@ -2,12 +2,12 @@ import { today } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterConditions.js';
-import { byNumber, byTime, table } from '../../kernel/lists/list.js';
-import { modelRow, selectList } from '../../kernel/lists/modelRow.js';
-import { matches, wordPattern } from '../../kernel/lists/searchPatterns.js';
-import { inAnyWay } from '../../kernel/lists/ways.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import type { Conditions } from '../../kernel/tables/filterConditions.js';
+import { byNumber, byTime, table } from '../../kernel/tables/index.js';
+import { modelRow, selectList } from '../../kernel/tables/modelRow.js';
+import { inAnyWay } from '../../kernel/tables/rowCondition.js';
+import { matches, wordPattern } from '../../kernel/tables/searchPatterns.js';
 import {
   Invoice,
   InvoiceConnection,

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { Fact } from '../../kernel/events/facts.js';
-import { relinks } from '../../kernel/lists/relink.js';
+import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { cancelOfContact } from './message.cancel.js';
 import { emitMessage } from './message.service.js';

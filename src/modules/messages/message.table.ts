@@ -1,7 +1,7 @@
 import { flag, instant, integer, nullable, text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { withTotal } from '../../kernel/lists/keptTotals.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { withTotal } from '../../kernel/tables/rowCondition.js';
 import { Message, MessageConnection, MessageList } from './message.model.js';
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { modelRow, table } from '../../kernel/lists/list.js';
+import { modelRow, table } from '../../kernel/tables/index.js';
 import { Note, NoteConnection, NoteList } from './note.model.js';
 
 export const noteTable = table({

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { PhoneNumber, PhoneNumberConnection, PhoneNumberList } from './number.model.js';
 
 export const numberTable = table({

@@ -1,4 +1,4 @@
-import { relation } from '../../kernel/lists/relation.js';
+import { relation } from '../../kernel/tables/relation.js';
 import { mostStages } from './pipeline.model.js';
 import { pipelineTable, stageTable } from './pipeline.table.js';
 

@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byNumber, byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { Pipeline, PipelineConnection, PipelineList, Stage } from './pipeline.model.js';
 
 export const pipelineRow = modelRow('Pipeline', Pipeline);

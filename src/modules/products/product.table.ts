@@ -1,6 +1,6 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { lowered, wordPattern } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { lowered, wordPattern } from '../../kernel/tables/searchPatterns.js';
 import { Product, ProductConnection, ProductList } from './product.model.js';
 
 // As the index products_search spells it.

@@ -3,7 +3,7 @@ import { instant, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { changeAll } from '../../kernel/lists/changeAll.js';
+import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { enrollmentTable } from './sequence.table.js';

@@ -3,7 +3,7 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
-import { relinks } from '../../kernel/lists/relink.js';
+import { relinks } from '../../kernel/operations/relink.js';
 import type { AppointmentRow } from '../calendars/calendar.table.js';
 import { mergedInto } from '../contacts/contact.service.js';
 import { noteReply } from '../messages/message.sequence.js';

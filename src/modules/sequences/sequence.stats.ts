@@ -4,7 +4,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { shapeOf } from '../../kernel/lists/modelRow.js';
+import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { SequenceStats } from './sequence.model.js';
 
 const stats = statement({

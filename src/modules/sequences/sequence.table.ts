@@ -1,7 +1,7 @@
 import { instant, integer, nullable, type RowOf, records } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { Enrollment, EnrollmentConnection, EnrollmentList } from './enrollment.model.js';
 import { Sequence, SequenceConnection, SequenceList, SequenceStep } from './sequence.model.js';
 

@@ -5,10 +5,10 @@ import { integer, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { filterableTable, filterSql } from '../../kernel/lists/filterSql.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { shapeOf } from '../../kernel/lists/modelRow.js';
 import { deleted, type SortOrder } from '../../kernel/model/connection.js';
+import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
+import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import {
   type CreateSmartListInput,

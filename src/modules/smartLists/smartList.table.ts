@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { SmartList, SmartListConnection, SmartListList } from './smartList.model.js';
 
 /** The records that the caller may have lists about: a key only those of its scopes. */

@@ -1,8 +1,8 @@
 import { integer, type RowOf, record } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
-import { textOrder } from '../../kernel/lists/sortKeys.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
+import { textOrder } from '../../kernel/tables/sortKeys.js';
 import { Tag, TagConnection, TagCount, TagList } from './tag.model.js';
 
 /** A tag as it is kept. */

@@ -1,11 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { isToday, midnight, since, until } from '../../kernel/lists/dateRanges.js';
-import type { Conditions } from '../../kernel/lists/filterConditions.js';
-import { opposite } from '../../kernel/lists/keptTotals.js';
-import { byText, byTime, table } from '../../kernel/lists/list.js';
-import { modelRow } from '../../kernel/lists/modelRow.js';
-import { wordPattern, words } from '../../kernel/lists/searchPatterns.js';
+import { isToday, midnight, since, until } from '../../kernel/tables/dateRanges.js';
+import type { Conditions } from '../../kernel/tables/filterConditions.js';
+import { byText, byTime, table } from '../../kernel/tables/index.js';
+import { modelRow } from '../../kernel/tables/modelRow.js';
+import { opposite } from '../../kernel/tables/rowCondition.js';
+import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
 import { Task, TaskConnection, type TaskFilter, TaskList, TaskPriority, TaskStatus, type TaskTab } from './task.model.js';
 
 /** A task as it is kept. */

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { Template, TemplateConnection, TemplateList } from './template.model.js';
 
 export const templateTable = table({

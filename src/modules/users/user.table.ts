@@ -1,6 +1,6 @@
 import { rawSql, sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { User, UserConnection, UserList } from './user.model.js';
 
 /** What persons say of themselves. Of who has not accepted an invitation yet, an account knows what the inviter wrote and no more. */

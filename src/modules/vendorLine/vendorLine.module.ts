@@ -1,7 +1,7 @@
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
-import { relation } from '../../kernel/lists/relation.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, read } from '../../kernel/module/routes.js';
+import { relation } from '../../kernel/tables/relation.js';
 import { userTable } from '../users/user.table.js';
 import { assignmentEvents, connectionEvents, LineAssignment, VendorConnection } from './vendorLine.model.js';
 import { VendorLineResolver } from './vendorLine.resolver.js';

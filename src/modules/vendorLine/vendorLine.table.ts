@@ -1,6 +1,6 @@
 import { integer, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { LineAssignment, VendorConnection } from './vendorLine.model.js';
 
 /** A connection as it is kept; `sealedKey` opens by `keyOf` alone. */

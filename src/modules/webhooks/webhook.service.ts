@@ -8,9 +8,9 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { rowsToChange } from '../../kernel/lists/rowsToChange.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
+import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
 import {

@@ -1,8 +1,8 @@
 import type { RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { since, until } from '../../kernel/lists/dateRanges.js';
-import { byTime, modelRow, table } from '../../kernel/lists/list.js';
-import { contains } from '../../kernel/lists/searchPatterns.js';
+import { since, until } from '../../kernel/tables/dateRanges.js';
+import { byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { contains } from '../../kernel/tables/searchPatterns.js';
 import { payloadAsSeenBy } from '../events/event.redaction.js';
 import { WebhookDelivery, WebhookDeliveryConnection, WebhookDeliveryList } from './delivery.model.js';
 import { Webhook, WebhookConnection, WebhookList } from './webhook.model.js';

@@ -6,7 +6,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
-import type { Evaluation } from '../../kernel/lists/conditions.js';
+import type { Evaluation } from '../../kernel/tables/conditions.js';
 import { contactOf } from '../actions/action.service.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';

@@ -1,4 +1,4 @@
-import { relation } from '../../kernel/lists/relation.js';
+import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { userTable } from '../users/user.table.js';
 import { runTable, workflowTable } from './workflow.table.js';

@@ -1,6 +1,6 @@
 import { columnName, rawSql, type Sql, sql } from '../database/sql.js';
 import type { SortOrder } from '../model/connection.js';
-import type { Between } from './keySets.js';
+import type { Between } from './rowCondition.js';
 import type { Board } from './sortKeys.js';
 import type { AnyTable } from './table.js';
 

@@ -5,8 +5,8 @@ import type { Operator } from './filterField.js';
 import { readFilters } from './filterJson.js';
 import type { At, Condition } from './filterTree.js';
 import { among, between, equal, inText, ordered } from './filterValues.js';
-import { type KeySet, keySetOf, keysBetween, noneOf, saidByKeys } from './keySets.js';
 import { isThere, type Relation } from './relation.js';
+import { type KeySet, keysBetween, knownOf, noneOf, saidByKeys } from './rowCondition.js';
 import type { AnyTable } from './table.js';
 import { readWhere } from './whereInput.js';
 
@@ -44,11 +44,11 @@ function sqlOf(ctx: Context, condition: Condition): Sql {
 function grouped(conditions: Sql[], by: 'and' | 'or'): Sql {
   const [only] = conditions;
   const condition = sql`(${by === 'and' ? allOf(conditions) : joinSql(conditions, ' or ')})`;
-  return conditions.length === 1 ? saidByKeys(condition, keySetOf(only!)) : condition;
+  return conditions.length === 1 ? saidByKeys(condition, knownOf(only!).keys) : condition;
 }
 
 /** The opposite, which holds too where a row has no value: it is not equal, and none of a list. */
-const isNot = (condition: Sql): Sql => saidByKeys(sql`not coalesce(${condition}, false)`, noneOf(keySetOf(condition)));
+const isNot = (condition: Sql): Sql => saidByKeys(sql`not coalesce(${condition}, false)`, noneOf(knownOf(condition).keys));
 
 const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 

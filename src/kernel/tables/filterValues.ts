@@ -2,6 +2,7 @@ import { type FaultCode, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
+import { textMark } from './conditionCosts.js';
 import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
 import type { At } from './filterTree.js';
@@ -85,13 +86,6 @@ export function between(field: Compared, values: unknown, { ctx, at }: Places): 
   return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
 }
 
-/** Stands in conditions that look for something in long texts, through whatever they become a part of. */
-const longMark = '/* in long texts */';
-const markOf = { long: rawSql(longMark), short: rawSql('') };
-
-/** Whether a condition looks for something in long texts: each row takes long. */
-export const looksInLongTexts = ({ strings }: Sql): boolean => strings.some((part) => part.includes(longMark));
-
 /** Whether a text is in a field's value, begins or ends it, whatever its case. */
 export function inText(
   { value: its, isLong }: Compared,
@@ -100,11 +94,10 @@ export function inText(
   place: Place,
 ): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
-  const mark = markOf[isLong ? 'long' : 'short'];
   const part = sql`(lower(${plain(value, 'text', place)}::text ${icu}) collate "C")`;
   // A column is soon named several times; what is looked up, or taken out of JSON, is not.
   const isColumn = its.values.length === 0 && /^\w+\.\w+$/.test(its.sql);
-  const text = sql`${mark}${isColumn ? lowered(`${its.sql}::text`) : sql`(lower(${its}::text ${icu}) collate "C")`}`;
+  const text = sql`${textMark(isLong)}${isColumn ? lowered(`${its.sql}::text`) : sql`(lower(${its}::text ${icu}) collate "C")`}`;
   if (operator === 'ends_with') return sql`right(${text}, length(${part})) = ${part}`;
   return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
 }

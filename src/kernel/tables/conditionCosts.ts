@@ -1,4 +1,4 @@
-import { rawSql, type Sql, sql } from '../database/sql.js';
+import { emptySql, rawSql, type Sql, sql } from '../database/sql.js';
 
 const marks = ['/* soon decided */', '/* until here */'] as const;
 const [from, to] = marks.map(rawSql);
@@ -12,6 +12,16 @@ export const soonDecided = (condition: Sql): Sql => sql`${from}${condition}${to}
 
 /** Conditions of so many parameters take long for each row. */
 const mostParameters = 100;
+
+/** Stands in conditions that look for something in long texts, through whatever they become a part of. */
+const longMark = '/* in long texts */';
+const markOf = { long: rawSql(longMark), short: emptySql };
+
+/** What stands before a text that a condition looks into. */
+export const textMark = (isLong: boolean | undefined): Sql => markOf[isLong ? 'long' : 'short'];
+
+/** Whether a condition looks for something in long texts: each row takes long. */
+export const looksInLongTexts = ({ strings }: Sql): boolean => strings.some((part) => part.includes(longMark));
 
 /**
  * Whether a condition is soon decided, by plain columns of the row or where it says so: another one is not to be looked at several times.
