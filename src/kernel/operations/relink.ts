@@ -6,7 +6,7 @@ import type { Changes } from '../events/facts.js';
 import { changeAll } from './changeAll.js';
 
 /** Records that name others by their ids, and how a change of one is told. */
-interface Linked<S extends Shape> {
+export interface Linked<S extends Shape> {
   table: string;
   row: S;
   /** The columns of the row, over the alias `t`. */

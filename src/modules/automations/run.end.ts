@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { mergedInto } from '../contacts/contact.merged.js';
 import type { AutomationRunEnd } from './run.model.js';
 import { emitRun } from './run.start.js';
 import { automationRunTable, automationStepLogTable, wholeStep } from './run.table.js';

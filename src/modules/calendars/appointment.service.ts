@@ -11,7 +11,7 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { busyAfter, busyUntil, cutShortBy, cutShortOf, regrow, takePlace } from './appointment.buffers.js';
 import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, type UpdateAppointmentInput } from './appointment.model.js';
@@ -146,7 +146,6 @@ const linked = {
   tell: (ctx: Context, appointment: AppointmentRow, changes: Changes) => emitAppointment(ctx, 'updated', appointment, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');
-const followContact = relinks(linked, 'contactId');
 
 /** Contract DELETE /users/{id}: the appointments of a removed user are nobody's, and have their buffers whatever else that user had. */
 export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
@@ -159,10 +158,7 @@ export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<voi
 }
 
 /** Contract POST /contacts/merge: the appointments are with the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact(linked);
 
 const emitAppointment = (ctx: Context, fact: 'created' | 'updated' | 'deleted', appointment: AppointmentRow, changes?: Changes) =>
   ctx.emit({ name: `appointment.${fact}`, record: appointment, changes, contactId: appointment.contactId });

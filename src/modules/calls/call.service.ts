@@ -4,13 +4,12 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, instant, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
-import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { CallFields, type CallList, type CreateCallInput, type UpdateCallInput } from './call.model.js';
 import { callTable } from './call.table.js';
@@ -137,13 +136,10 @@ function emitCall(ctx: Context, fact: 'created' | 'updated', call: CallRow, chan
   return ctx.emit({ name: `call.${fact}`, record: call, changes, contactId: call.contactId });
 }
 
-const followContact = relinks(
-  { table: 'calls', row, columns, tell: (ctx, call, changes) => emitCall(ctx, 'updated', call, changes) },
-  'contactId',
-);
-
 /** Contract POST /contacts/merge: the calls are those of the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact({
+  table: 'calls',
+  row,
+  columns,
+  tell: (ctx, call, changes) => emitCall(ctx, 'updated', call, changes),
+});

@@ -1,15 +1,11 @@
 import type { Context } from '../../kernel/context/context.js';
 import { listOf, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql, tablesWith } from '../../kernel/database/sql.js';
+import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 
-// Tags follow a contact in their own way, below; the head of a conversation follows its messages by itself; the runs through
-// sequences and of automations are told of as they follow.
-const besides = ['contact_tags', 'conversations', 'enrollments', 'automation_runs'];
-
-/** Every table whose rows follow their contact in a merge: whatever names one. */
-const children = tablesWith('contactId').filter((table) => !besides.includes(table));
+// What tells nothing of its contact. Other records follow with their modules, and tell so (`followsContact`).
+const children = ['activities', 'import_rows'];
 
 /** Hands the rows of a table over, a portion a statement: an activity a day for years is very many. */
 function repointing(table: string): (ctx: Context, from: string, to: string) => Promise<void> {

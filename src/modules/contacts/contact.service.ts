@@ -5,7 +5,7 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -158,9 +158,6 @@ export async function deleteContact(ctx: Context, id: string) {
   await emitContact(ctx, 'deleted', contact);
   return deleted(contact.id);
 }
-
-/** The contact that a deleted one was merged into, where it was. */
-export const mergedInto = ({ changes }: Fact): string | undefined => changes?.mergedIntoId?.to as string | undefined;
 
 /** Tells of a change of a contact. */
 export const emitContact = (ctx: Context, fact: 'created' | 'updated' | 'deleted', contact: ContactRow, changes?: Changes) =>

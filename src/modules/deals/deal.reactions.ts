@@ -5,7 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { followsStage, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { rulesOf } from './deal.stage.js';
@@ -88,16 +88,12 @@ const linked = {
   tell: (ctx: Context, deal: WholeDeal, changes: Changes) => emitDeal(ctx, 'updated', deal, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');
-const followContact = relinks(linked, 'contactId');
 
 /** Contract DELETE /users/{id}: the deals of a removed user are nobody's. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the deals go on with the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact(linked);
 
 /** Keeps the time of the last activity where something was noted, planned or done about a deal. */
 export async function touchDeal(ctx: Context, { dealId }: Pick<Fact, 'dealId'>): Promise<void> {

@@ -3,12 +3,11 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import type { Changes, Fact } from '../../kernel/events/facts.js';
+import type { Changes } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { concluded } from '../../kernel/operations/concluded.js';
-import { relinks } from '../../kernel/operations/relink.js';
 import { actingForForm } from '../auth/auth.acting.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { contactOf, type Lead, leadOf } from './form.contact.js';
 import { type FormRow, getForm, openForms, readForm } from './form.service.js';
 import { consentOf } from './form.settings.js';
@@ -105,13 +104,8 @@ async function keep(ctx: Context, { formId, values, consent, lead, input }: Fill
   return submission;
 }
 
-const followContact = relinks({ table: 'submissions', row, columns, tell: emitMoved }, 'contactId');
-
 /** Contract POST /contacts/merge: what was submitted is of the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact({ table: 'submissions', row, columns, tell: emitMoved });
 
 function emitMoved(ctx: Context, submission: SubmissionRow, changes: Changes): Promise<void> {
   return ctx.emit({ name: 'submission.updated', record: submission, changes, contactId: submission.contactId });

@@ -3,7 +3,7 @@ import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { mergedInto } from '../contacts/contact.merged.js';
 import { emitInvoice, readInvoices } from './invoice.service.js';
 
 const follow = statement({

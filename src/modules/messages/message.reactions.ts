@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { mergedInto } from '../contacts/contact.merged.js';
 import { cancelOfContact } from './message.cancel.js';
 import { emitMessage } from './message.service.js';
 import { messageTable } from './message.table.js';

@@ -3,13 +3,12 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
-import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateNoteInput, NoteList, UpdateNoteInput } from './note.model.js';
 import { noteTable } from './note.table.js';
@@ -65,19 +64,11 @@ export async function deleteNote(ctx: Context, id: string) {
   return deleted(note.id);
 }
 
-const followContact = relinks(
-  {
-    ...{ table: 'notes', row, columns },
-    tell: (ctx, note, changes) => emitNote(ctx, 'updated', note, changes),
-  },
-  'contactId',
-);
-
 /** Contract POST /contacts/merge: the notes are about the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact({
+  ...{ table: 'notes', row, columns },
+  tell: (ctx, note, changes) => emitNote(ctx, 'updated', note, changes),
+});
 
 /** Tells of a change of a note, of itself and of whom and what it is about. */
 function emitNote(ctx: Context, fact: 'created' | 'updated' | 'deleted', note: NoteRow, changes?: Changes): Promise<void> {

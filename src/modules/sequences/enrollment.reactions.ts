@@ -5,7 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import type { AppointmentRow } from '../calendars/calendar.table.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { mergedInto } from '../contacts/contact.merged.js';
 import { noteReply } from '../messages/message.sequence.js';
 import type { MessageRow } from '../messages/message.service.js';
 import { endRuns } from './enrollment.end.js';

@@ -11,7 +11,7 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
 import { taskColumns, taskRow, taskTable } from './task.table.js';
@@ -79,16 +79,12 @@ const linked = {
   tell: (ctx: Context, task: TaskRow, changes: Changes) => emitTask(ctx, 'updated', task, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');
-const followContact = relinks(linked, 'contactId');
 
 /** Contract DELETE /users/{id}: the tasks of a removed user are nobody's. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the tasks are about the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact(linked);
 
 /** Tells of a change of a task, of itself and of whom and what it is about; and that it was completed, where it was. */
 function emitTask(ctx: Context, fact: 'created' | 'updated' | 'deleted', task: TaskRow, changes?: Changes): Promise<void> {

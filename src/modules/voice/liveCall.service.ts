@@ -3,14 +3,14 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, flag, instant, integer, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
-import { relinks } from '../../kernel/operations/relink.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { logCall, settleCall } from '../calls/call.service.js';
 import { contactMatching } from '../contacts/contact.match.js';
-import { createContact, mergedInto, requireContact } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
+import { createContact, requireContact } from '../contacts/contact.service.js';
 import type { LiveCallList } from './liveCall.model.js';
 import { liveCallTable } from './liveCall.table.js';
 import { type Ends, type TakenTurn, takingTurn } from './voice.call.js';
@@ -220,13 +220,10 @@ export const staleCalls = {
   },
 };
 
-const followContact = relinks(
-  { table: 'live_calls', row, columns, tell: (ctx, call, changes) => emitLiveCall(ctx, 'updated', call as LiveCallRow, changes) },
-  'contactId',
-);
-
 /** Contract POST /contacts/merge: the calls are those of the contact that is kept. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact({
+  table: 'live_calls',
+  row,
+  columns,
+  tell: (ctx, call, changes) => emitLiveCall(ctx, 'updated', call as LiveCallRow, changes),
+});

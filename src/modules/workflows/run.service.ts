@@ -4,12 +4,11 @@ import { inOrder } from '../../kernel/context/loaders.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
+import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { withoutPeople } from '../actions/action.kinds.js';
-import { mergedInto } from '../contacts/contact.service.js';
+import { followsContact } from '../contacts/contact.merged.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
 import { type RunRow, runTable, wholeRun } from './workflow.table.js';
@@ -56,16 +55,13 @@ export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, 
   return ctx.emit({ name: `workflow_run.${fact}`, record: toldOf(run), changes, contactId: run.contactId, logged: false });
 };
 
-const followContact = relinks(
-  { table: 'workflow_runs', row: runTable.shape, columns: wholeRun, tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes) },
-  'contactId',
-);
-
 /** Contract POST /contacts/merge: the runs of a contact are those of the one who is kept, and go on with that one. */
-export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
-  const kept = mergedInto(fact);
-  if (kept) await followContact(ctx, fact.record.id, kept);
-}
+export const onContactDeleted = followsContact({
+  table: 'workflow_runs',
+  row: runTable.shape,
+  columns: wholeRun,
+  tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes),
+});
 
 const tracked = ['status', 'actions', 'error', 'completedAt', 'durationMs'];
 export const changesOfRun = (before: RunRow, after: RunRow): Changes => changesBetween(toldOf(before), toldOf(after), tracked);
