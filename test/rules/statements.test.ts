@@ -84,9 +84,19 @@ describe('a statement', () => {
   it.each(all.map((statement) => [statement.name, statement] as const))(
     '%s looks at the account, and at all that it takes',
     (_, statement) => {
-      expect(new Set(statement.parameters)).toEqual(new Set(['account', ...Object.keys(statement.takes)]));
+      const account = statement.acrossAccounts ? [] : ['account'];
+      expect(new Set(statement.parameters)).toEqual(new Set([...account, ...Object.keys(statement.takes)]));
     },
   );
+
+  it('is about all accounts where two of them could have the same number, and nowhere else', () => {
+    expect(
+      all
+        .filter(({ acrossAccounts }) => acrossAccounts)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['lockPublications', 'takenNumbers']);
+  });
 
   it.each(all.map((statement) => [statement.name, statement] as const))('%s answers the columns of its row', async (_, statement) => {
     const names = Object.keys(statement.row);

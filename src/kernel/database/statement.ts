@@ -53,6 +53,8 @@ interface Definition<R extends Shape, P extends Shape> {
    * nothing, so that finding nothing costs none.
    */
   beside?: boolean;
+  /** Whether it is about all accounts on purpose; any other names the account that asks. */
+  acrossAccounts?: boolean;
   /** Whether it changes rows. */
   changes?: boolean;
   /** Whether it takes locks, which are kept to the end of the unit of work. */
@@ -78,6 +80,7 @@ export class Statement<Row extends object, Params> {
   readonly beside: boolean;
   readonly changes: boolean;
   readonly locks: boolean;
+  readonly acrossAccounts: boolean;
   /** Whether all its rows may be had as one text. */
   readonly listed: boolean;
   #template?: Composed;
@@ -93,6 +96,7 @@ export class Statement<Row extends object, Params> {
     this.beside = beside;
     this.changes = changes;
     this.locks = locks;
+    this.acrossAccounts = definition.acrossAccounts ?? false;
     this.listed = !changes || first !== undefined;
   }
 

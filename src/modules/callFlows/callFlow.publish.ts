@@ -18,8 +18,8 @@ const oneAtATime = statement({
   name: 'lockPublications',
   row: { locked: text },
   locks: true,
-  text: ({ account }) => sql`
-    select pg_advisory_xact_lock(hashtextextended('call flow publications', 0))::text as locked where ${account}::uuid is not null`,
+  acrossAccounts: true,
+  text: () => sql`select pg_advisory_xact_lock(hashtextextended('call flow publications', 0))::text as locked`,
 });
 
 const versions = statement({
