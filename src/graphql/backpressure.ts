@@ -20,9 +20,9 @@ export const isCrowded = (unread: number): boolean => unread > crowdedBytes;
 
 /** Waits until the reader has taken most of what was written, or is gone. */
 export async function drained({ isOpen, unread, giveUp }: Written): Promise<void> {
-  const begun = Date.now();
+  const begun = performance.now();
   while (isCrowded(unread()) && isOpen()) {
-    if (Date.now() - begun > patienceMs) giveUp();
+    if (performance.now() - begun > patienceMs) giveUp();
     await pause(10);
   }
 }

@@ -97,7 +97,7 @@ export class LiveQuery {
   join(sink: Sink, had: ClientStates): () => void {
     const member: Member = { sink, had, isSending: false, left: false };
     this.#members.add(member);
-    const isFresh = this.#state && !this.#isDirty && !this.#isRunning && Date.now() - this.#ranAt <= freshMs;
+    const isFresh = this.#state && !this.#isDirty && !this.#isRunning && performance.now() - this.#ranAt <= freshMs;
     if (isFresh) this.#tell(member, this.#state!);
     else this.#isDirty = true;
     this.#go();
@@ -124,7 +124,7 @@ export class LiveQuery {
       const position = this.position().toString();
       try {
         const lists = await this.turns.run(this.shared.principal.account.id, () => this.#read());
-        this.#ranAt = Date.now();
+        this.#ranAt = performance.now();
         this.#patience.restore();
         if (!this.#state || !isSameState(this.#state.lists, lists)) this.#state = new State(lists, position);
         await this.#send(this.#state);

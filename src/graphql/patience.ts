@@ -17,8 +17,8 @@ export class Patience {
   /** Whether it has ended, after one more attempt that failed. It is not begun anew before an attempt succeeds. */
   async isOver(): Promise<boolean> {
     const answers = await this.database.isCurrent().catch(() => false);
-    this.#answersSince = answers ? (this.#answersSince ?? Date.now()) : undefined;
-    this.#isOver = answers && (this.#isOver || Date.now() - this.#answersSince! > patienceMs);
+    this.#answersSince = answers ? (this.#answersSince ?? performance.now()) : undefined;
+    this.#isOver = answers && (this.#isOver || performance.now() - this.#answersSince! > patienceMs);
     return this.#isOver;
   }
 }

@@ -116,7 +116,7 @@ export class Connection implements Connected {
   }
 
   #mayTalk(size = 0): boolean {
-    const second = Math.floor(Date.now() / 1000);
+    const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) this.#messages = 0;
     this.#messages += Math.max(1, Math.ceil(size / messageBytes));
     this.#second = second;

@@ -40,8 +40,8 @@ export class Connections {
 
   /** Waits until nothing is in flight, streams of events aside, at most this long. */
   async calm(ms: number): Promise<void> {
-    const end = Date.now() + ms;
-    for (let looks = 0; looks < calmLooks && Date.now() < end; ) {
+    const end = performance.now() + ms;
+    for (let looks = 0; looks < calmLooks && performance.now() < end; ) {
       await pause(lookMs);
       looks = this.#inFlight() ? 0 : looks + 1;
     }

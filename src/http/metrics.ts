@@ -61,15 +61,15 @@ export class Metrics {
 
   /** Figures that come from the database: asked for at most once a second, and left out while it is away. */
   figures(name: string, help: string, labelNames: string[], read: () => Promise<Figure[]>): void {
-    let readAt = 0;
+    let readAt = Number.NEGATIVE_INFINITY;
     new Gauge({
       name,
       help,
       labelNames,
       registers: [this.registry],
       async collect() {
-        if (Date.now() - readAt < 1000) return;
-        readAt = Date.now();
+        if (performance.now() - readAt < 1000) return;
+        readAt = performance.now();
         this.reset();
         for (const { labels, value } of await read().catch(() => [])) this.set(labels, value);
       },

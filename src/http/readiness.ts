@@ -9,12 +9,12 @@ const patience = 2000;
  * Looked up at most once a second, however often it is asked.
  */
 export function readiness(app: App): () => Promise<boolean> {
-  let looked = 0;
+  let looked = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);
   return async () => {
     if (!app.ready) return false;
-    if (Date.now() - looked >= kept) {
-      looked = Date.now();
+    if (performance.now() - looked >= kept) {
+      looked = performance.now();
       answer = answers(app);
     }
     return answer;

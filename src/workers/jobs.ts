@@ -14,8 +14,8 @@ const leaseSeconds = 30;
 const maintenanceSeconds = 5;
 /** Jobs of one queue that run at once in this process. */
 const concurrency = 4;
-/** How long the jobs of a suspended account wait before they are looked at again. */
-const suspendedMs = 60 * 60 * 1000;
+/** Seconds that the jobs of a suspended account wait before they are looked at again. */
+const suspendedSeconds = 60 * 60;
 /** Sweeps run this often, in whichever process comes first. */
 const sweepSeconds = 300;
 const sweepQueue = 'sweep';
@@ -176,8 +176,7 @@ async function run(app: App, { name, data, id, retryCount, retryLimit, retryDela
   const ctx = await actingForPerson(app, data.accountId, data.userId, id);
   if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
   // The account is suspended: its work waits.
-  const startAfter = new Date(Date.now() + suspendedMs);
-  await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter, retryLimit, retryDelay });
+  await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, retryLimit, retryDelay });
 }
 
 /** How many jobs of each queue are due, and for how many seconds the oldest has been. */

@@ -43,3 +43,15 @@ it('a reader of the feed rests no longer for it', async () => {
   expect(pace.isResting).toBe(true);
   await eventually(() => !pace.isResting, 2000);
 });
+
+it('whether the server is ready is looked up again within seconds', async () => {
+  const { database } = api.app;
+  const answers = async () => (await api.anybody().raw({ path: '/readyz' })).status;
+  expect(await answers()).toBe(200);
+  setBack();
+  const isCurrent = database.isCurrent.bind(database);
+  database.isCurrent = () => Promise.resolve(false);
+  await eventually(async () => (await answers()) === 503, 3000);
+  database.isCurrent = isCurrent;
+  await eventually(async () => (await answers()) === 200, 3000);
+});

@@ -95,7 +95,7 @@ describe('a job that is not done at once', () => {
       },
       'test.later': async () => void runs.push(99),
     });
-    await ctx.enqueue('test.later', {}, { startAfter: new Date(Date.now() + 60_000) });
+    await ctx.enqueue('test.later', {}, { startAfter: 60 });
     await ctx.enqueue('test.stubborn', {}, { retryLimit: 1 });
     await eventually(async () => (await waiting('test.stubborn'))[0]?.state === 'failed');
     expect(runs).toEqual([0, 1]);
@@ -186,11 +186,7 @@ describe('a run of a job that was overtaken', () => {
     ends[0]!();
     // The run has settled, or not, once the worker logs so.
     await eventually(() => crm.logs.some((line) => line.includes(queue) && /another run has it|a job failed/.test(line)));
-    await jobs.add(
-      crm.app.database.prisma,
-      { queue, accountId: account.id, userId: null, data: {} },
-      { startAfter: new Date('2100-01-01') },
-    );
+    await jobs.add(crm.app.database.prisma, { queue, accountId: account.id, userId: null, data: {} }, { startAfter: 1_000_000_000 });
     expect(await waiting(queue)).toContainEqual({ state: 'active', retries: 1 });
     ends[1]!();
     await eventually(async () => (await waiting(queue)).some(({ state, retries }) => state === 'completed' && retries === 1));

@@ -20,7 +20,7 @@ function inTime<T>(answer: Promise<T>): Promise<T> {
 /** Keeps requests from waiting for a Redis that does not answer: after the first timeout, none asks it before it is back. */
 export class Breaker {
   #open = false;
-  #warned = 0;
+  #warned = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly redis: Redis,
@@ -42,8 +42,8 @@ export class Breaker {
   #trip(): void {
     if (this.#open) return;
     this.#open = true;
-    if (Date.now() - this.#warned > warnEvery) {
-      this.#warned = Date.now();
+    if (performance.now() - this.#warned > warnEvery) {
+      this.#warned = performance.now();
       this.log?.warn('Redis does not answer: rate limits are counted in this process alone');
     }
     void this.#probe();

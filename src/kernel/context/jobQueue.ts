@@ -8,8 +8,8 @@ export interface JobRun {
 }
 
 export interface JobOptions {
-  /** Not before this moment. */
-  startAfter?: Date;
+  /** Seconds to its first run, by the clock of the database; none by default. */
+  startAfter?: number;
   /** How often it is tried again after an error; 2 by default. */
   retryLimit?: number;
   /** Seconds to the first retry, doubled for each further one; at once by default. */

@@ -36,8 +36,8 @@ export async function mailsSentInTime(log: App['log']): Promise<void> {
   if (pending.size > 0) log.warn({ mails: pending.size }, 'mails were given up: the mail server did not take them in time');
 }
 
-/** For so long the first try of a mail has time. */
-const firstTryMs = 60_000;
+/** Seconds that the first try of a mail has. */
+const firstTrySeconds = 60;
 /** As many tries as half a day has, each after twice the pause. */
 const tries = { retryLimit: 10, retryDelay: 60 };
 const sealedAt = (hash: string) => `pgboss.job.${hash}`;
@@ -53,7 +53,7 @@ export type Mailing = (ctx: Context) => void;
 export async function mailOfToken(inside: Context, token: string, mail: Email): Promise<Mailing> {
   const hash = digest(token);
   const sealed = seal(inside.app, 'mail', sealedAt(hash), JSON.stringify(mail));
-  await inside.enqueue('mailOfToken', { hash, sealed }, { ...tries, startAfter: new Date(inside.now().getTime() + firstTryMs) });
+  await inside.enqueue('mailOfToken', { hash, sealed }, { ...tries, startAfter: firstTrySeconds });
   return (ctx) =>
     mailInBackground(
       ctx,
