@@ -9,7 +9,7 @@ import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
-import { type Hold, type UnitKind, UnitOfWork, Unsure } from '../writes/unitOfWork.js';
+import { type Hold, StaleReads, type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -22,7 +22,7 @@ import { type Given, loaderToChange, type Params, readToChange, type ToChange, v
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
-export { type Brought, requireSame, rowNow, sameForChange, saw, type ToChange, type Version, validId } from './rows.js';
+export { alreadyRead, type Brought, requireSame, rowNow, sameForChange, type ToChange, type Version, validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;
@@ -283,7 +283,7 @@ export class Context {
     const inside = new Context(this.app, this.request, this.principal, unit);
     const { session } = this.request;
     try {
-      const done = await work(inside).catch((error: unknown) => Promise.reject(unit.isUnsure ? new Unsure(error) : error));
+      const done = await work(inside).catch((error: unknown) => Promise.reject(unit.readsMayBeStale ? new StaleReads(error) : error));
       await unit.commit();
       if (unit.tells) this.app.eventsWritten(this.principal?.account.id);
       for (const tell of unit.afterwards.values()) tell();

@@ -31,7 +31,7 @@ async function recalledOrRead<T extends Versioned>(ctx: Context, name: string, s
   const key = keyOf(ctx, name);
   const known = ctx.app.recalled.get(key) as T | undefined;
   if (!known) return readNow(ctx, key, source);
-  ctx.unit!.isUnsure = true;
+  ctx.unit!.readsMayBeStale = true;
   // It is looked at, and not locked.
   const now = sql`select 1 from (select ${source.version} as now) v where v.now = ${known.version}`;
   ctx.requireRow(`${name} of ${known.version}`, now, 'together');

@@ -73,7 +73,7 @@ const keyOf = ({ look }: { look: { name: string } }, id: string) => `${look.name
  * Tells a unit of work of a row that is read already: an optimistic one does not read it again to change it, since its write makes sure
  * that it is the same.
  */
-export function saw<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: ToChange<Row>, row: Row & Version): void {
+export function alreadyRead<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: ToChange<Row>, row: Row & Version): void {
   unit?.seen.set(keyOf(rows, row.id), row);
 }
 
@@ -81,7 +81,7 @@ export function saw<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: 
 async function lookedAt<Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string): Promise<Row | null> {
   const [row] = await ctx.rows(rows.look, { ids: [id] });
   if (!row) return null;
-  saw(ctx, rows, row);
+  alreadyRead(ctx, rows, row);
   const { xmin: _version, ...shown } = row;
   return { ...shown, ...ctx.unit?.figuresOf(rows.table, id) } as Row;
 }
@@ -92,7 +92,7 @@ export const rowNow = <Row extends object>(ctx: Changing, rows: ToChange<Row>, i
 
 /** A row that is to be changed, and was read before this unit of work. */
 export function sameForChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version, what: string): Promise<Row> {
-  saw(ctx, rows, seen);
+  alreadyRead(ctx, rows, seen);
   return ctx.forChange(rows, seen.id, what);
 }
 

@@ -64,7 +64,7 @@ async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean>
   const key = `${kind}/${id}`;
   if (seenIn(ctx).has(key)) return true;
   if (!referenceOf(ctx, kind).held || !ctx.unit?.isOptimistic || ctx.unit.isOpen) return existing(ctx).fresh(key);
-  ctx.unit.isUnsure = true;
+  ctx.unit.readsMayBeStale = true;
   return true;
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, isTaken, mayRetry, wasRefused } from '../database/errors.js';
-import { type UnitKind, Unsure } from '../writes/unitOfWork.js';
+import { StaleReads, type UnitKind } from '../writes/unitOfWork.js';
 
 /**
  * Does something again while the database says that its failure is transient; its faults are thrown as what they mean to the
@@ -16,9 +16,9 @@ export async function retried<T>(
     try {
       return await work(attempt === 1);
     } catch (thrown) {
-      const error = thrown instanceof Unsure ? thrown.cause : thrown;
+      const error = thrown instanceof StaleReads ? thrown.cause : thrown;
       const faults = faultsOf(error);
-      if (thrown instanceof Unsure && faults.every((fault) => fault instanceof AppError || wasRefused(fault))) continue;
+      if (thrown instanceof StaleReads && faults.every((fault) => fault instanceof AppError || wasRefused(fault))) continue;
       if (await mayRetry(faults.find(isRetryable), attempt)) continue;
       throw fromDatabase(error) ?? error;
     }

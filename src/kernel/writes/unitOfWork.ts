@@ -25,7 +25,7 @@ export class NeedsTurn extends Error {
 }
 
 /** What a unit of work refused that was unsure of what it went by: it is done again by one that looks. */
-export class Unsure extends Error {
+export class StaleReads extends Error {
   constructor(override readonly cause: unknown) {
     super('Refused by what may not be so any more');
   }
@@ -53,7 +53,7 @@ export type Changed = Record<string, unknown> & { accountId: string; id: string 
 export class UnitOfWork {
   isOptimistic: boolean;
   /** Whether it goes by what it did not look at. Its write makes sure of that; what is refused before may be refused for no reason. */
-  isUnsure = false;
+  readsMayBeStale = false;
   /** Whether it writes events, which wait for their places once it is committed. */
   tells = false;
   /** Rows that were looked at, by how they are read and their ids: whoever may look at one has it here. */
@@ -217,7 +217,7 @@ export class UnitOfWork {
     const facts = this.#facts.splice(0);
     const rest = [...rows, ...facts];
     // Nothing to write, but what it answers depends on what it went by.
-    if (rest.length === 0 && this.isUnsure && !this.#transaction)
+    if (rest.length === 0 && this.readsMayBeStale && !this.#transaction)
       return void (await this.database.text(statementOf([], this.#takeLocks([]))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;

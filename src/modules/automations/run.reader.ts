@@ -48,7 +48,7 @@ interface Meant {
   event: FeedEvent;
   automation: Automation;
   /** What the conditions of the trigger saw. */
-  saw: Evaluation['conditions'];
+  results: Evaluation['conditions'];
 }
 
 /** What events are to start, of so many of them as are for one step. */
@@ -62,8 +62,8 @@ async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: 
     for (const automation of automations) {
       if (automation.event !== event.name || BigInt(event.id) <= BigInt(automation.after)) continue;
       if (breath.isDue) await breath.take();
-      const { holds, conditions: saw } = evaluate(event, automation.plan.conditions);
-      if (holds) its.push({ event, automation, saw });
+      const { holds, conditions: results } = evaluate(event, automation.plan.conditions);
+      if (holds) its.push({ event, automation, results });
     }
     if (!portion.takes(event, its.length)) return { meant, seen };
     meant.push(...its);
@@ -78,7 +78,7 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
     automation.id,
     meant.map(({ event }) => event),
   );
-  for (const { event, saw } of meant) {
+  for (const { event, results } of meant) {
     const contact = now(event);
     const isHere = contact !== null && found.has(contact);
     // Of a contact who is gone nothing begins; what is about something else does, for nobody.
@@ -88,7 +88,7 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
     const run = await startRun(ctx, {
       ...{ automation, version: automation.version, startNodeId: automation.plan.startNodeId, contactId: isHere ? contact : null },
       ...{ eventId, entityType, entityId, causes, triggerEvent: name },
-      conditions: saw,
+      conditions: results,
       triggerData: { event: name, type, createdAt: event.createdAt.toISOString(), data, changes },
     });
     // One that ended at once leaves the contact free.

@@ -12,7 +12,7 @@ import { type Head, headOf, wordsIn, wordsOf } from './message.email.head.js';
 import { readMail } from './message.email.reader.js';
 import type { Mail } from './message.email.thread.js';
 import { optOutReader } from './message.reader.js';
-import { blankMessage, emitMessage, heard, type MessageRow, messageToChange, noText } from './message.service.js';
+import { blankMessage, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
 import { messageAt } from './message.token.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'E-mail' };
@@ -91,7 +91,7 @@ async function receive(ctx: Context, id: string, { mail, providerId }: Brought):
   const subject = [...kept(mail.subject)].slice(0, 500).join('');
   const body = kept(mail.text);
   const isAutomatic = mail.headers.some(({ key, value }) => key === 'auto-submitted' && value.toLowerCase() !== 'no');
-  await heard(ctx, before.contactId);
+  await countInbound(ctx, before.contactId);
   const message: MessageRow = ctx.insert('Message', {
     ...blankMessage,
     ...({ channel: 'email', direction: 'inbound', status: 'received', provider: 'smtp' } as const),

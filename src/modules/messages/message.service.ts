@@ -97,7 +97,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
 }
 
 /** Keeps that a contact writes to us, before the message is kept: it counts in their score. */
-export async function heard(ctx: Context, contactId: string): Promise<void> {
+export async function countInbound(ctx: Context, contactId: string): Promise<void> {
   ctx.touch('Contact', contactId, await ctx.load.scoreOfWriter.fresh(contactId));
 }
 

@@ -15,7 +15,7 @@ import { contactMatching } from '../contacts/contact.match.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { createContact, requireContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, emitMessage, heard, type MessageRow, messageToChange, noText } from './message.service.js';
+import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
 import { contactAnswering } from './message.sms.answering.js';
 import { markRecipient } from './message.sms.attempt.js';
 
@@ -94,7 +94,7 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   const [oldest, answering] = await Promise.all([contactMatching(ctx, { phone }), contactAnswering(ctx, text)]);
   if (answering) requireContact(ctx, answering);
   const contactId = answering ?? oldest ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
-  await heard(ctx, contactId);
+  await countInbound(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
     ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? noText : ''), lineId, metadata: metadataOf(received) },
