@@ -29,6 +29,8 @@ export interface Cost {
   dearest: string;
   /** How many records it costs by itself. */
   most: number;
+  /** The path of the list whose smaller pages would make it cheaper: its own, or the one that it is read with each record of. */
+  paged?: string;
   /** Whether other variables could make it another cost. */
   varies: boolean;
 }
@@ -53,6 +55,8 @@ interface Place {
   path: string;
   /** Where the parent is a connection: the size of its page. */
   page?: number;
+  /** The path of the nearest list that has pages. */
+  paged?: string;
 }
 
 class Counter {
@@ -84,29 +88,32 @@ class Counter {
     }
   }
 
-  #field(parent: GraphQLNamedType, node: FieldNode, { times, path, page }: Place): void {
+  #field(parent: GraphQLNamedType, node: FieldNode, place: Place): void {
+    const { times, path, page } = place;
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (!field) return;
     const type = getNamedType(field.type);
     const at = path ? `${path}.${node.name.value}` : node.name.value;
-    this.#count(times * weightOf(field), at);
+    this.#count(times * weightOf(field), at, place.paged);
     if (isLeafType(type) || !node.selectionSet) return;
     const size = this.#pageSize(field, node);
+    const paged = size === undefined ? place.paged : at;
     const isList = isListType(getNullableType(field.type));
     const items = times * (isList ? (size ?? page ?? this.#given(node) ?? mostItems(field) ?? maxPageSize) : 1);
     // The record of an edge is counted with the edge.
-    if (!isStructure(type) && !isEdge(parent)) this.#count(items, at);
+    if (!isStructure(type) && !isEdge(parent)) this.#count(items, at, paged);
     // The page of a connection is that of its nodes and of its edges, not of the lists further in.
-    this.add(type, node.selectionSet, { times: items, path: at, page: isPage(type) ? size : undefined });
+    this.add(type, node.selectionSet, { times: items, path: at, page: isPage(type) ? size : undefined, paged });
   }
 
-  #count(records: number, at: string): void {
+  #count(records: number, at: string, paged: string | undefined): void {
     const { cost } = this;
     // Beyond this they would no longer be whole numbers.
     cost.records = Math.min(cost.records + records, Number.MAX_SAFE_INTEGER);
     if (records <= cost.most) return;
     cost.most = Math.min(records, Number.MAX_SAFE_INTEGER);
     cost.dearest = at;
+    cost.paged = paged;
   }
 
   /** The size of the page that a field asks for; undefined where it does not page. */

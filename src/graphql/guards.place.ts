@@ -9,11 +9,12 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { placeOf } from '../kernel/model/coercionMessages.js';
+import type { Detail } from '../kernel/base/errors.js';
+import { argumentDetail, literalDetail, placeOf } from '../kernel/model/coercionMessages.js';
 
-/** For each fault of a document the place of the value at fault, as one of a variable is told: by its argument. Undefined for others. */
-export function placesOf(schema: GraphQLSchema, document: DocumentNode, errors: readonly GraphQLError[]): (string | undefined)[] {
-  const found = new Map<ASTNode, string>();
+/** For each fault of a document the detail of the argument or the value at fault, as one of a variable is told. Undefined for others. */
+export function detailsOf(schema: GraphQLSchema, document: DocumentNode, errors: readonly GraphQLError[]): (Detail | undefined)[] {
+  const found = new Map<ASTNode, Place>();
   const wanted = new Set(errors.flatMap(({ nodes }) => nodes?.[0] ?? []));
   const types = new TypeInfo(schema);
   const look = {
@@ -26,20 +27,21 @@ export function placesOf(schema: GraphQLSchema, document: DocumentNode, errors: 
   visit(document, visitWithTypeInfo(types, look));
   return errors.map(({ nodes, message }) => {
     const place = nodes?.[0] && found.get(nodes[0]);
-    // A member that is missing is reported on its object.
-    const [, missing] = /^Field "\w+\.(\w+)" of required type/.exec(message) ?? [];
-    return place && missing ? `${place}.${missing}` : place;
+    return place ? literalDetail(schema, message, place) : argumentDetail(message);
   });
 }
+
+/** The name of a value, or of a member of it. */
+type Place = (...member: string[]) => string;
 
 type Around = ASTNode | readonly ASTNode[];
 
 /** The way from an argument to a value within it. */
-function placeIn({ name, type }: GraphQLArgument, around: readonly Around[]): string {
+function placeIn({ name, type }: GraphQLArgument, around: readonly Around[]): Place {
   const steps = around.flatMap((at, i): (string | number)[] => {
     if ('kind' in at) return at.kind === Kind.OBJECT_FIELD ? [at.name.value] : [];
     const list = around[i - 1];
     return list && 'kind' in list && list.kind === Kind.LIST ? [at.indexOf(around[i + 1] as ASTNode)] : [];
   });
-  return placeOf(type, name, steps);
+  return (...member) => placeOf(type, name, [...steps, ...member]);
 }

@@ -19,7 +19,7 @@ import { AppError, badRequest, check, unauthenticated } from '../kernel/base/err
 import type { Context } from '../kernel/context/context.js';
 import { toGraphQLError } from './errors.js';
 import { type Cost, costOf } from './guards.cost.js';
-import { placesOf } from './guards.place.js';
+import { detailsOf } from './guards.place.js';
 import { checkShape, checkText } from './guards.shape.js';
 import { checkVariables } from './guards.variables.js';
 
@@ -109,7 +109,7 @@ function ownOf({ document, own }: Passed, operation: OperationDefinitionNode): D
 const isStranger = (ctx: Context) => ctx.app.config.production && !ctx.principal;
 
 /** Throws 400 for an operation that could read too much, a subscription at each of its events, naming where most of it is. */
-function checkCost({ records, dearest, most: dear }: Cost, { operation }: OperationDefinitionNode, { app }: Context): void {
+function checkCost({ records, dearest, most: dear, paged }: Cost, { operation }: OperationDefinitionNode, { app }: Context): void {
   const { cost, eventCost } = app.config.graphql;
   const [most, setting, when] =
     operation === OperationTypeNode.SUBSCRIPTION
@@ -117,7 +117,8 @@ function checkCost({ records, dearest, most: dear }: Cost, { operation }: Operat
       : ([cost, 'GRAPHQL_MAX_COST', ''] as const);
   const told = `The operation may read ${records} records${when}; at most ${most} are allowed. Most of them are at ${dearest} (${dear})`;
   const more = { limit: 'cost', setting, most, path: dearest };
-  check(records <= most, () => new AppError('invalid_request', `${told}: ask for smaller pages there`, { more }));
+  const advice = paged ? `ask for smaller pages of ${paged}` : 'select less there';
+  check(records <= most, () => new AppError('invalid_request', `${told}: ${advice}`, { more }));
 }
 
 class Invalid extends Error {
@@ -125,11 +126,13 @@ class Invalid extends Error {
 
   constructor(schema: GraphQLSchema, document: DocumentNode, errors: readonly GraphQLError[]) {
     super('invalid document');
-    const places = placesOf(schema, document, errors);
+    const details = detailsOf(schema, document, errors);
     // Without their nodes, which hold the whole document.
     this.errors = errors.map(({ message, source, positions }, i) => {
-      const field = places[i];
-      const told = field ? { message: `${field}: ${message}`, extensions: { field } } : { message };
+      const detail = details[i];
+      const told = detail
+        ? { message: `${detail.field}: ${message}`, extensions: { field: detail.field, details: [detail] } }
+        : { message };
       return new GraphQLError(told.message, { source, positions, extensions: told.extensions });
     });
   }
@@ -196,7 +199,10 @@ function asErrors(error: unknown, ctx: Context): GraphQLError[] {
   if (!errors) throw error;
   const common = { code: 'invalid_request', status: 400, requestId: ctx.request.id };
   return errors.map(({ message, source, positions, extensions }) => {
+    // What there is instead is no stranger's to learn.
     const text = isStranger(ctx) ? message.replace(/ Did you mean .*\?$/s, '') : message;
-    return new GraphQLError(text, { source, positions, extensions: { ...common, ...extensions } });
+    // Nor are the values that may be given.
+    const own = isStranger(ctx) ? { ...extensions, details: undefined } : extensions;
+    return new GraphQLError(text, { source, positions, extensions: { ...common, ...own } });
   });
 }

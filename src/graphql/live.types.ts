@@ -66,7 +66,7 @@ function liveOf(field: GraphQLField<unknown, Context>): GraphQLObjectType {
   const node = { type: record, description: 'The record as it is now; null where it only moved' };
   const row = new GraphQLObjectType({
     name: page.name.replace(/Connection$/, 'LiveEdge'),
-    description: `A ${record.name} of a live page that is new, another or elsewhere`,
+    description: `What is new in a live page, changed or moved: a record of the type ${record.name}`,
     fields: { ...rowFields, node },
     extensions,
   });

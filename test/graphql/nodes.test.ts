@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { GraphQLInterfaceType } from 'graphql';
+import { type GraphQLInterfaceType, isNonNullType } from 'graphql';
 import { contract } from '../../src/app.js';
 import { type Account, dataOf, expectGraphQLRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket } from '../support/live.js';
@@ -218,5 +218,14 @@ describe('the record of an event', () => {
     expect((await all.nth(1))[0]).toEqual({ name: 'tag.created', record: { id: tag.id, name: 'told' } });
     expect((await tags.nth(1))[0]).toEqual({ name: 'tag.created', tag: { name: 'told' }, record: { __typename: 'Tag', id: tag.id } });
     socket.cut();
+  });
+});
+
+describe('a root field that reads by an id', () => {
+  it('may be null, so that the rest of the document is answered', () => {
+    const { schema } = contract();
+    const byId = Object.values(schema.getQueryType()!.getFields()).filter(({ args }) => args.some(({ name }) => name === 'id'));
+    expect(byId.length).toBeGreaterThan(30);
+    expect(byId.filter(({ type }) => isNonNullType(type)).map(({ name }) => name)).toEqual([]);
   });
 });

@@ -1,4 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  type GraphQLObjectType,
+  getNamedType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  isRequiredArgument,
+  type OperationDefinitionNode,
+  parse,
+  validate,
+} from 'graphql';
+import { contract } from '../../src/app.js';
+import { costOf } from '../../src/graphql/guards.cost.js';
 import { readConfig } from '../../src/kernel/base/config.js';
 import { type Account, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually, Socket, Stream } from '../support/live.js';
@@ -49,7 +62,7 @@ describe('a subscription', () => {
     const socket = await open();
     const error = isRefused(await socket.run(colleagues(198)).refused(), 'GRAPHQL_MAX_EVENT_COST');
     expect(error.message).toBe(
-      'The operation may read 201 records at each event; at most 200 are allowed. Most of them are at contactEvents.contact.assignedUser.contacts.nodes (198): ask for smaller pages there',
+      'The operation may read 201 records at each event; at most 200 are allowed. Most of them are at contactEvents.contact.assignedUser.contacts.nodes (198): ask for smaller pages of contactEvents.contact.assignedUser.contacts',
     );
     const refused = await stream(colleagues(198));
     await eventually(() => refused.ended);
@@ -142,5 +155,40 @@ describe('an event', () => {
     const feed = socket.run(`subscription { contactEvents(after: "0") { contact { ${same} } } }`);
     isRefused(await feed.refused(), 'GRAPHQL_MAX_BYTES');
     await eventually(async () => (await subscribers()) === 0);
+  });
+});
+
+/** The lists without pages that a record has of other records. */
+const heldBy = (record: GraphQLObjectType): string[] =>
+  Object.values(record.getFields()).flatMap(({ name, type, args }) =>
+    isListType(getNullableType(type)) && args.length === 0 && isObjectType(getNamedType(type)) ? [name] : [],
+  );
+
+describe('a live list', () => {
+  const { schema } = contract();
+  const fieldsOf = (name: string) => (schema.getType(name) as GraphQLObjectType).getFields();
+  const recordOf = (page: string) => getNamedType(fieldsOf(page.replace(/Page$/, 'Edge')).node!.type) as GraphQLObjectType;
+  const lists = Object.values(fieldsOf('Live')).filter(({ type, args }) => {
+    return /LivePage$/.test(getNamedType(type).name) && !args.some(isRequiredArgument);
+  });
+  const held = lists.flatMap(({ name, type }) => heldBy(recordOf(getNamedType(type).name)).map((of) => [name, of] as const));
+  // Of a conversation or an invoice there may be a thousand: messages have pages, and so has one invoice.
+  const many = held.filter(([, of]) => !['thread', 'payments'].includes(of));
+
+  it('has records that hold others', () => {
+    expect(many).toEqual(
+      expect.arrayContaining([
+        ['contacts', 'tags'],
+        ['invoices', 'items'],
+        ['pipelines', 'stages'],
+      ]),
+    );
+  });
+
+  it.each(many)('of %s is accepted at its own size with their %s', (name, of) => {
+    const document = parse(`subscription { live { ${name} { rows { recordId node { id ${of} { __typename } } } } } }`);
+    expect(validate(schema, document)).toEqual([]);
+    const { records } = costOf(schema, document, document.definitions[0] as OperationDefinitionNode);
+    expect(records).toBeLessThanOrEqual(readConfig({}).graphql.eventCost);
   });
 });

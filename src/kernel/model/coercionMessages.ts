@@ -44,11 +44,31 @@ export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, na
   const list = listAt(type, path);
   // An object in its place is read as its only item: what is wrong is within.
   if (list && !(isInputObjectType(getNamedType(list)) && typeof value === 'object' && value !== null)) return detailOf(at(), notList);
-  const [, missing] = /^Field "([^"]+)" of required type/.exec(message) ?? [];
-  if (missing) return detailOf(at(missing), { code: 'required', message: 'is required' });
   const [, unknown] = /^Field "([^"]+)" is not defined/.exec(message) ?? [];
-  if (unknown) return detailOf(at(unknown), { code: 'unknown_field', message: 'is not a field' });
-  return detailOf(at(), valueFault(schema, message, value));
+  return unknown ? detailOf(at(unknown), isNoField) : (missingDetail(message, at) ?? detailOf(at(), valueFault(schema, message, value)));
+}
+
+const isNoField: Fault = { code: 'unknown_field', message: 'is not a field' };
+
+/** The detail of a member that is missing, which is reported on its object; undefined for another fault. */
+function missingDetail(message: string, at: (member: string) => string): Detail | undefined {
+  const [, missing] = /^Field "(?:\w+\.)?(\w+)" of required type/.exec(message) ?? [];
+  return missing ? detailOf(at(missing), { code: 'required', message: 'is required' }) : undefined;
+}
+
+/** The detail of an argument that is missing, or that is none; undefined for another fault. */
+export function argumentDetail(message: string): Detail | undefined {
+  const [, missing] = /^Field "\w+" argument "(\w+)" of type "[^"]+" is required/.exec(message) ?? [];
+  if (missing) return detailOf(missing, { code: 'required', message: 'is required' });
+  const [, unknown] = /^Unknown argument "(\w+)"/.exec(message) ?? [];
+  return unknown ? detailOf(unknown, { code: 'unknown_field', message: 'is not an argument' }) : undefined;
+}
+
+/** The same of a value that stands in the document, at a place. */
+export function literalDetail(schema: GraphQLSchema, message: string, at: (...member: string[]) => string): Detail {
+  if (/^Field "[^"]+" is not defined/.test(message)) return detailOf(at(), isNoField);
+  const isNull = /, found null\.$/.test(message);
+  return missingDetail(message, at) ?? detailOf(at(), valueFault(schema, message, isNull ? null : undefined));
 }
 
 /**
@@ -71,7 +91,9 @@ function valueFault(schema: GraphQLSchema, message: string, value: unknown): Fau
   if (known) return known;
   const enumeration = schema.getType(/(?:in|Enum) "(\w+)"/.exec(message)?.[1] ?? '');
   if (isEnumType(enumeration)) return notOneOf(enumeration.getValues().map(({ name }) => name));
-  return wrongType(/Expected type "\w+" to be an object/.test(message) ? 'must be an object' : 'is malformed');
+  const [, expected] = /^Expected value of type "\[*(\w+)/.exec(message) ?? [];
+  const isObject = isInputObjectType(schema.getType(expected ?? '')) || /Expected type "\w+" to be an object/.test(message);
+  return wrongType(isObject ? 'must be an object' : 'is malformed');
 }
 
 /** The list that belongs at the path, if one does. A value in its place is read as its only item, and faulted as such. */

@@ -239,7 +239,7 @@ export const isConnection = (type: GraphQLNamedType): type is GraphQLObjectType 
 
 /** The Relay connection of a record type, which also pages by number. */
 export function ConnectionOf<T extends object>(node: Class<T>) {
-  @ObjectType(`${node.name}Edge`, { description: `A ${node.name} and its place in the list` })
+  @ObjectType(`${node.name}Edge`, { description: `A record of the type ${node.name}, and its place in the list` })
   class Edge {
     @Field({ description: 'Where the record stands; pass it as after' }) cursor: string;
     @Field(() => node, { description: 'The record' }) node: T;

@@ -1,4 +1,4 @@
-import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 
 /** The same scalar, which takes "" for nothing, as a variable and in the document. */
@@ -40,8 +40,9 @@ export const Day = new GraphQLScalarType({
   specifiedByURL: 'https://scalars.graphql.org/andimarek/local-date.html',
 });
 
-function textOf(value: unknown): string {
-  if (typeof value !== 'string') throw new GraphQLError('must be a day (YYYY-MM-DD) or an ISO 8601 date-time');
+// A fault of a value in the document names its node: its place is found by that.
+function textOf(value: unknown, nodes?: ValueNode): string {
+  if (typeof value !== 'string') throw new GraphQLError('must be a day (YYYY-MM-DD) or an ISO 8601 date-time', { nodes });
   return value;
 }
 
@@ -52,16 +53,16 @@ export const DateOrDateTime = new GraphQLScalarType<string, string>({
     "A day (YYYY-MM-DD) or an ISO 8601 date-time. A day is the whole of it, in the workspace's time zone; so is a date-time without an offset, where one is taken.",
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   serialize: String,
-  parseValue: textOf,
-  parseLiteral: (node) => textOf(node.kind === Kind.STRING ? node.value : undefined),
+  parseValue: (value) => textOf(value),
+  parseLiteral: (node) => textOf(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
 const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 
-function toDecimalText(value: unknown): string | null {
+function toDecimalText(value: unknown, nodes?: ValueNode): string | null {
   if (value === '') return null;
   const text = typeof value === 'number' && Number.isFinite(value) ? plain(value) : value;
-  if (typeof text !== 'string' || !decimalText.test(text)) throw new GraphQLError('must be a decimal number');
+  if (typeof text !== 'string' || !decimalText.test(text)) throw new GraphQLError('must be a decimal number', { nodes });
   return text;
 }
 
@@ -77,11 +78,10 @@ export const Decimal = new GraphQLScalarType<string | null, number>({
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-6',
   description: 'An exact decimal amount. Written as a number or a decimal string, read as a number.',
   serialize: (value) => Number(value),
-  parseValue: toDecimalText,
+  parseValue: (value) => toDecimalText(value),
   parseLiteral(node) {
     if (node.kind === Kind.INT || node.kind === Kind.FLOAT)
-      return toDecimalText(/e/i.test(node.value) ? plain(Number(node.value)) : node.value);
-    if (node.kind === Kind.STRING) return toDecimalText(node.value);
-    throw new GraphQLError('must be a decimal number');
+      return toDecimalText(/e/i.test(node.value) ? plain(Number(node.value)) : node.value, node);
+    return toDecimalText(node.kind === Kind.STRING ? node.value : undefined, node);
   },
 });

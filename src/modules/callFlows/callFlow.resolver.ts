@@ -54,12 +54,12 @@ export class CallFlowResolver {
     return flows.getCallFlow(ctx, id);
   }
 
-  @Query(() => CallFlowCheck, { description: 'What keeps the draft of a flow from being published' })
+  @Query(() => CallFlowCheck, { nullable: true, description: 'What keeps the draft of a flow from being published' })
   callFlowBlockers(@Ctx() ctx: Context, @IdArg() id: string) {
     return validateCallFlow(ctx, id);
   }
 
-  @Query(() => Wiring, { description: "How the vendor routes a flow's number now" })
+  @Query(() => Wiring, { nullable: true, description: "How the vendor routes a flow's number now" })
   callFlowWiring(@Ctx() ctx: Context, @IdArg() id: string) {
     return getWiring(ctx, id);
   }

@@ -35,7 +35,7 @@ export class FormResolver {
     return submissions.listSubmissions(ctx, args);
   }
 
-  @Query(() => SubmissionConnection, { description: 'What was filled in on one form, the newest first' })
+  @Query(() => SubmissionConnection, { nullable: true, description: 'What was filled in on one form, the newest first' })
   formSubmissions(@Ctx() ctx: Context, @IdArg() id: string, @Listing() args: SubmissionList) {
     return submissions.listOfForm(ctx, id, args);
   }

@@ -34,7 +34,7 @@ export class ImportResolver {
     return imports.getImport(ctx, id);
   }
 
-  @Query(() => ImportErrorConnection, { description: 'The rows of an import that could not be imported, in their order' })
+  @Query(() => ImportErrorConnection, { nullable: true, description: 'The rows of an import that could not be imported, in their order' })
   importErrors(@Ctx() ctx: Context, @IdArg() id: string, @Listing() args: ImportErrorList) {
     return imports.listErrors(ctx, id, args);
   }

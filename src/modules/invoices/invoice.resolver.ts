@@ -43,7 +43,7 @@ export class InvoiceResolver {
     return listAllPayments(ctx, args);
   }
 
-  @Query(() => [Payment], { description: 'The payments of an invoice, in the order in which they were recorded' })
+  @Query(() => [Payment], { nullable: true, description: 'The payments of an invoice, in the order in which they were recorded' })
   @Holds(mostPayments)
   invoicePayments(@Ctx() ctx: Context, @IdArg() id: string) {
     return listPayments(ctx, id);
