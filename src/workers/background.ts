@@ -10,6 +10,7 @@ import { DueWorkers } from './dueWork.js';
 import { FeedReaders, waitingForAll } from './feedReaders.js';
 import { JobQueue, waitingJobs } from './jobs.js';
 import { outboxWake, Relay, waitingEvents } from './relay.js';
+import { Statistics } from './statistics.js';
 
 /** What goes on beside the requests: the relay and the jobs, in every process that is not for the API alone. */
 export class Background {
@@ -19,6 +20,7 @@ export class Background {
   readonly #relay?: Relay;
   readonly #due?: DueWorkers;
   readonly #readers?: FeedReaders;
+  readonly #statistics?: Statistics;
   #rested?: Promise<void>;
   #stopped = false;
   #app?: App;
@@ -40,6 +42,7 @@ export class Background {
     this.#readers = readers;
     this.#relay = new Relay(database, this.channel, log, { followed: this.followed, placed: (accounts) => readers.placed(accounts) });
     this.#due = new DueWorkers();
+    this.#statistics = new Statistics(database, log);
   }
 
   /** Called after a commit that wrote events. */
@@ -77,6 +80,7 @@ export class Background {
     this.#due?.start(app);
     this.#readers?.start(app);
     this.#relay?.start();
+    this.#statistics?.start();
   }
 
   /** Takes no more work that comes due, while requests are still answered: what is under way has the whole time of the stop to end. */
@@ -90,6 +94,7 @@ export class Background {
     await Promise.all([this.jobs.stop(), this.#rested]);
     await this.#relay?.stop();
     await this.#readers?.stop();
+    await this.#statistics?.stop();
     this.channel.close();
   }
 }

@@ -193,13 +193,12 @@ interface Counted {
 
 /** How many events the feed keeps: positions have no gaps, so all of them are counted by the first and the last. */
 export async function countFeed(database: Database, account: string, { floor, head }: Extent, { names, viewer }: Counted): Promise<number> {
-  const within = 'p.account_id = $1::uuid and p.pos > $2::bigint and p.pos <= $3::bigint';
+  const within = 'account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint';
   // As the index by name has it.
-  const named = names ? "and p.name = any($5::text[]) and p.name <> ''" : '';
+  const named = names ? "and name = any($5::text[]) and name <> ''" : '';
   const { rows } = await database.execute(
-    `select ${names ? `(select count(*) from feed_positions p where ${within} ${named})` : '$3::bigint - $2::bigint'}
-       - (select count(*) from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
-          where e.account_id = $1::uuid and e.only_for <> $4::uuid and ${within} ${named}) as n`,
+    `select ${names ? `(select count(*) from feed_positions where ${within} ${named})` : '$3::bigint - $2::bigint'}
+       - (select count(*) from feed_positions where ${within} and only_for <> $4::uuid ${named}) as n`,
     [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : [])],
   );
   const [{ n }] = rows as [{ n: string | number | bigint }];

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Statistics } from '../../src/workers/statistics.js';
+import { type Account, server, type TestServer } from '../support/index.js';
+
+let crm: TestServer;
+let acme: Account;
+let statistics: Statistics;
+beforeAll(async () => {
+  crm = await server();
+  acme = await crm.seed.account();
+  statistics = new Statistics(crm.app.database, crm.app.log);
+});
+afterAll(() => crm.close());
+
+const fill = (from: number, to: number) => crm.app.database.prisma.$executeRaw`
+  insert into contacts (account_id, id, first_name, email, created_at, updated_at)
+  select ${acme.id}::uuid, gen_random_uuid(), 'Ada', 'ada' || n || '@example.com', now(), now()
+  from generate_series(${from}::int, ${to}::int) n`;
+
+/** How many rows the planner thinks a table has. */
+async function known(table: string): Promise<number> {
+  const { rows } = await crm.app.database.execute('select reltuples::float8 as n from pg_class where oid = $1::regclass', [table]);
+  return (rows as { n: number }[])[0]!.n;
+}
+
+const looked = async (table: string) => {
+  await statistics.look();
+  return known(table);
+};
+
+describe('what the planner knows of a table', () => {
+  it('follows as it grows by half, and not for each few rows', async () => {
+    await fill(1, 3000);
+    const first = await looked('contacts');
+    expect(first).toBeGreaterThan(2500);
+    await fill(3001, 3100);
+    expect(await looked('contacts')).toBe(first);
+    await fill(3101, 9000);
+    expect(await looked('contacts')).toBeGreaterThan(8000);
+  });
+});
