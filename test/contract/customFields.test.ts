@@ -152,6 +152,19 @@ describe('PATCH /custom-fields/{id}', () => {
     });
   });
 
+  it('lets a record be sent back as it was read, where a choice is gone since', async () => {
+    const tier = await field({ fieldKey: 'tier_that_goes', fieldType: 'select', options: { choices: ['gold', 'silver'] } });
+    const of = (value: string) => ({ customFields: { [tier.fieldKey]: value } });
+    const { id } = dataOf(await acme.owner.post('/contacts', { firstName: 'Ann', ...of('gold') }));
+    dataOf(await acme.owner.patch(`/custom-fields/${tier.id}`, { options: { choices: ['silver'] } }));
+    expect(dataOf(await acme.owner.patch(`/contacts/${id}`, { jobTitle: 'CTO', ...of('gold') }))).toMatchObject({
+      jobTitle: 'CTO',
+      ...of('gold'),
+    });
+    dataOf(await acme.owner.patch(`/contacts/${id}`, of('silver')));
+    expectRefusal(await acme.owner.patch(`/contacts/${id}`, of('gold')), 400, `customFields.${tier.fieldKey}`);
+  });
+
   it('is for owners and admins, as creation and deletion are', async () => {
     const { id } = await field();
     const member = await acme.member();

@@ -241,6 +241,8 @@ describe('what refers to a custom field', () => {
   it('is counted and named, and stays when the field goes', async () => {
     const { id, fieldKey } = await field();
     await referrers(fieldKey);
+    const renamed = await acme.owner.patch(`/custom-fields/${id}`, { fieldKey: `${fieldKey}_new` });
+    expect([renamed.status, renamed.body.dependencyCount]).toEqual([422, 8]);
     const { body } = await remove(id);
     expect(body.impact).toMatchObject({ valueCount: 0, dependencyCount: 8 });
     const named = body.impact.dependencies.map((d: Loose) => `${d.type} ${d.name}`);

@@ -88,7 +88,7 @@ async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void>
 /** Contract POST /companies. An account whose trial has expired makes nothing new (402). */
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
   await checkLinks(ctx, input);
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, true)) ?? {};
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, null)) ?? {};
   checkTrial(ctx);
   const values = { ...blank, ...defined(input), customFields };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
@@ -101,7 +101,7 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   // One change of what is above what at a time: each of two could be right, and both together a circle.
   if (input.parentCompanyId) await ctx.lockName('companies above');
   const before = await ctx.forChange(toChange, id, 'Company');
-  const checked = await checkCustomFields(ctx, 'company', input.customFields, false);
+  const checked = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
   if (Object.keys(changes).length === 0) return before;

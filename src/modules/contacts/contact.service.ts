@@ -103,7 +103,7 @@ export async function createContact(
     invalidField('firstName', 'required', 'or lastName, email or phone is required'),
   );
   const [checked, missing] = await Promise.all([
-    checkCustomFields(ctx, 'contact', input.customFields, true),
+    checkCustomFields(ctx, 'contact', input.customFields, null),
     missingReferences(ctx, links, input),
   ]);
   const customFields = mergeCustomFields({}, checked) ?? {};
@@ -131,7 +131,7 @@ function mergeAttribution(before: object | null, given: object | null | undefine
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   if (tags !== undefined) ctx.lockRows();
   const before = await contactToChange(ctx, id);
-  const checked = await checkCustomFields(ctx, 'contact', input.customFields, false);
+  const checked = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
   const customFields = mergeCustomFields(before.customFields, checked);
   const given = defined({ ...input, customFields, attribution: mergeAttribution(before.attribution, input.attribution) });
   const relinked = changesBetween(

@@ -95,6 +95,7 @@ export async function updateCustomField(ctx: Context, id: string, input: UpdateC
     check(values === 0, () =>
       unprocessable(fixed, 'conflicting', `cannot be changed while ${values} records have a value`, { valueCount: values }),
     );
+    if (fixed !== 'fieldType') await checkUnnamed(ctx, before, fixed);
   }
   if (changes.fieldKey || changes.entityType) await checkKey(ctx, after);
   checkOptions(after.fieldType, after.options ?? null);
@@ -119,6 +120,14 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
   if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, cleanupJob);
   return { ...deleted(field.id), cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
+}
+
+/** Throws 422 where lists, forms, workflows, automations or templates name the field by its key: they would name nothing. */
+async function checkUnnamed(ctx: Context, field: CustomField, changed: 'fieldKey' | 'entityType'): Promise<void> {
+  const summary = await dependenciesOf(ctx, field);
+  const { dependencyCount } = summary;
+  const told = `cannot be changed while the field is named elsewhere (dependencies: ${dependencyCount})`;
+  check(dependencyCount === 0, () => unprocessable(changed, 'conflicting', told, { ...summary }));
 }
 
 interface Impact extends DependencySummary {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { grouped, type Loader } from '../../kernel/context/loaders.js';
@@ -85,29 +86,35 @@ export const definitionsLock = 'custom_fields';
 /**
  * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked
  * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. 422 where a required field
- * is emptied, or missing from a record that is made.
+ * is emptied, or missing from a record that is made. A value that the record has already stands, also where its definition would no
+ * longer take it: who sends back what was read changes nothing. @param before what the record has; null of one that is made
  */
 export async function checkCustomFields<T extends object | undefined>(
   ctx: Context,
   entityType: CustomField['entityType'],
   given: T,
-  isNew: boolean,
+  before: object | null,
 ): Promise<T> {
   if (given === undefined) return given;
   const values = { ...given } as Record<string, unknown>;
   const all = await definitionsToWrite(ctx, entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
   if (all.length > 0) ctx.share(definitionsLock);
-  const { emptied, details, missing } = judged(ctx, all, values, isNew);
+  const { emptied, details, missing } = judged(ctx, all, values, before);
   if (details.length > 0) throw invalid(details);
   if (missing) throw unprocessable(missing.field, missing.code, missing.message);
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
   return values as T;
 }
 
+type Values = Readonly<Record<string, unknown>>;
+
+const isKept = (before: Values, values: Values, key: string) => Object.hasOwn(before, key) && isDeepStrictEqual(before[key], values[key]);
+
 /** What of the values of a record is wrong, and which required field is emptied, or missing from a record that is made. */
-function judged(ctx: Context, all: readonly Definition[], values: Readonly<Record<string, unknown>>, isNew: boolean) {
-  const concerned = all.filter(({ fieldKey }) => isNew || Object.hasOwn(values, fieldKey));
+function judged(ctx: Context, all: readonly Definition[], values: Values, before: object | null) {
+  const stands = (key: string) => before && (!Object.hasOwn(values, key) || isKept(before as Values, values, key));
+  const concerned = all.filter(({ fieldKey }) => !stands(fieldKey));
   const emptied = concerned.filter(({ fieldKey }) => !Object.hasOwn(values, fieldKey) || isEmpty(values[fieldKey]));
   const details = concerned.flatMap((definition): Detail[] => {
     if (emptied.includes(definition)) return [];
@@ -120,12 +127,8 @@ function judged(ctx: Context, all: readonly Definition[], values: Readonly<Recor
 }
 
 /** What `checkCustomFields` would refuse of values that a record is to be changed to later: nothing is held for it. */
-export async function customFieldFaults(
-  ctx: Context,
-  entityType: CustomField['entityType'],
-  values: Readonly<Record<string, unknown>>,
-): Promise<Detail[]> {
-  const { details, missing } = judged(ctx, await definitionsToWrite(ctx, entityType), values, false);
+export async function customFieldFaults(ctx: Context, entityType: CustomField['entityType'], values: Values): Promise<Detail[]> {
+  const { details, missing } = judged(ctx, await definitionsToWrite(ctx, entityType), values, {});
   return missing ? [...details, missing] : details;
 }
 

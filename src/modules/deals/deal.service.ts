@@ -71,7 +71,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   refuseMissing(missing);
   const lines = linesOf(ctx, products ?? []);
   const computed = { ...worth(input.value, lines), ...likelihood(input.probability, stage) };
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, true)) ?? {};
+  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, null)) ?? {};
   checkTrial(ctx);
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true });
@@ -154,7 +154,10 @@ async function valuesOf(
 ) {
   const now = ctx.now();
   const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
-  const customFields = mergeCustomFields(before.customFields, await checkCustomFields(ctx, 'deal', input.customFields, false));
+  const customFields = mergeCustomFields(
+    before.customFields,
+    await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}),
+  );
   const moves = entered !== undefined && entered.stageId !== before.stageId;
   const stage = entered?.stageId ?? before.stageId;
   return {
