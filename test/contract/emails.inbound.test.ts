@@ -207,6 +207,18 @@ describe('a mail that would take long to be read', () => {
   });
 
   it.each([
+    ['text', (to: string) => answer({ to }, 'x\n'.repeat(380_000))],
+    ['text between its parts', (to: string) => mixed(to, '').replace('--b', `${'x\n'.repeat(380_000)}--b`)],
+    ['text, in a part', (to: string) => mixed(to, '').replace('Yes', 'x\n'.repeat(380_000))],
+  ])('is read at once where it is 380,000 lines of %s', async (_what, make) => {
+    const { contact, mail } = await sent();
+    const began = Date.now();
+    expect(answered(await brought(make(mail.replyTo)))).toEqual({ taken: true });
+    expect(Date.now() - began).toBeLessThan(4000);
+    expect((await thread(contact.id))[1]!.body).toMatch(/^(x\n{1,2}){200000}|^Yes/);
+  });
+
+  it.each([
     ['of half a million lines', '\n'.repeat(500_000)],
     ['of six thousand parts', '--b\r\n\r\nx\r\n'.repeat(6000)],
   ])('is refused: one %s', async (_what, html) => {

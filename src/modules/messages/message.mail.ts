@@ -1,25 +1,65 @@
-import PostalMime, { type Email as Mail } from 'postal-mime';
+import PostalMime, { type Email as Mail, type PostalMimeOptions } from 'postal-mime';
 import { htmlOfText, textOfHtml } from './message.html.js';
 
 /** Parts within parts, and bytes of headers, of a mail that is looked at. A mail within a mail is an attachment. */
 const limits = { maxNestingDepth: 20, maxHeadersSize: 64 * 1024, attachmentEncoding: 'utf8', forceRfc822Attachments: true } as const;
 
-/** What the library has found when it puts the text of a mail together: the texts of each part, of one kind or of both. */
-interface Found {
-  textMap: ReadonlyMap<object, { plain?: readonly Written[]; html?: readonly Written[] }>;
-  textContent: { plain?: string; html?: string };
-}
 interface Written {
   value: string;
 }
 
+/** What takes in the lines of a part, and answers what they say. */
+interface Decoder {
+  update(line: Uint8Array): void;
+  finalize(): Promise<ArrayBuffer>;
+}
+
+/** What the library does with a mail, of which its types tell nothing. */
+interface Inside {
+  /** The texts of each part that has some, of one kind or of both, and what is made of all of them. */
+  textMap: ReadonlyMap<object, { plain?: readonly Written[]; html?: readonly Written[] }>;
+  textContent: { plain?: string; html?: string };
+  /** The part that is being read; it has its decoder once its head has been read. */
+  currentNode: { contentDecoder: Decoder | null };
+  readLine(): object;
+}
+const Library = PostalMime as unknown as new (options: PostalMimeOptions) => PostalMime & Inside;
+
+/** Lines that need no decoding, in one piece. */
+class Lines implements Decoder {
+  #bytes = Buffer.alloc(512);
+  #length = 0;
+
+  update(line: Uint8Array): void {
+    const end = this.#length + line.length + 1;
+    if (end > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * end);
+    this.#bytes.set(line, this.#length);
+    this.#bytes[end - 1] = 0x0a;
+    this.#length = end;
+  }
+
+  async finalize(): Promise<ArrayBuffer> {
+    return new Uint8Array(this.#bytes.subarray(0, this.#length)).buffer;
+  }
+}
+
+/** Whether a decoder is the library's for lines that need none; the others gather what they decode in larger pieces. */
+const keepsEachLine = (decoder: Decoder) => !(decoder instanceof Lines || 'maxChunkSize' in decoder);
+
 /**
- * The library makes text of HTML only where a mail has text elsewhere, and then takes minutes for HTML that is made for it. A test
- * tells if another version of it does not ask for this any more.
+ * Two steps of the library are done otherwise, since they take long for mails that are made for it; tests tell if another version of it
+ * does not ask for them any more. It makes text of HTML where a mail has text elsewhere, which may take minutes; and it keeps each line
+ * as two parts of a blob, of which 800,000 take ten seconds to be put together.
  */
-class MailReader extends PostalMime {
+class MailReader extends Library {
+  override readLine(): object {
+    const { currentNode } = this;
+    if (currentNode.contentDecoder && keepsEachLine(currentNode.contentDecoder)) currentNode.contentDecoder = new Lines();
+    return super.readLine();
+  }
+
   renderTextContent(): void {
-    const { textMap, textContent } = this as unknown as Found;
+    const { textMap, textContent } = this;
     const parts = [...textMap.values()];
     const texts = (written: readonly Written[] | undefined) => written?.map(({ value }) => value);
     textContent.plain = parts.flatMap(({ plain, html }) => texts(plain) ?? texts(html)?.map(textOfHtml) ?? []).join('\n');
