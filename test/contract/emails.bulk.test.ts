@@ -182,6 +182,16 @@ describe('a mail to many, whatever is in it,', () => {
     expect(Date.now() - begun).toBeLessThan(3000);
   });
 
+  it('leads to the first thousand addresses over us, and straight to the others', async () => {
+    const to = (nth: number) => `<a href="https://example.com/${nth}">x</a>`;
+    const { mail } = await mailed({}, { bodyHtml: Array.from({ length: 1500 }, (_, nth) => to(nth)).join('') + to(7) });
+    const hrefs = [...mail.html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href as string);
+    const isOverUs = hrefs.map((href) => href.includes('/e/click/'));
+    expect(isOverUs.slice(0, 1501)).toEqual([...Array(1000).fill(true), ...Array(500).fill(false), true]);
+    expect([hrefs[1000], hrefs[1500]]).toEqual(['https://example.com/1000', hrefs[7]]);
+    expect((await fetched(hrefs[999]!)).headers.location).toBe('https://example.com/999');
+  });
+
   it('is answered by those who were deleted meanwhile: restored, they stay unsubscribed', async () => {
     const { contact, mail } = await mailed();
     dataOf(await acme.owner.del(`/contacts/${contact.id}`));

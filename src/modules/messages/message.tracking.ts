@@ -22,7 +22,23 @@ function link(ctx: Context, purpose: Purpose, message: string, target = ''): str
  * The links of a page, apart from what comes before and after their addresses. A tag that is left open ends at the next one: else
  * each of many such would be searched to the end of the page.
  */
-const links = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
+const hrefs = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
+
+/** Links of a mail that are led over us. Each is signed and ten times as long then, while everybody waits. */
+const mostLinks = 1000;
+
+/** A page whose links lead over us: those to the first thousand addresses in it, the others straight to where they point. */
+function ledOverUs(ctx: Context, message: string, html: string): string {
+  const known = new Map<string, string | undefined>();
+  return html.replace(hrefs, (whole: string, before: string, quote: string, target: string) => {
+    if (known.size < mostLinks && !known.has(target)) {
+      const to = unescapeHtml(target);
+      known.set(target, URL.canParse(to) ? escapeHtml(link(ctx, 'click', message, to)) : undefined);
+    }
+    const over = known.get(target);
+    return over === undefined ? whole : `${before}${quote}${over}${quote}`;
+  });
+}
 
 /**
  * A mail to many: its links lead over us, a pixel tells that it was opened, and one click unsubscribes (RFC 8058). One without HTML gets
@@ -30,15 +46,11 @@ const links = /(<a\b[^<>]*?\shref=)(["'])(https?:\/\/[^"'<>\s]+)\2/gi;
  */
 export function tracked(ctx: Context, message: string, mail: Email): Email {
   const leave = link(ctx, 'unsubscribe', message);
-  const through = (whole: string, before: string, quote: string, target: string) => {
-    const to = unescapeHtml(target);
-    return URL.canParse(to) ? `${before}${quote}${escapeHtml(link(ctx, 'click', message, to))}${quote}` : whole;
-  };
   const footer = `<p><a href="${escapeHtml(leave)}">Unsubscribe</a></p><img src="${link(ctx, 'open', message)}" width="1" height="1" alt="">`;
   return {
     ...mail,
     text: `${mail.text}\n\nUnsubscribe: ${leave}`,
-    html: withFooter((mail.html ?? htmlOfText(mail.text)).replace(links, through), footer),
+    html: withFooter(ledOverUs(ctx, message, mail.html ?? htmlOfText(mail.text)), footer),
     headers: { 'List-Unsubscribe': `<${leave}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' },
   };
 }
