@@ -200,3 +200,52 @@ describe('a mail to many, whatever is in it,', () => {
     expect(dataOf(await send({ contactIds: [contact.id] })).results).toMatchObject([{ reason: 'recipient_opted_out' }]);
   });
 });
+
+describe('a mail of merge fields', () => {
+  it('takes one name alone as a field of the contact, which its template tells, and shows no other as it is written', async () => {
+    const template = {
+      name: 'Names',
+      channel: 'email',
+      subject: 'For {{ firstName }}',
+      body: '[{{firstName}}{{nothing}}] {{contact.email}}',
+    };
+    const made = dataOf(await acme.owner.post('/emails/templates', template));
+    expect(made.mergeFields).toEqual(['contact.firstName', 'contact.nothing', 'contact.email']);
+    const { contact, mail } = await mailed({ firstName: 'Ann' }, { ...template, bodyHtml: '<p>{{firstName}}{{nothing}} {x} {{ 1 }}</p>' });
+    expect(mail).toMatchObject({ subject: 'For Ann', body: expect.stringContaining(`[Ann] ${contact.email}`) });
+    expect(mail.html).toContain('<p>Ann {x} {{ 1 }}</p>');
+  });
+
+  it('goes to nobody of whom they make nothing, and says so', async () => {
+    const [{ id: ann }, { id: nobody }] = [await reader({ firstName: 'Ann' }), await reader()];
+    const results = async (body: Loose) => {
+      const { sent, skipped, failed, results: all } = dataOf(await send({ contactIds: [nobody, ann], ...body }));
+      expect([sent, skipped, failed]).toEqual([1, 0, 1]);
+      return all.map(({ status, reason }: Loose) => [status, reason]);
+    };
+    expect(await results({ subject: ' {{contact.firstName}} ' })).toEqual([
+      ['failed', 'empty_subject'],
+      ['queued', null],
+    ]);
+    expect(await results({ body: '{{contact.firstName}}' })).toEqual([
+      ['failed', 'empty_body'],
+      ['queued', null],
+    ]);
+    expect(dataOf(await send({ contactIds: [nobody], subject: undefined, body: '{{firstName}}', bodyHtml: '<p>Hi</p>' })).sent).toBe(1);
+    expect(await messageOf(nobody)).toMatchObject({ body: '', bodyHtml: '<p>Hi</p>' });
+  });
+
+  it('goes to an address once, whoever has it', async () => {
+    const [first, second] = [await reader(), await reader()];
+    const shared = await acme.contact({ email: first.email.toUpperCase() });
+    const { sent, results } = dataOf(await send({ contactIds: [first.id, shared.id, second.id] }));
+    expect(sent).toBe(2);
+    expect(results.map(({ status, reason }: Loose) => [status, reason])).toEqual([
+      ['queued', null],
+      ['skipped', 'duplicate'],
+      ['queued', null],
+    ]);
+    await eventually(async () => (await mailsTo(api, second.email)).length === 1);
+    expect([...(await mailsTo(api, first.email)), ...(await mailsTo(api, shared.email))]).toHaveLength(1);
+  });
+});

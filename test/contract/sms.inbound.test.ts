@@ -120,6 +120,34 @@ describe('a text message from a number that several contacts have', () => {
   });
 });
 
+describe('a text message from what is no number', () => {
+  const called = async (name: string): Promise<Loose[]> => {
+    const { data } = dataOf(await acme.owner.get(`/contacts?search=${encodeURIComponent(name)}`));
+    return data.filter(({ firstName }: Loose) => firstName === name);
+  };
+
+  it.each(['40404', 'Telekom', 'rcs:brand_agent'])(
+    'such as %s is kept for a contact that is called so, and has no number',
+    async (sender) => {
+      const replies = await Promise.all(['Your code is 1', 'Your code is 2', 'STOP'].map((words) => text(sender, words)));
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+      const contacts = await called(sender);
+      expect(contacts).toMatchObject([{ phone: null, source: 'sms', optedOutSms: false }]);
+      const kept = await listed(contacts[0]!.id);
+      expect(kept.map(({ body }) => body).sort()).toEqual(['STOP', 'Your code is 1', 'Your code is 2']);
+      expect(kept[0]).toMatchObject({ fromNumber: sender, toNumber: ours, status: 'received' });
+      expectRefusal(await acme.owner.post('/messages/sms/send', { contactId: contacts[0]!.id, body: 'Hi' }), 422, 'contactId');
+    },
+  );
+
+  it('is not that of a person of the same name', async () => {
+    const { id } = await acme.contact({ firstName: '51515', phone: nextNumber() });
+    await text('51515', 'Your code is 3');
+    expect((await called('51515')).map((one) => one.id === id)).toEqual(expect.arrayContaining([true, false]));
+    expect(await listed(id)).toEqual([]);
+  });
+});
+
 describe('notices that the vendor did not sign', () => {
   it('are small, have few parameters, and are limited by their address; those that it signed are not', async () => {
     const few = await server({ limits: { general: 3 } });
@@ -161,6 +189,21 @@ describe('STOP and START', () => {
     await text(phone, ' Stop ');
     expect((await byPhone(phone)).optedOutSms).toBe(true);
     await text(phone, 'START');
+    expect((await byPhone(phone)).optedOutSms).toBe(false);
+  });
+
+  it.each(['STOP!', '"Stop."', 'Stop all', 'OPT-OUT', 'optout', 'Revoke', 'END', 'quit…'.replace('…', '...')])(
+    'opt out by %s',
+    async (words) => {
+      const phone = nextNumber();
+      await text(phone, words);
+      expect((await byPhone(phone)).optedOutSms).toBe(true);
+    },
+  );
+
+  it.each(['Stop please', 'Cancel?', 'Please end it', 'stop'.repeat(20), ''])('are not meant by %j', async (words) => {
+    const phone = nextNumber();
+    await text(phone, words);
     expect((await byPhone(phone)).optedOutSms).toBe(false);
   });
 

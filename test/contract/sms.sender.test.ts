@@ -39,6 +39,21 @@ describe('the number that a text message comes from', () => {
     expect(dataOf(await send({ contactId, fromNumber: '(415) 555-9999' }))).toMatchObject({ status: 'sent', fromNumber: '+14155559999' });
   });
 
+  it('is one, by whatever it is named: what names two is refused', async () => {
+    const { id: contactId } = await reader();
+    const claimed = async () => dataOf(await acme.owner.post('/settings/numbers', { number: await freeNumber(acme) }));
+    const [one, other] = [await claimed(), await claimed()];
+    await expectNothingWritten(api, async () => {
+      const sent = { contactId, fromNumber: one.number };
+      expectRefusal(await send({ ...sent, fromkPhoneNumberId: other.id }), 400, 'fromNumber');
+      expectRefusal(await send({ ...sent, smsProviderId: other.id }), 400, 'fromNumber');
+      expectRefusal(await send({ contactId, fromkPhoneNumberId: one.id, smsProviderId: other.id }), 400, 'smsProviderId');
+    });
+    const same = { fromNumber: other.number, fromkPhoneNumberId: other.id, smsProviderId: other.id };
+    expect(dataOf(await send({ contactId, ...same }))).toMatchObject({ status: 'sent', fromNumber: other.number });
+    for (const { id } of [one, other]) dataOf(await acme.owner.del(`/settings/numbers/${id}`));
+  });
+
   it("is not sent from a number that was given back, and is another workspace's by then", async () => {
     const [{ id: contactId, phone }, number] = [await reader(), await freeNumber(acme)];
     const { id: numberId } = dataOf(await acme.owner.post('/settings/numbers', { number }));

@@ -211,6 +211,33 @@ describe('what the vendor does not take', () => {
     expect(messagesTo(api, phone)).toHaveLength(1);
   });
 
+  it('goes to the number that its contact has when it goes, and one that has none by then is not sent', async () => {
+    const [{ id: contactId, phone }, { id: gone }, { id: elsewhere }] = [await reader(), await reader(), await reader()];
+    const [next, other] = ['+14155559090', '+14155559091'];
+    vendor().will(throttled, throttled, throttled);
+    const asked = [{ contactId }, { contactId: gone }, { contactId: elsewhere, toNumber: other }];
+    const ids: string[] = [];
+    for (const one of asked) ids.push(dataOf(await send(one)).id);
+    for (const [id, number] of [
+      [contactId, next],
+      [gone, null],
+      [elsewhere, '+14155559092'],
+    ])
+      dataOf(
+        await acme.owner.patch(`/contacts/${id}`, number === null ? { phone: null, email: 'no.number@example.com' } : { phone: number }),
+      );
+    api.clock.advance(minute);
+    await eventually(async () =>
+      (await Promise.all(ids.map(messageOf))).every(({ status }) => status !== 'queued' && status !== 'sending'),
+    );
+    expect(await Promise.all(ids.map(messageOf))).toMatchObject([
+      { status: 'sent', toNumber: next },
+      { status: 'failed', error: 'no_phone', toNumber: null },
+      { status: 'sent', toNumber: other },
+    ]);
+    expect([phone, next].map((number) => messagesTo(api, number).length)).toEqual([0, 1]);
+  });
+
   it('is not sent once its reader has opted out', async () => {
     const { id: contactId, phone } = await reader();
     vendor().will(throttled);

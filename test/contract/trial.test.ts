@@ -42,9 +42,13 @@ async function nested(account: Account): Promise<[method: string, path: string, 
     ['PATCH', `/contacts/${contactId}`, { tags: ['never seen before'] }],
     ['POST', '/contact', { ...(await restorable(account)), tags: ['never seen before'] }],
     ['POST', '/settings/numbers', { number: await freeNumber(account) }],
+    ['POST', '/emails/templates/test-send', { templateId: await template(account), toEmail: 'me@example.com' }],
     ['POST', `/deals/${await deletedDeal(account, deal.id)}/restore`, {}],
   ];
 }
+
+const template = async (account: Account) =>
+  dataOf(await account.owner.post('/emails/templates', { name: 'Late', channel: 'email', body: 'Hello' })).id;
 
 /** A contact that is matched, and so only changed. */
 async function restorable(account: Account) {

@@ -119,6 +119,48 @@ describe('the mails of a run', () => {
   });
 });
 
+describe('a run, one of whose mails is empty by its merge fields', () => {
+  it('ends there', async () => {
+    for (const words of [{ body: ' {{contact.lastName}} ' }, { subject: '{{lastName}}' }]) {
+      const id = await sequences.begin([aStep(0), aStep(0, words), aStep(0)]);
+      await eventually(async () => (await sequences.run(id)).endedAt);
+      expect(await sequences.run(id)).toMatchObject({ status: 'failed', endReason: 'empty', currentStep: 1, dueAt: null });
+      expect(await sequences.mails(id)).toHaveLength(1);
+    }
+  });
+});
+
+describe('a contact who is enrolled again', () => {
+  const again = async (id: string, contactId: string) =>
+    dataOf(await key.post(`/emails/sequences/${id}/enroll`, { contactIds: [contactId] })).details[0];
+
+  it('within minutes gets nothing twice, though the run is complete; later the run is meant', async () => {
+    const [one, { id: contact, email }] = [await sequences.make([aStep(0)]), await sequences.reader()];
+    const [first] = (await sequences.enroll(one, contact)) as [string];
+    await sequences.sent(first, 1);
+    expect(await sequences.run(first)).toMatchObject({ status: 'completed' });
+    expect(await again(one, contact)).toMatchObject({ status: 'skipped', reason: 'already_enrolled' });
+    api.clock.advance(6 * minute);
+    const { enrollmentId } = await again(one, contact);
+    await sequences.sent(enrollmentId, 1);
+    expect(await mailsTo(api, email)).toHaveLength(2);
+  });
+
+  it('runs once more at once where the run was ended, or began long before', async () => {
+    const [one, { id: ended }, { id: long }] = [
+      await sequences.make([aStep(0), aStep(1)]),
+      await sequences.reader(),
+      await sequences.reader(),
+    ];
+    const [, run] = (await sequences.enroll(one, ended, long)) as [string, string];
+    dataOf(await key.post(`/emails/sequences/${one}/unenroll`, { contactId: ended }));
+    expect(await again(one, ended)).toMatchObject({ status: 'enrolled' });
+    api.clock.advance(day + minute);
+    await sequences.done(run, 2);
+    expect(await again(one, long)).toMatchObject({ status: 'enrolled' });
+  });
+});
+
 describe('twenty mails that are due at once', () => {
   it('take at most six statements each', async () => {
     const readers = await Promise.all(Array.from({ length: 20 }, () => sequences.reader()));

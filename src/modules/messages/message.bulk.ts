@@ -4,7 +4,7 @@ import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail } from '../contacts/contact.optOut.js';
 import { type ContactRow, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
+import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { emailRefusal, keepEmail } from './message.email.js';
 import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
 
@@ -22,30 +22,42 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const contacts = await Promise.all(input.contactIds.map((id) => ctx.load.contact.load(id)));
   const refusing = await contactsRefusingMail(ctx, input.contactIds);
   const seen = new Set<string>();
+  /** Whether this is the first of those with an id, and of those with an address. */
+  const isFirst = (...names: (string | null | undefined)[]) => {
+    const those = names.flatMap((name) => name?.toLowerCase() ?? []);
+    const isNew = those.every((name) => !seen.has(name));
+    for (const name of those) seen.add(name);
+    return isNew;
+  };
   const results: SendResult[] = [];
   for (const [i, contact] of contacts.entries()) {
     if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
     const contactId = input.contactIds[i]!;
-    const reason = seen.has(contactId) ? 'duplicate' : reasonToSkip(contact, refusing);
-    seen.add(contactId);
+    const reason = reasonToSkip(contact, refusing) ?? (isFirst(contactId, contact?.email) ? undefined : 'duplicate');
     if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
-    else results.push({ contactId, status: 'queued', reason: null, messageId: await keep(ctx, input, contact!) });
+    else results.push(await keep(ctx, input, contact!));
   }
   ctx.wake('messages');
-  const kept = results.filter(({ status }) => status === 'queued').length;
-  return { total: results.length, sent: kept, skipped: results.length - kept, failed: 0, results };
+  const [sent, skipped] = (['queued', 'skipped'] as const).map((status) => results.filter((one) => one.status === status).length);
+  return { total: results.length, sent: sent!, skipped: skipped!, failed: results.length - sent! - skipped!, results };
 }
 
 const reasonToSkip = (contact: ContactRow | null | undefined, refusing: ReadonlySet<string>) =>
   contact ? emailRefusal({ ...contact, optedOutEmail: refusing.has(contact.id) }) : 'not_found';
 
-async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmailsInput, contact: ContactRow): Promise<string> {
+async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmailsInput, contact: ContactRow): Promise<SendResult> {
   const values = valuesOf(ctx, contact);
+  const mail = {
+    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values, new Room('body')) },
+    bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values, new Room('bodyHtml')),
+  };
+  // Where none is given there is none, as the contract has it.
+  const reason = subject && !mail.subject ? 'empty_subject' : saysNothing(mail) ? 'empty_body' : undefined;
+  if (reason) return { contactId: contact.id, status: 'failed', reason, messageId: null };
   requireContact(ctx, contact.id);
   const { id } = await keepEmail(ctx, {
     ...{ contactId: contact.id, toEmail: contact.email, tracked: true, scheduledAt: null, isDue: true },
-    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values, new Room('body')) },
-    bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values, new Room('bodyHtml')),
+    ...mail,
   });
-  return id;
+  return { contactId: contact.id, status: 'queued', reason: null, messageId: id };
 }

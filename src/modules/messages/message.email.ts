@@ -31,7 +31,7 @@ export function emailRefusal(contact: { email: string | null; doNotContact: bool
 
 const refusals: Record<string, () => AppError> = {
   do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
-  recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact has opted out of e-mail'),
+  recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact, or somebody else with the address, has opted out of e-mail'),
   no_email: () => invalidField('contactId', 'conflicting', 'names a contact without an e-mail address'),
 };
 

@@ -108,7 +108,11 @@ export const SendOutcome = oneOf('SendOutcome', ['sent', 'queued', 'skipped', 'f
 export class SendResult {
   @Ref('To whom', { required: true }) contactId: string;
   @OneOf(SendOutcome, 'What became of it', { required: true }) status: keyof typeof SendOutcome;
-  @Text(100, 'Why it was skipped or failed: not_found, no_email, recipient_opted_out, do_not_contact, duplicate') reason: string | null;
+  @Text(
+    100,
+    'Why it was skipped or failed: not_found, no_email, recipient_opted_out, do_not_contact; duplicate where the contact or its address was named before; empty_subject, empty_body where the merge fields made nothing of them',
+  )
+  reason: string | null;
   @Ref('The message that is kept of it') messageId: string | null;
 }
 

@@ -1,4 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
+import { Loader } from '../../kernel/context/loaders.js';
+import { perContext } from '../../kernel/context/perContext.js';
+import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.merged.js';
@@ -19,4 +24,34 @@ export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> 
   const kept = mergedInto(fact);
   if (kept) await followContact(ctx, fact.record.id, kept);
   else await cancelOfContact(ctx, fact.record.id, 'contact_deleted');
+}
+
+const readdressing = statement({
+  name: 'readdressQueuedTexts',
+  takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), now: instant },
+  row: { ...messageTable.shape, was: text },
+  changes: true,
+  text: ({ account, contacts, before, after, now }) => sql`
+    update messages t set to_number = nullif(n.after, ''), updated_at = ${now}
+    from unnest(${contacts}, ${before}, ${after}) n(contact, before, after)
+    where t.account_id = ${account} and t.contact_id = n.contact and t.channel = 'sms' and t.direction = 'outbound'
+      and t.status = 'queued' and t.to_number = n.before returning ${messageTable.columns}, n.before as was`,
+});
+
+/** Contacts whose number was changed at one moment, as `contact/before/after`: one statement. */
+const readdressed = perContext((ctx: Context) => {
+  const readdress = async (keys: readonly string[]) => {
+    const [contacts, before, after] = [0, 1, 2].map((nth) => keys.map((key) => key.split('/')[nth]!));
+    const messages = await ctx.rows(readdressing, { contacts: contacts!, before: before!, after: after!, now: ctx.now() });
+    for (const { was, ...message } of messages)
+      await emitMessage(ctx, 'updated', message, { toNumber: { from: was, to: message.toNumber } });
+    return keys.map(() => undefined);
+  };
+  return new Loader<void>(readdress);
+});
+
+/** A text that waits for its first way out goes to the number that its contact has by then, as a mail does to the address. */
+export async function onContactUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
+  const { from, to } = changes?.phone ?? {};
+  if (from) await readdressed(ctx).fresh(`${record.id}/${from}/${to ?? ''}`);
 }

@@ -5,30 +5,38 @@ import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isUuid, shortened } from '../../kernel/model/checks.js';
+import { isE164, isUuid, shortened } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
-import { contactMatching } from '../contacts/contact.match.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
-import { createContact, requireContact } from '../contacts/contact.service.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
-import { contactAnswering } from './message.sms.answering.js';
 import { markRecipient } from './message.sms.attempt.js';
+import { writerOf } from './message.sms.writer.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'SMS' };
 
 /** What a vendor's notice is answered: nothing is to be said back. */
 const noted: RawReply = { type: 'text/xml; charset=utf-8', body: '<?xml version="1.0" encoding="UTF-8"?><Response/>' };
 
-/** The number of an address, which a chat app writes with a prefix. */
-const numberOf = (address = '') => address.replace(/^whatsapp:/, '');
+/** More characters than a number has, or what stands for one. */
+const longestNumber = 30;
 
-const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit']);
+/** The number of an address, which a chat app writes with a prefix; a short code or a name is none. */
+const numberOf = (address = '') => shortened(storable(address.replace(/^whatsapp:/, '').trim()), longestNumber);
+
+const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout']);
 const optsIn = new Set(['start', 'unstop', 'yes']);
+
+/** More characters than a word of these has, with what may stand around it. */
+const mostOfWord = 40;
+
+/** Whether a text asks for no more, as people write it: `Stop.`, `STOP ALL`, `"opt-out"!`. A question is none. */
+const asksToStop = (text: string): boolean =>
+  text.length <= mostOfWord && optsOut.has(text.toLowerCase().replace(/[\s.,:;!'"“”‘’()*_-]/g, ''));
 
 /**
  * POST /webhooks/twilio/sms: a text message to one of our numbers, once however often it is told. An unknown sender becomes a
@@ -38,7 +46,7 @@ export async function takeSms(ctx: Context, request: CallbackRequest): Promise<R
   const form = await genuine(ctx, '/webhooks/twilio/sms', request);
   const acting = await actingForNumber(ctx.app, numberOf(form.To), actor);
   // Of a number that is nobody's, nobody wants to hear.
-  if (!acting || !form.MessageSid || !form.From) return noted;
+  if (!acting || !form.MessageSid || !numberOf(form.From)) return noted;
   await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
   return noted;
 }
@@ -89,11 +97,7 @@ function metadataOf({ transport, lineId, media = [] }: InboundText): object | nu
 /** Keeps what a contact wrote; who is not known becomes a contact whatever the plan. Throws what `isTaken` where it is kept already. */
 export async function receiveText(ctx: Context, received: InboundText): Promise<void> {
   const { body, lineId, media = [], ...text } = received;
-  const phone = text.fromNumber;
-  // In one statement.
-  const [oldest, answering] = await Promise.all([contactMatching(ctx, { phone }), contactAnswering(ctx, text)]);
-  if (answering) requireContact(ctx, answering);
-  const contactId = answering ?? oldest ?? (await createContact(ctx, { phone, source: 'sms' }, true)).id;
+  const contactId = await writerOf(ctx, text);
   await countInbound(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
@@ -101,10 +105,10 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   };
   const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
-  const word = body.trim().toLowerCase();
-  const isOut = optsOut.has(word);
-  if (!isOut && !optsIn.has(word)) return;
-  await optOutNumber(ctx, phone, isOut);
+  const isOut = asksToStop(body);
+  // Nobody can write to what is no number.
+  if (!isE164(text.fromNumber) || !(isOut || optsIn.has(body.trim().toLowerCase()))) return;
+  await optOutNumber(ctx, text.fromNumber, isOut);
 }
 
 /** More than any vendor sends. */

@@ -22,7 +22,8 @@ import type { SendSmsInput } from './message.sms.model.js';
 
 const refusals: Record<string, () => AppError> = {
   do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
-  recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact has opted out of text messages'),
+  recipient_opted_out: () =>
+    new AppError('recipient_opted_out', 'The contact, or somebody else with the number, has opted out of text messages'),
   landline: () => new AppError('landline', 'The number of the contact is a landline'),
   no_phone: () => unprocessable('contactId', 'conflicting', 'names a contact without a phone number'),
 };
@@ -110,6 +111,22 @@ async function attempt(ctx: Context, id: string): Promise<MessageRow> {
   return message;
 }
 
+/** The number of the workspace that is named, by itself or by its id. Throws 400 where two of the fields name different ones. */
+function namedBy({ fromNumber, fromkPhoneNumberId, smsProviderId }: SendSmsInput, ours: readonly NumberRow[]): NumberRow | undefined {
+  const id = fromkPhoneNumberId ?? smsProviderId;
+  const named = ours.find((one) => (id ? one.id === id : one.number === fromNumber));
+  const isOther = (name: string) => invalidField(name, 'conflicting', 'names another number than fromkPhoneNumberId');
+  check(!fromkPhoneNumberId || !smsProviderId || fromkPhoneNumberId === smsProviderId, () => isOther('smsProviderId'));
+  check(!id || !fromNumber || named?.number === fromNumber, () =>
+    invalidField(
+      'fromNumber',
+      'conflicting',
+      `is another number than ${fromkPhoneNumberId ? 'fromkPhoneNumberId' : 'smsProviderId'} names`,
+    ),
+  );
+  return named;
+}
+
 /**
  * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. That is nobody's
  * while no workspace has claimed it: who answers it then would write to that one. On a vendor line it is the caller's own line.
@@ -124,8 +141,7 @@ async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly Number
     const isKnown = !input[name] || ours.some(({ id }) => id === input[name]);
     check(isKnown, () => invalidField(name, 'not_found', 'names no number of this account'));
   }
-  const id = input.fromkPhoneNumberId ?? input.smsProviderId;
-  const named = ours.find((one) => (id ? one.id === id : one.number === fromNumber));
+  const named = namedBy(input, ours);
   const { from, takesAnyNumber } = ctx.app.vendors.sms;
   const isFree = async (number: string | undefined) => number !== undefined && !(await isClaimed(ctx, number));
   const mayName = named || !fromNumber || ((fromNumber === from || takesAnyNumber) && (await isFree(fromNumber)));

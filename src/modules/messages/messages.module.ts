@@ -7,7 +7,7 @@ import { deliver, giveUp } from './message.delivery.js';
 import { takeMail } from './message.email.inbound.js';
 import { lineActor, takeReplies } from './message.line.inbound.js';
 import { Message, messageEvents } from './message.model.js';
-import { onContactDeleted } from './message.reactions.js';
+import { onContactDeleted, onContactUpdated } from './message.reactions.js';
 import { messageRelations } from './message.relations.js';
 import { MessageResolver } from './message.resolver.js';
 import { findMessage } from './message.service.js';
@@ -37,7 +37,7 @@ export default defineModule({
       access: { scope: 'messages' },
     }),
   ],
-  on: { 'contact.deleted': onContactDeleted },
+  on: { 'contact.deleted': onContactDeleted, 'contact.updated': onContactUpdated },
   sweeps: [oldKeys],
   due: {
     messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, giveUp, keepsLease: true },

@@ -9,7 +9,7 @@ import { transacted } from '../../kernel/operations/transacted.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
 import { unpaid } from '../plans/plan.limits.js';
-import { isTooLarge, merged, mergedHtml, mergedLine, Room, valuesOf } from '../templates/template.mergeFields.js';
+import { isTooLarge, merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
@@ -83,8 +83,9 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
     if (await ends(inside, found)) return;
     if (unpaid(inside)) return putOff(inside, found);
     const mail = mailOf(inside, found);
-    // It would be too large the next time as well: nobody mends the contact or the words for a run that is tried again.
-    if (!mail) return void (await endRuns(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: 'too_large' }));
+    // It would be so the next time as well: nobody mends the contact or the words for a run that is tried again.
+    if (typeof mail === 'string')
+      return void (await endRuns(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: mail }));
     await keepStep(inside, found, mail);
     await moveOn(inside, found);
   });
@@ -121,18 +122,22 @@ interface StepMail {
   bodyHtml: string | null;
 }
 
-/** What a step says: the template, or its own words, with the values of the contact, the workspace and whoever enrolled them. Nothing where it becomes too large by them. */
-function mailOf(ctx: Context, { contact, ...given }: Due): StepMail | undefined {
+/**
+ * What a step says: the template, or its own words, with the values of the contact, the workspace and whoever enrolled them; or why that
+ * is no mail: it becomes too large by them, or nothing is left of it.
+ */
+function mailOf(ctx: Context, { contact, ...given }: Due): StepMail | 'too_large' | 'empty' {
   const values = valuesOf(ctx, contact, given.enroller);
   const html = given.body === null ? given.templateHtml : null;
   try {
-    return {
+    const mail = {
       subject: mergedLine(given.subject ?? given.templateSubject ?? '', values) || (given.templateName ?? ''),
       body: merged(given.body ?? given.templateBody ?? '', values, new Room('body')),
       bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
     };
+    return mail.subject && !saysNothing(mail) ? mail : 'empty';
   } catch (error) {
-    if (isTooLarge(error)) return undefined;
+    if (isTooLarge(error)) return 'too_large';
     throw error;
   }
 }

@@ -18,6 +18,7 @@ const statuses: Partial<Record<Reason, keyof typeof EnrollmentStatus>> = {
   bounced: 'failed',
   no_email: 'failed',
   too_large: 'failed',
+  empty: 'failed',
 };
 
 /** What ends a run only where its sequence says so: the flag of the sequence. */

@@ -1,7 +1,7 @@
 import { check, invalidField, notFound, unprocessable } from '../../kernel/base/errors.js';
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
-import { flag, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
@@ -14,6 +14,11 @@ import { emitEnrollment } from './enrollment.service.js';
 import { sequenceToChange } from './sequence.service.js';
 import type { EnrollmentRow, SequenceRow } from './sequence.table.js';
 
+/**
+ * How long a contact counts as enrolled whose run came to its end: a short one has when a click is made twice, or a request is sent again.
+ */
+const justNow = 5 * 60_000;
+
 const candidate = {
   ...{ id: uuid, email: nullable(text), optedOutEmail: flag, doNotContact: flag, isEnrolled: flag },
 };
@@ -22,13 +27,13 @@ type Candidate = RowOf<typeof candidate>;
 // They are held, so that a contact who is deleted or opts out meanwhile is deleted or opts out with the enrollment.
 const candidates = statement({
   name: 'contactsToEnroll',
-  takes: { ids: listOf(uuid), sequence: uuid },
+  takes: { ids: listOf(uuid), sequence: uuid, since: instant },
   row: candidate,
   locks: true,
-  text: ({ account, ids, sequence }) => sql`
+  text: ({ account, ids, sequence, since }) => sql`
     select c.id, c.email, ${isMailRefused} as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact", exists (
       select 1 from enrollments e where e.account_id = c.account_id and e.sequence_id = ${sequence} and e.contact_id = c.id
-        and e.status in ('active', 'paused')) as "isEnrolled"
+        and (e.status in ('active', 'paused') or e.status = 'completed' and e.enrolled_at > ${since})) as "isEnrolled"
     from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
 });
 
@@ -53,7 +58,9 @@ export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInp
   checkTrial(ctx);
   check(sequence.isActive, () => unprocessable('id', 'not_allowed', 'names an inactive sequence: make it active first'));
   const ids = [...new Set(contactIds.map((given) => String(given).toLowerCase()))].filter(isUuid);
-  const found = new Map((await ctx.rows(candidates, { ids, sequence: sequence.id })).map((contact) => [contact.id, contact]));
+  const since = new Date(ctx.now().getTime() - justNow);
+  const there = await ctx.rows(candidates, { ids, sequence: sequence.id, since });
+  const found = new Map(there.map((contact) => [contact.id, contact]));
   const begun: EnrollmentRow[] = [];
   const details = contactIds.map((contactId): EnrollDetail => {
     const contact = found.get(String(contactId).toLowerCase());

@@ -23,8 +23,9 @@ export const EnrollmentEnd = oneOf(
     'contact_deleted',
     'merged',
     'too_large',
+    'empty',
   ],
-  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields',
+  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields, or nothing would be left of its subject or its text',
 );
 
 /** Contract "Enrollment fields". */

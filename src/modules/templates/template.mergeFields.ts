@@ -3,8 +3,11 @@ import type { Context } from '../../kernel/context/context.js';
 import { shortened } from '../../kernel/model/checks.js';
 import { escapeHtml } from '../../kernel/module/page.js';
 
-/** A placeholder: a dotted path in double braces. Whatever else stands in braces is text. */
-const placeholder = /\{\{\s*([a-z]\w{0,99}(?:\.[\w-]{1,100}){1,3})\s*\}\}/gi;
+/** A placeholder: a dotted path, or one name, in double braces. Whatever else stands in braces is text. */
+const placeholder = /\{\{\s*([a-z]\w{0,99}(?:\.[\w-]{1,100}){0,3})\s*\}\}/gi;
+
+/** The path of a placeholder: one name is a field of the contact, as `{{firstName}}`. */
+const pathOf = (written: string): string => (written.includes('.') ? written : `contact.${written}`);
 
 /** What placeholders may name: `contact.firstName` is the member `firstName` of `contact`. */
 export type MergeValues = Readonly<Record<string, unknown>>;
@@ -18,14 +21,17 @@ export const valuesOf = (ctx: Context, contact: object, userName: string | null 
 
 /** The paths of the placeholders of some texts, each once, in the order in which they come. */
 export function mergeFieldsOf(...texts: (string | null)[]): string[] {
-  const paths = texts.flatMap((text) => [...(text ?? '').matchAll(placeholder)].map(([, path]) => path!));
+  const paths = texts.flatMap((text) => [...(text ?? '').matchAll(placeholder)].map(([, written]) => pathOf(written!)));
   return [...new Set(paths)];
 }
 
 const whole = new RegExp(`^${placeholder.source}$`, 'i');
 
 /** The path of a text that is one placeholder and nothing else. */
-export const wholeMergeField = (text: string): string | undefined => whole.exec(text.trim())?.[1];
+export function wholeMergeField(text: string): string | undefined {
+  const written = whole.exec(text.trim())?.[1];
+  return written && pathOf(written);
+}
 
 /**
  * Whether there is what a path names, be it empty: the first two of its names must be there. What is deeper, a custom field or an
@@ -75,8 +81,8 @@ export class Room {
   /** A text with its values. Throws 400 naming the field where there is no room for it. */
   fill(text: string, valueFor: (path: string) => string): string {
     const before = this.#taken;
-    const filled = text.replace(placeholder, (_all, path) => {
-      const value = valueFor(path);
+    const filled = text.replace(placeholder, (_all, written: string) => {
+      const value = valueFor(pathOf(written));
       this.#take(Buffer.byteLength(value));
       return value;
     });
@@ -114,6 +120,12 @@ const longestLine = 500;
 
 /** The same of a subject: one line of at most 500 characters. What is longer is cut, and no value is taken beyond what may be seen of it. */
 export const mergedLine = (line: string, values: MergeValues): string => {
-  const filled = line.replace(placeholder, (_all, path) => shortened(controls(valueAt(values, path)), 2 * longestLine));
+  const filled = line.replace(placeholder, (_all, written: string) =>
+    shortened(controls(valueAt(values, pathOf(written))), 2 * longestLine),
+  );
   return shortened(oneLine(filled), longestLine);
 };
+
+/** Whether nothing is left of the text of a mail, since its merge fields were empty. */
+export const saysNothing = ({ body, bodyHtml }: { body: string; bodyHtml: string | null }): boolean =>
+  body.trim() === '' && (bodyHtml ?? '').trim() === '';

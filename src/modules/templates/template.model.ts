@@ -26,7 +26,8 @@ export class TemplateFields {
 @Entity('A text to be sent to many, each with their own values', { scope: 'emails' })
 export class Template extends TemplateFields {
   @Id() id: string;
-  @Texts(500, 200, 'The merge fields that it uses, as dotted paths', { required: true }) mergeFields: string[];
+  @Texts(500, 200, 'The merge fields that it uses, as dotted paths: contact.firstName for {{firstName}}', { required: true })
+  mergeFields: string[];
   @Stamp('When it was made') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
 }

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { countMail } from '../auth/auth.mail.js';
 import { checkMayMail } from '../auth/auth.verification.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import { type MergeValues, merged, mergedHtml, mergedLine, Room } from './template.mergeFields.js';
 import type { TestSend, TestSendInput } from './template.model.js';
 import { findTemplate } from './template.service.js';
@@ -18,12 +19,13 @@ const example = (ctx: Context): MergeValues => ({
   user: { name: ctx.caller.userName },
 });
 
-/** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 502 where the mail server refuses. */
+/** Contract POST /emails/templates/test-send: one mail with the values of an example. 400 where there is no such template; 402 where the trial is over; 502 where the mail server refuses. */
 export async function testSend(ctx: Context, input: TestSendInput): Promise<TestSend> {
   const { templateId, toEmail } = input;
   const template = await findTemplate(ctx, templateId);
   if (!template) throw invalidField('templateId', 'not_found', 'names no template of this account');
   await checkMayMail(ctx);
+  checkTrial(ctx);
   const spent = await countMail(ctx, 'test', toEmail);
   if (spent.refused) throw limited(spent);
   const values = example(ctx);
