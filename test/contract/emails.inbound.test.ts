@@ -1,53 +1,22 @@
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMail } from '../../src/modules/messages/message.email.reader.js';
+import { answer, answered, inboundMail, lines, mailing } from '../support/inboundMail.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
-import { eventually } from '../support/live.js';
-import { mailsTo } from '../support/mail.js';
-
-const inboundMail = { secret: 'the secret of those who bring mail', domain: 'in.example.com' };
 
 let api: TestServer;
 let acme: Account;
+let mails: ReturnType<typeof mailing>;
 beforeAll(async () => {
   api = await server({ config: { inboundMail } });
   acme = await api.seed.account();
+  mails = mailing(api, acme);
 });
 afterAll(() => api.close());
 
-let readers = 0;
-
-/** A mail of ours as its reader has it. */
-async function sent() {
-  const contact = await acme.contact({ email: `answers${++readers}@example.com` });
-  const message = dataOf(await acme.owner.post('/email/send', { contactId: contact.id, subject: 'Offer', body: 'Hello' }));
-  const mail = await eventually(async () => (await mailsTo(api, contact.email))[0]);
-  return { contact, message, mail };
-}
-
-function brought(raw: string, signature?: string) {
-  const signed = signature ?? `sha256=${createHmac('sha256', inboundMail.secret).update(raw).digest('hex')}`;
-  const headers = { 'content-type': 'message/rfc822', 'x-inbound-signature': signed };
-  return api.anybody().raw({ method: 'POST', path: '/webhooks/email/inbound', headers, payload: raw });
-}
-
-const lines = (...all: string[]) => all.join('\r\n');
+const sent = () => mails.sent();
+const brought = (raw: string, signature?: string) => mails.brought(raw, signature);
+const thread = (contactId: string) => mails.thread(contactId);
 let ids = 0;
-
-const answer = ({ to, inReplyTo = '', more = [] }: { to: string; inReplyTo?: string; more?: string[] }, text = 'Yes, please') =>
-  lines(
-    'From: Ann <ann@example.com>',
-    `To: <${to}>`,
-    'Subject: =?utf-8?Q?Re=3A_Offer_=E2=9C=93?=',
-    `Message-ID: <answer-${++ids}@example.com>`,
-    ...(inReplyTo ? [`In-Reply-To: ${inReplyTo}`] : []),
-    ...more,
-    'Content-Type: text/plain; charset=utf-8',
-    '',
-    text,
-  );
-
-const thread = async (contactId: string): Promise<Loose[]> => dataOf(await acme.owner.get(`/conversations/${contactId}`)).messages;
 
 describe('an answer to a mail', () => {
   it.each([
@@ -128,11 +97,6 @@ describe('an answer that has no text of its own', () => {
     expect(Date.now() - begun).toBeLessThan(5000);
   });
 });
-
-const answered = ({ status, body }: Loose) => {
-  expect(status).toBe(200);
-  return body.data;
-};
 
 const bounce = (messageId: string, status: string, action = 'failed') =>
   lines(

@@ -30,10 +30,15 @@ export function headOf(body: Buffer): Head | undefined {
 }
 
 const ours = new RegExp(`(?<![0-9a-z])(${tokenPattern})@`, 'gi');
-const naming = ['to', 'cc', 'delivered-to', 'in-reply-to', 'references'];
+/** Words that may be ones that we signed: in texts, each once. */
+export const wordsIn = (texts: readonly string[]): string[] => [
+  ...new Set(texts.flatMap((text) => [...text.matchAll(ours)].map(([, word]) => word!.toLowerCase()))),
+];
 
-/** Words that may be ones that we signed: in texts. */
-export const wordsIn = (texts: readonly string[]): string[] => texts.flatMap((text) => [...text.matchAll(ours)].map(([, word]) => word!));
+const wordsOf = ({ fields }: Head, names: readonly string[]) => wordsIn(names.flatMap((name) => fields.get(name) ?? []));
 
-/** The same in the fields of a head that name whom a mail goes to, or the mails that it answers. */
-export const wordsOf = ({ fields }: Head): string[] => wordsIn(naming.flatMap((name) => fields.get(name) ?? []));
+/** The same in the fields of a head that name whom a mail goes to. */
+export const wordsOfReaders = (head: Head): string[] => wordsOf(head, ['to', 'cc', 'delivered-to']);
+
+/** The same in those that name the mails that it answers. */
+export const wordsOfAnswered = (head: Head): string[] => wordsOf(head, ['in-reply-to', 'references']);

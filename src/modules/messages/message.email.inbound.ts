@@ -3,12 +3,15 @@ import type { Mailbox } from 'postal-mime';
 import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
+import { text, uuid } from '../../kernel/database/kinds.js';
+import { sql } from '../../kernel/database/sql.js';
+import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce } from '../../kernel/operations/transacted.js';
-import { type Head, headOf, wordsIn, wordsOf } from './message.email.head.js';
+import { type Head, headOf, wordsIn, wordsOfAnswered, wordsOfReaders } from './message.email.head.js';
 import { readMail } from './message.email.reader.js';
 import type { Mail } from './message.email.thread.js';
 import { optOutReader } from './message.reader.js';
@@ -31,26 +34,53 @@ function checkSignature({ app }: Context, { body, headers }: CallbackRequest): v
 
 /**
  * POST /webhooks/email/inbound: a mail as it came. An answer to a mail of ours stands in the thread of its contact, once however
- * often it is brought; one that came back for good has failed; a complaint opts its sender out. Other mails are left alone: only a
- * report, whose head does not say of which mail it is, is read before it is known to be for us.
+ * often it is brought; one to several of our contacts in the thread of each. One that came back for good has failed; a complaint opts
+ * its sender out. Other mails are left alone: only a report, whose head does not say of which mail it is, is read before it is known to
+ * be for us.
  */
 export async function takeMail(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   checkSignature(ctx, request);
   const { body } = request;
   const head = headOf(body);
   check(head, unreadable);
-  const report = head.isReport ? reportOf(await read('reports', body, head)) : undefined;
-  for (const word of new Set([...wordsOf(head), ...wordsIn(report === undefined ? [] : [report])])) {
+  return (head.isReport ? await takeReport(ctx, body, head) : await takeAnswer(ctx, body, head)) ? noted : ignored;
+}
+
+type Ours = NonNullable<Awaited<ReturnType<typeof messageAt>>>;
+
+/** The mails of ours that words name, as many as are asked for. */
+async function oursAmong(ctx: Context, words: readonly string[], most: number): Promise<Ours[]> {
+  const found: Ours[] = [];
+  for (const word of words) {
     const at = await messageAt(ctx, 'reply', word, actor);
-    if (!at) continue;
-    if (report !== undefined) await keptOnce(at.acting, (inside) => comeBack(inside, at.id, report));
-    else {
-      const mail = await read(at.acting.caller.account.id, body, head);
-      await keptOnce(at.acting, (inside) => receive(inside, at.id, { mail, providerId: idOf(mail, body) }));
-    }
-    return noted;
+    if (at) found.push(at);
+    if (found.length === most) break;
   }
-  return ignored;
+  return found;
+}
+
+async function takeReport(ctx: Context, body: Buffer, head: Head): Promise<boolean> {
+  const report = reportOf(await read('reports', body, head));
+  const words = [...wordsOfReaders(head), ...wordsOfAnswered(head), ...wordsIn([report])];
+  const [at] = await oursAmong(ctx, words, 1);
+  if (at) await keptOnce(at.acting, (inside) => comeBack(inside, at.id, report));
+  return at !== undefined;
+}
+
+/** Contacts of ours to whom one mail is kept. */
+const mostReaders = 50;
+
+async function takeAnswer(ctx: Context, body: Buffer, head: Head): Promise<boolean> {
+  const addressed = await oursAmong(ctx, wordsOfReaders(head), mostReaders);
+  const ours = addressed.length > 0 ? addressed : await oursAmong(ctx, wordsOfAnswered(head), 1);
+  if (ours.length === 0) return false;
+  const mail = await read(ours[0]!.acting.caller.account.id, body, head);
+  const providerId = idOf(mail, body);
+  for (const { acting, id } of ours) {
+    const isKept = await keptOnce(acting, (inside) => receive(inside, id, { mail, providerId }));
+    if (!isKept) await keptOnce(acting, (inside) => receive(inside, id, { mail, providerId, isKept: true }));
+  }
+  return true;
 }
 
 const unreadable = () => badRequest('The body is no mail that can be read');
@@ -82,11 +112,30 @@ function idOf(mail: Mail, body: Buffer): string {
 interface Brought {
   mail: Mail;
   providerId: string;
+  /** Whether it is kept already, maybe for another contact. */
+  isKept?: boolean;
 }
 
-async function receive(ctx: Context, id: string, { mail, providerId }: Brought): Promise<void> {
+const keptMail = statement({
+  name: 'contactOfMail',
+  takes: { providerId: text },
+  row: { contactId: uuid },
+  text: ({ account, providerId }) => sql`
+    select m.contact_id as "contactId" from messages m
+    where m.account_id = ${account} and m.direction = 'inbound' and m.provider = 'smtp' and m.provider_id = ${providerId}`,
+});
+
+/** What the copy of a mail is known by that is kept for another contact already; undefined where it is this one. */
+async function idOfCopy(ctx: Context, providerId: string, contactId: string): Promise<string | undefined> {
+  const [first] = await ctx.rows(keptMail, { providerId });
+  return first?.contactId === contactId ? undefined : `${providerId.slice(0, longestId - contactId.length - 1)}#${contactId}`;
+}
+
+async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
   ctx.lockRows();
   const before = await ctx.forChange(messageToChange, id, 'Message');
+  const providerId = isKept ? await idOfCopy(ctx, brought.providerId, before.contactId) : brought.providerId;
+  if (!providerId) return true;
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
   const subject = [...kept(mail.subject)].slice(0, 500).join('');
   const body = kept(mail.text);
@@ -106,9 +155,10 @@ async function receive(ctx: Context, id: string, { mail, providerId }: Brought):
     metadata: { inReplyTo: id, ...(isAutomatic && { automatic: true }) },
   });
   await emitMessage(ctx, 'created', message);
-  if (isAutomatic || before.repliedAt) return;
+  if (isAutomatic || before.repliedAt) return true;
   const replied = ctx.update('Message', before, { repliedAt: ctx.now() });
   await emitMessage(ctx, 'updated', replied, changesBetween(before, replied, ['repliedAt']));
+  return true;
 }
 
 /** A hard bounce or a complaint; what may still arrive changes nothing. */
