@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { v4 } from 'uuid';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
@@ -85,6 +86,17 @@ describe('large mails to many', () => {
     expect(sent).toBe(1);
     const { subject, body } = await messageOf(id);
     expect([subject.length, Buffer.byteLength(body)]).toEqual([500, 5 * 60_001]);
+  });
+
+  it('holds nobody up while very many merge fields are filled in', async () => {
+    const contacts = await Promise.all(Array.from({ length: 30 }, () => reader()));
+    const delay = monitorEventLoopDelay();
+    delay.enable();
+    const contactIds = contacts.map(({ id }) => id);
+    const { failed } = dataOf(await send({ contactIds, body: '{{ab}}'.repeat(80_000), bodyHtml: '{{contact.zip}}'.repeat(30_000) }));
+    delay.disable();
+    expect(failed).toBe(30);
+    expect(delay.max / 1e6).toBeLessThan(1500);
   });
 
   it('keeps many large mails in several statements, all or none of them', async () => {

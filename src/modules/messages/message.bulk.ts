@@ -1,12 +1,16 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
+import { nextTurn } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail } from '../contacts/contact.optOut.js';
 import { type ContactRow, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
+import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf, Words } from '../templates/template.mergeFields.js';
 import { emailRefusal, keepEmail } from './message.email.js';
 import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
+
+/** Characters of texts that are filled in one turn of the event loop. */
+const inOneTurn = 1_000_000;
 
 /** Characters of mails that should not wait in memory until all of them are made. */
 const muchWaiting = 8_000_000;
@@ -29,13 +33,17 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
     for (const name of those) seen.add(name);
     return isNew;
   };
+  const words = wordsOf(input);
   const results: SendResult[] = [];
+  let filled = 0;
   for (const [i, contact] of contacts.entries()) {
     if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
+    filled += input.body.length + (input.bodyHtml?.length ?? 0);
+    if (filled > inOneTurn) await nextTurn().then(() => (filled = 0));
     const contactId = input.contactIds[i]!;
     const reason = reasonToSkip(contact, refusing) ?? (isFirst(contactId, contact?.email) ? undefined : 'duplicate');
     if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
-    else results.push(await keep(ctx, input, contact!));
+    else results.push(await keep(ctx, words, contact!));
   }
   ctx.wake('messages');
   const [sent, skipped] = (['queued', 'skipped'] as const).map((status) => results.filter((one) => one.status === status).length);
@@ -45,10 +53,17 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
 const reasonToSkip = (contact: ContactRow | null | undefined, refusing: ReadonlySet<string>) =>
   contact ? emailRefusal({ ...contact, optedOutEmail: refusing.has(contact.id) }) : 'not_found';
 
-async function keep(ctx: Context, { subject, body, bodyHtml = null }: SendEmailsInput, contact: ContactRow): Promise<SendResult> {
+/** What all are sent, before their values. */
+const wordsOf = ({ subject, body, bodyHtml }: SendEmailsInput) => ({
+  subject: subject ?? '',
+  body: new Words(body),
+  bodyHtml: bodyHtml ? new Words(bodyHtml) : null,
+});
+
+async function keep(ctx: Context, { subject, body, bodyHtml }: ReturnType<typeof wordsOf>, contact: ContactRow): Promise<SendResult> {
   const values = valuesOf(ctx, contact);
   const mail = {
-    ...{ subject: mergedLine(subject ?? '', values), body: merged(body, values, new Room('body')) },
+    ...{ subject: mergedLine(subject, values), body: merged(body, values, new Room('body')) },
     bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values, new Room('bodyHtml')),
   };
   // Where none is given there is none, as the contract has it.

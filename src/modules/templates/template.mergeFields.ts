@@ -66,10 +66,46 @@ export const oneLine = (text: string): string => controls(text).trim();
 /** Bytes that the text of a mail may have, with the values of its placeholders. */
 const mostOfMail = 500 * 1024;
 
-/**
- * How large texts may become together by the values of their placeholders, and the field to name where they become larger. A text
- * may name a value a thousand times: what is made of it is counted as it is made.
- */
+/** A text with placeholders, taken apart once: what is mailed to many is the same for all but its values. */
+export class Words {
+  /** What stands before each placeholder, and behind the last. */
+  readonly #texts: string[] = [];
+  /** Which of the paths each placeholder has. */
+  readonly #places: number[] = [];
+  /** The paths, and how often each comes. */
+  readonly #paths = new Map<string, { place: number; times: number }>();
+  readonly #bytes: number;
+
+  constructor(text: string) {
+    let [end, bytes] = [0, Buffer.byteLength(text)];
+    for (const { 0: found, 1: written, index } of text.matchAll(placeholder)) {
+      const path = pathOf(written!);
+      const known = this.#paths.get(path) ?? { place: this.#paths.size, times: 0 };
+      known.times++;
+      this.#paths.set(path, known);
+      this.#places.push(known.place);
+      this.#texts.push(text.slice(end, index));
+      end = index + found.length;
+      bytes -= found.length;
+    }
+    this.#texts.push(text.slice(end));
+    this.#bytes = bytes;
+  }
+
+  /** The text with its values, each of which is asked for once; `take` is told of the bytes before they are put together. */
+  filled(valueFor: (path: string) => string, take: (bytes: number) => void): string {
+    take(this.#bytes);
+    const values: string[] = [];
+    for (const [path, { times }] of this.#paths) {
+      const value = valueFor(path);
+      take(times * Buffer.byteLength(value));
+      values.push(value);
+    }
+    return this.#texts.map((text, nth) => (nth === 0 ? text : values[this.#places[nth - 1]!]! + text)).join('');
+  }
+}
+
+/** How large texts may become together by the values of their placeholders, and the field to name where they become larger. */
 export class Room {
   #taken = 0;
 
@@ -79,22 +115,14 @@ export class Room {
   ) {}
 
   /** A text with its values. Throws 400 naming the field where there is no room for it. */
-  fill(text: string, valueFor: (path: string) => string): string {
-    const before = this.#taken;
-    const filled = text.replace(placeholder, (_all, written: string) => {
-      const value = valueFor(pathOf(written));
-      this.#take(Buffer.byteLength(value));
-      return value;
+  fill(text: string | Words, valueFor: (path: string) => string): string {
+    const words = typeof text === 'string' ? new Words(text) : text;
+    return words.filled(valueFor, (bytes) => {
+      this.#taken += bytes;
+      check(this.#taken <= this.mostBytes, () =>
+        invalidField(this.field, 'too_large', `must be at most ${this.mostBytes / 1024} KB with the values of its merge fields`),
+      );
     });
-    this.#take(Buffer.byteLength(filled) - (this.#taken - before));
-    return filled;
-  }
-
-  #take(bytes: number): void {
-    this.#taken += bytes;
-    check(this.#taken <= this.mostBytes, () =>
-      invalidField(this.field, 'too_large', `must be at most ${this.mostBytes / 1024} KB with the values of its merge fields`),
-    );
   }
 }
 
@@ -102,7 +130,7 @@ export class Room {
 export const isTooLarge = (error: unknown): boolean => error instanceof AppError && error.details?.[0]?.code === 'too_large';
 
 /** A plain text with its values, in one pass: a value that looks like a placeholder stays as it is. Throws 400 where it becomes too large. */
-export const merged = (text: string, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
+export const merged = (text: string | Words, values: MergeValues, room: Room): string => room.fill(text, (path) => valueAt(values, path));
 
 /** A JSON value with the placeholders of its texts filled in. */
 export function mergedJson(value: unknown, values: MergeValues, room: Room): unknown {
@@ -113,7 +141,7 @@ export function mergedJson(value: unknown, values: MergeValues, room: Room): unk
 }
 
 /** The same of HTML: its values are escaped. */
-export const mergedHtml = (html: string, values: MergeValues, room: Room): string =>
+export const mergedHtml = (html: string | Words, values: MergeValues, room: Room): string =>
   room.fill(html, (path) => escapeHtml(valueAt(values, path)));
 
 const longestLine = 500;
