@@ -258,6 +258,12 @@ describe('a mail of merge fields', () => {
       ['queued', null],
     ]);
     await eventually(async () => (await mailsTo(api, second.email)).length === 1);
+    const named = await acme.contact({ email: second.email, firstName: 'Ann' });
+    const toNamed = dataOf(await send({ contactIds: [second.id, named.id], body: '{{firstName}}' })).results;
+    expect(toNamed.map(({ status, reason }: Loose) => [status, reason])).toEqual([
+      ['failed', 'empty_body'],
+      ['queued', null],
+    ]);
     expect([...(await mailsTo(api, first.email)), ...(await mailsTo(api, shared.email))]).toHaveLength(1);
   });
 });

@@ -25,14 +25,8 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   checkTrial(ctx);
   const contacts = await Promise.all(input.contactIds.map((id) => ctx.load.contact.load(id)));
   const refusing = await contactsRefusingMail(ctx, input.contactIds);
+  /** Contacts, and addresses that are written to. */
   const seen = new Set<string>();
-  /** Whether this is the first of those with an id, and of those with an address. */
-  const isFirst = (...names: (string | null | undefined)[]) => {
-    const those = names.flatMap((name) => name?.toLowerCase() ?? []);
-    const isNew = those.every((name) => !seen.has(name));
-    for (const name of those) seen.add(name);
-    return isNew;
-  };
   const words = wordsOf(input);
   const results: SendResult[] = [];
   let filled = 0;
@@ -41,9 +35,12 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
     filled += input.body.length + (input.bodyHtml?.length ?? 0);
     if (filled > inOneTurn) await nextTurn().then(() => (filled = 0));
     const contactId = input.contactIds[i]!;
-    const reason = reasonToSkip(contact, refusing) ?? (isFirst(contactId, contact?.email) ? undefined : 'duplicate');
-    if (reason) results.push({ contactId, status: 'skipped', reason, messageId: null });
-    else results.push(await keep(ctx, words, contact!));
+    const address = contact?.email?.toLowerCase() ?? '';
+    const reason = seen.has(contactId) ? 'duplicate' : (reasonToSkip(contact, refusing) ?? (seen.has(address) ? 'duplicate' : undefined));
+    seen.add(contactId);
+    const result: SendResult = reason ? { contactId, status: 'skipped', reason, messageId: null } : await keep(ctx, words, contact!);
+    if (result.status === 'queued') seen.add(address);
+    results.push(result);
   }
   ctx.wake('messages');
   const [sent, skipped] = (['queued', 'skipped'] as const).map((status) => results.filter((one) => one.status === status).length);
