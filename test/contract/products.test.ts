@@ -65,7 +65,10 @@ describe('POST /products', () => {
   it('takes a price as number or text, exactly', async () => {
     expect((await made({ name: 'Text', price: '0.10' })).price).toBe(0.1);
     expect((await made({ name: 'Most', price: '9999999999999999.99' })).price).toBe(Number('9999999999999999.99'));
-    for (const price of [-0.01, 1.005, 'ten', '1e3', true, 1e17]) expectRefusal(await create({ name: 'Bad', price }), 400, 'price');
+    for (const price of [999999999999.99, 50000000000000.98, 9007199254740991, '90071992547409.93'])
+      expect((await made({ name: 'Large', price })).price).toBe(Number(price));
+    for (const price of [-0.01, 1.005, 'ten', '1e3', true, 1e17, 90071992547409.94, 2 ** 53])
+      expectRefusal(await create({ name: 'Bad', price }), 400, 'price');
   });
 
   it('refuses what is too long or of another type, and writes nothing', async () => {

@@ -41,6 +41,7 @@ describe('a value that an action sets', () => {
     ['a pipeline that is not there', { entity: 'deal', field: 'pipelineId', value: nobody }, 'not_found'],
     ['a contact who is not there', { entity: 'task', field: 'contactId', value: nobody }, 'not_found'],
     ['an owner who is not there', { entity: 'company', field: 'ownerId', value: nobody }, 'not_found'],
+    ['an amount that JSON does not carry exactly', { entity: 'deal', field: 'value', value: 90071992547409.94 }, 'invalid_format'],
     ['a merge field that there is not', { field: 'email', value: '{{contact.nope}}' }, 'not_allowed'],
     ['a merge field of nothing', { field: 'email', value: ' {{nobody.email}} ' }, 'not_allowed'],
   ])('is refused as in a PATCH, and stands against publishing: %s', async (_what, config, code) => {

@@ -20,6 +20,7 @@ const records: Record<'Contact' | 'Deal', Loose[]> = { Contact: [], Deal: [] };
 const tables = { Contact: contactTable, Deal: dealTable };
 
 const words = ['Ada', 'ada', 'ÄPFEL', 'äpfel', 'z-last', 'Straße', 'new york', '10', '9', '%_'];
+const addresses = ['Ada@Example.com', 'ada@example.com', 'z@example.com'];
 const numbers = [-3, 0, 9, 10, 12.5, 1200.5, 99999];
 const moments = ['2026-03-29', '2026-03-29T00:30:00', '2026-03-28T23:00:00.000Z', '2026-12-05T12:00:00+02:00', '2026-12-05', '2031-01-01'];
 
@@ -39,6 +40,7 @@ beforeAll(async () => {
         lastName: maybe(1, pick(words, i * 3 + 1)),
         city: maybe(2, pick(words, i + 4)),
         source: maybe(3, 'web'),
+        email: maybe(9, pick(addresses, i)),
       },
       ...{ tags: words.filter((_word, nth) => (i + nth * i) % 5 === 0).map((word) => `${word.toLowerCase()}!`), doNotContact: i % 3 === 0 },
       ...{ attribution: maybe(4, { utm_source: pick(words, i), clickIds: { g: String(i % 2) } }), assignedTo: maybe(5, acme.ownerId) },
@@ -87,7 +89,7 @@ function fieldsOfBoth(type: Type): [string, string][] {
 
 const valuesOf: Record<string, fc.Arbitrary<unknown>> = {
   text: fc.constantFrom(...words, 'web', 'ads', 'high', 'EUR', 'UTC'),
-  name: fc.constantFrom(...words.map((word) => `${word}!`), 'Wheel'),
+  name: fc.constantFrom(...words.map((word) => `${word}!`), 'Wheel', ...addresses, 'ADA@example.COM'),
   integer: fc.constantFrom(0, 1, 12),
   numeric: fc.constantFrom(...numbers, '1200.50'),
   boolean: fc.boolean(),
@@ -179,6 +181,21 @@ describe('conditions', () => {
     expect(evaluate('Deal', null, { data })).toEqual({ holds: true, conditions: [] });
   });
 
+  it('take an e-mail address for the same whatever its case, and amounts of any size', () => {
+    const contact = {
+      data: { email: 'Ada@Example.com', createdAt: '2026-01-01T00:00:00.000Z' },
+      changes: { email: { from: null, to: 'Ada@Example.com' } },
+    };
+    for (const email of ['ada@example.com', ['x@example.com', 'ADA@EXAMPLE.COM']]) {
+      expect(evaluate('Contact', { email, 'changes.email.to': email }, contact).holds).toBe(true);
+      expect(evaluate('Contact', { not: { field: 'email', op: Array.isArray(email) ? 'in' : 'eq', value: email } }, contact).holds).toBe(
+        false,
+      );
+    }
+    expect(evaluate('Message', { toEmail: 'ada@example.com' }, { data: { toEmail: 'ADA@example.com' } }).holds).toBe(true);
+    expect(evaluate('Deal', { field: 'value', op: 'gte', value: '1000000000000000.5' }, { data: { value: 5e15 } }).holds).toBe(true);
+  });
+
   it('ask what a change was from and to', () => {
     const changes = { status: { from: 'open', to: 'won' }, 'customFields.tier': { from: null, to: 'gold' } };
     const asked = {
@@ -214,6 +231,7 @@ describe('conditions', () => {
     [{ field: 'status', op: 'in', value: 'won' }, 'trigger.conditions.value'],
     [{ field: 'contact', op: 'is', value: {} }, 'trigger.conditions.field'],
     [{ value: ['x'] }, 'trigger.conditions.value.0'],
+    [{ value: 90071992547409.94 }, 'trigger.conditions.value'],
     [[], 'trigger.conditions'],
     ['status', 'trigger.conditions'],
   ])('refuse %j at %s', (given, field) => {

@@ -121,6 +121,9 @@ it('reach what is inside of a record', async () => {
       'full',
     ],
     [{ field: 'lastName', op: 'contains', value: 'LOVE' }, 'full'],
+    [{ field: 'email', value: 'ADA@Example.com' }, 'full'],
+    [{ field: 'email', op: 'in', value: ['x@example.com', 'ADA@Example.com'] }, 'full'],
+    [{ field: 'email', op: 'neq', value: 'ADA@Example.com' }, 'bare'],
   ] as const) {
     expect([filter, await found('contact', filter)]).toEqual([filter, who]);
   }
@@ -141,6 +144,7 @@ it('name the place that is wrong', async () => {
   await refused('contact', { field: 'createdAt', op: 'in', value: ['2026-01-01', 'x'] }, 'filters.value.1');
   await refused('contact', { field: 'attribution', op: 'gt', value: {} }, 'filters.op');
   await refused('contact', { field: 'tags', op: 'contains', value: 5 }, 'filters.value');
+  await refused('deal', { field: 'value', op: 'gte', value: 90071992547409.94 }, 'filters.value');
   await refused('contact', { field: 'customFields.', value: 5 }, 'filters.field');
   for (const field of ['tagIds', 'searchText', 'deletedAt', 'constructor', '__proto__', 'attribution.x'])
     await refused('contact', { field, value: 'x' }, 'filters.field');

@@ -12,6 +12,24 @@ export const exact = (value: Exact | string | number): Exact => new Decimal(valu
 /** Rounded to two places, halves away from zero, as `round(numeric, 2)` does. */
 export const toCents = (value: Exact): Exact => value.toDecimalPlaces(2);
 
+/** Between these the doubles of JSON do not tell all amounts with four places apart. Larger ones are kept nowhere. */
+const [firstInexact, firstTooLarge] = [2 ** 39, 1e16];
+
+/**
+ * Whether a number of JSON can be taken at its word: it must be able to tell as many places apart as it shows. 90071992547409.94 may
+ * have been sent as 90071992547409.93, which no double is; as a text it is exact.
+ */
+export function isSureOf(value: number): boolean {
+  const size = Math.abs(value);
+  if (size < firstInexact || size >= firstTooLarge) return true;
+  if (Number.isInteger(value)) return Number.isSafeInteger(value);
+  const places = (String(value).split('.')[1] ?? '').length;
+  return 2 ** (Math.floor(Math.log2(size)) - 52) < 10 ** -places;
+}
+
+/** What a number is told that cannot. */
+export const toBeText = 'must be written as a text to be exact: a number of this size may have lost digits on its way';
+
 /** The same text for the same amount, however it was written; null for none. */
 export const plainAmount = (value: Exact | string | number | null | undefined): string | null =>
   value === null || value === undefined ? null : exact(value).toFixed();

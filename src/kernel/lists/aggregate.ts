@@ -51,6 +51,8 @@ export const numbersOf = (table: AnyTable) => singleFields(table).filter(([, fie
 /** The fields of which there is a least and a greatest. */
 export const boundsOf = (table: AnyTable) => singleFields(table).filter(([, field]) => isNumber(field) || isDate(field));
 
+const isWords = ({ kind }: FilterField) => kind === 'text' || kind === 'name';
+
 /** The longest text that groups are made by. */
 const longestText = 500;
 
@@ -64,7 +66,7 @@ export function groupsOf(table: AnyTable): [name: string, field: FilterField][] 
     return Object.keys(rule.schema).length > 0 && Number(rule.schema.maxLength ?? 0) <= longestText;
   };
   return singleFields(table).filter(([name, field]) => {
-    if (field.kind === 'text') return isShort(name);
+    if (isWords(field)) return isShort(name);
     return isDate(field) || field.kind === 'boolean' || (field.kind === 'uuid' && name !== 'id');
   });
 }
@@ -156,9 +158,7 @@ function groupsSql(ctx: Context, table: AnyTable, { where, keys, figures }: Aske
   ];
   const rows = sql`select ${columns.length > 0 ? joinSql(columns, ', ') : rawSql('1')} from ${rawSql(table.name)} t where ${where}`;
   const names = keys.map((_key, i) => `r.k${i}`).join(', ');
-  const order = keys
-    .map(({ field }, i) => `k${i}${fieldsOf(table)[field]!.kind === 'text' ? ' collate "und-x-icu"' : ''} nulls last`)
-    .join(', ');
+  const order = keys.map(({ field }, i) => `k${i}${isWords(fieldsOf(table)[field]!) ? ' collate "und-x-icu"' : ''} nulls last`).join(', ');
   const told = [
     ...keys.map((_key, i) => rawSql(`r.k${i}`)),
     rawSql('count(*)::int as n'),

@@ -29,6 +29,8 @@ export interface FieldRule {
   exact?: boolean;
   /** Other words that REST takes for a member of an enumeration. */
   spellings?: Record<string, string>;
+  /** A text that is the same whatever its case: an e-mail address. */
+  isCaseless?: boolean;
   /** A text of tens of kilobytes or more: looking for something in many of them takes long. */
   isLong?: boolean;
   /** A list that REST takes as one text too, its items with commas between them. */

@@ -40,9 +40,9 @@ export const Text = (max: number, description: string, options: Options = {}) =>
 export const LongText = (kilobytes: number, description: string, { isFile, ...options }: Options & { isFile?: boolean } = {}) =>
   field(description, options, { type: () => String, isLong: true, check: (isFile ? values.fileText : values.longText)(kilobytes * 1024) });
 
-/** An e-mail address, kept as sent. */
+/** An e-mail address, kept as sent and compared whatever its case. */
 export const Email = (description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, check: values.email, schema: { maxLength: 254, format: 'email' } });
+  field(description, options, { type: () => String, isCaseless: true, check: values.email, schema: { maxLength: 254, format: 'email' } });
 
 /** A text that is looked at by whom it concerns: nothing that it says is refused. */
 export const Anything = (description: string) => field(description, {}, { type: () => String, check: values.any });

@@ -18,7 +18,9 @@ const typeOf = (schema: GraphQLSchema, input: string, field: string): GraphQLInp
 export function spelled(schema: GraphQLSchema, input: string, field: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const { name } = getNamedType(typeOf(schema, input, field));
-  if (['Int', 'Float', 'Decimal'].includes(name) && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  // A decimal that a number would change stays the text that it is.
+  const isKept = name === 'Decimal' && value.replace(/[-.]/g, '').length > 15;
+  if (['Int', 'Float', 'Decimal'].includes(name) && !isKept && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
   return name === 'Boolean' && /^(true|false)$/.test(value) ? value === 'true' : value;
 }
 

@@ -1,5 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
+import { isSureOf, toBeText } from '../base/money.js';
 
 /** The same scalar, which takes "" for nothing, as a variable and in the document. */
 const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
@@ -62,6 +63,7 @@ const decimalText = /^-?\d{1,30}(\.\d{1,30})?$/;
 function toDecimalText(value: unknown, nodes?: ValueNode): string | null {
   if (value === '') return null;
   const text = typeof value === 'number' && Number.isFinite(value) ? plain(value) : value;
+  if (typeof value === 'number' && !isSureOf(value)) throw new GraphQLError(toBeText, { nodes });
   if (typeof text !== 'string' || !decimalText.test(text)) throw new GraphQLError('must be a decimal number', { nodes });
   return text;
 }

@@ -3,9 +3,9 @@ import type { Context } from '../context/context.js';
 import type { Changes } from '../events/facts.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
-import { exactText, jsonText } from './conditionValues.js';
+import { exactText, jsonText, numberText } from './conditionValues.js';
 import type { FilterKind, KnownField } from './filterField.js';
-import { customKind, fieldsOf, kindOfType } from './filterFields.js';
+import { customKind, fieldsOf, kindOfRule } from './filterFields.js';
 import { type Askable, customKey } from './filterTree.js';
 import type { AnyTable } from './table.js';
 
@@ -69,7 +69,7 @@ const scalarKinds: Record<string, FilterKind> = {
 
 function kindOf({ type, extensions }: RecordField['field']): FilterKind {
   const rule = extensions.rule as FieldRule | undefined;
-  if (rule) return rule.list && isObjectType(getNamedType(type)) ? 'json' : kindOfType(rule.type());
+  if (rule) return rule.list && isObjectType(getNamedType(type)) ? 'json' : kindOfRule(rule);
   return isList(type) ? 'json' : (scalarKinds[getNamedType(type).name] ?? 'json');
 }
 
@@ -129,7 +129,7 @@ function inForm(value: unknown, kind: FilterKind, isMany: boolean): unknown {
   if (kind === 'json') return value;
   const plain = isMany && typeof value === 'object' ? memberOf(value, 'name') : value;
   if (plain === null) return null;
-  if (kind === 'integer' || kind === 'numeric') return exactText(plain);
+  if (kind === 'integer' || kind === 'numeric') return numberText(plain);
   return kind === 'text' || kind === 'name' ? jsonText(plain) : plain;
 }
 

@@ -111,8 +111,13 @@ function written(value: unknown): string {
   return `{${names.map((name) => `${JSON.stringify(name)}: ${written((value as Record<string, unknown>)[name])}`).join(', ')}}`;
 }
 
-/** A JSON value that is written as a number, as exact text; null for any other. */
-export function exactText(value: unknown): string | null {
+const matching = (form: RegExp) => (value: unknown) => {
   const text = jsonText(value);
-  return /^-?[0-9]{1,15}([.][0-9]{1,15})?$/.test(text) ? text : null;
-}
+  return form.test(text) ? text : null;
+};
+
+/** A number of a record as exact text; null for what is none. */
+export const numberText = matching(/^-?[0-9]{1,30}([.][0-9]{1,30})?$/);
+
+/** A JSON value of a custom field that is written as a number, as exact text; null for any other, and for one that lists do not compare. */
+export const exactText = matching(/^-?[0-9]{1,15}([.][0-9]{1,15})?$/);

@@ -1,7 +1,7 @@
 import type { Context } from '../context/context.js';
 import type { Sql } from '../database/sql.js';
 
-/** What the values of a field are compared as; a name is text whatever its case. */
+/** What the values of a field are compared as; a name is text whatever its case, as is an e-mail address. */
 export type FilterKind = 'text' | 'name' | 'uuid' | 'integer' | 'numeric' | 'boolean' | 'timestamptz' | 'date' | 'json';
 
 /** A field that a condition may name, of whatever the condition is about. */
@@ -15,6 +15,8 @@ export interface FilterField extends KnownField {
   value(ctx: Context): Sql;
   /** Of a field with several values: whether one of them meets a condition over `value`. */
   some?(condition: Sql, ctx: Context): Sql;
+  /** Of a name that the row has in lower case as well: that, over the alias `t`. */
+  lowered?: Sql;
   /** Of a text of tens of kilobytes or more. */
   isLong?: boolean;
   /** Of a field that may be kept as a list of JSON: whether it holds one of these values. */

@@ -25,6 +25,9 @@ const kinds = new Map<unknown, FilterKind>([
 export const kindOfType = (type: unknown): FilterKind =>
   kinds.get(type) ?? (typeof type === 'object' && type !== null && !isScalarType(type) ? 'text' : 'json');
 
+/** The same of one value of a line of a model. */
+export const kindOfRule = ({ type, isCaseless }: FieldRule): FilterKind => (isCaseless ? 'name' : kindOfType(type()));
+
 const known = new WeakMap<AnyTable, FilterFields>();
 
 /**
@@ -46,10 +49,11 @@ const rulesFields = (table: AnyTable): Record<string, FilterField> =>
   );
 
 function single(table: AnyTable, rule: FieldRule): FilterField | undefined {
-  const kind = kindOfType(rule.type());
+  const kind = kindOfRule(rule);
   const value = valueIn(table, rule.name, kind);
   if (!value) return undefined;
-  if (!rule.list || kind === 'json') return { kind, value, isLong: rule.isLong };
+  const lowered = table.options.lowered?.[rule.name];
+  if (!rule.list || kind === 'json') return { kind, value, isLong: rule.isLong, ...(lowered && { lowered }) };
   const some: FilterField['some'] = (condition, ctx) => sql`exists (select 1 from unnest(${value(ctx)}) g(value) where ${condition})`;
   return { kind, value: () => sql`g.value`, some };
 }
@@ -85,11 +89,11 @@ function within(table: AnyTable, { name, type, list }: FieldRule): [string, Filt
   const whole = valueIn(table, name, 'json');
   if (!whole || list || typeof inner !== 'function' || kinds.has(inner)) return [];
   return rulesOf(inner as Class).map((rule) => {
-    const kind = rule.list ? 'json' : kindOfType(rule.type());
+    const kind = rule.list ? 'json' : kindOfRule(rule);
     const member = (ctx: Context) => sql`(${whole(ctx)} ${rawSql(kind === 'json' ? '->' : '->>')} ${rawSql(`'${rule.name}'`)})`;
     return [
       `${name}.${rule.name}`,
-      { kind, value: kind === 'json' || kind === 'text' ? member : (ctx) => sql`${member(ctx)}::${rawSql(kind)}` },
+      { kind, value: kind === 'json' || kind === 'text' || kind === 'name' ? member : (ctx) => sql`${member(ctx)}::${rawSql(kind)}` },
     ];
   });
 }
@@ -103,7 +107,7 @@ export function fieldsWithin(
 ): Record<string, FilterField> {
   const columns = rulesOf(type).map((rule): [string, FilterField] => [
     `${name}.${rule.name}`,
-    { kind: rule.list ? 'json' : kindOfType(rule.type()), value: () => rawSql(`${alias}.${columnName(rule.name)}`), some },
+    { kind: rule.list ? 'json' : kindOfRule(rule), value: () => rawSql(`${alias}.${columnName(rule.name)}`), some },
   ]);
   return Object.fromEntries(columns);
 }

@@ -1,4 +1,5 @@
 import { type FaultCode, invalidField } from '../base/errors.js';
+import { isSureOf, toBeText } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
@@ -21,7 +22,7 @@ export interface Places {
 }
 
 /** What is compared with: a field's value as SQL, and as what. */
-type Compared = Pick<FilterField, 'kind' | 'holds' | 'isLong'> & { value: Sql };
+type Compared = Pick<FilterField, 'kind' | 'holds' | 'isLong' | 'lowered'> & { value: Sql };
 type Ordering = '<' | '<=' | '>' | '>=';
 
 const icu = rawSql('collate "und-x-icu"');
@@ -32,11 +33,21 @@ export function equal(field: Compared, value: unknown, place: Place): Sql {
   return field.holds ? sql`(${same} or ${field.holds([value])})` : same;
 }
 
-function equalTo({ kind, value: its }: Compared, value: unknown, place: Place): Sql {
+/** How a name is compared with others: a column that has it in lower case already stands in an index, by its bytes. */
+const lowerCased = ({ value, lowered }: Compared) =>
+  lowered
+    ? { its: lowered, other: (text: Sql) => sql`(lower(${text} ${icu}) collate "C")` }
+    : { its: sql`lower(${value} ${icu})`, other: (text: Sql) => sql`lower(${text} ${icu})` };
+
+function equalTo(field: Compared, value: unknown, place: Place): Sql {
+  const { kind, value: its } = field;
   if (kind === 'timestamptz') return sql`(${onDates['>='](its, value, place)} and ${onDates['<='](its, value, place)})`;
   // The members that are not there show as null.
   if (kind === 'json') return sql`jsonb_strip_nulls(${its}) = jsonb_strip_nulls(${literal(value, kind, place)})`;
-  if (kind === 'name') return sql`lower(${its} ${icu}) = lower(${literal(value, kind, place)} ${icu})`;
+  if (kind === 'name') {
+    const name = lowerCased(field);
+    return sql`${name.its} = ${name.other(literal(value, kind, place))}`;
+  }
   return sql`${its} = ${literal(value, kind, place)}`;
 }
 
@@ -59,7 +70,8 @@ export function among(field: Compared, values: readonly unknown[], { ctx, at }: 
   return field.holds ? sql`(${same} or ${field.holds(placed.map(({ value }) => value))})` : same;
 }
 
-function amongAll({ kind, value: its }: Compared, placed: readonly Placed[], ctx: Context): Sql {
+function amongAll(field: Compared, placed: readonly Placed[], ctx: Context): Sql {
+  const { kind, value: its } = field;
   if (kind === 'json') {
     const texts = placed.map(({ value, place }) => jsonText(value, place));
     return sql`jsonb_strip_nulls(${its}) in (select jsonb_strip_nulls(a.v) from unnest(${texts}::text[]::jsonb[]) a(v))`;
@@ -67,7 +79,10 @@ function amongAll({ kind, value: its }: Compared, placed: readonly Placed[], ctx
   const texts = placed.map(({ value, place }) => plain(value, kind, place));
   if (kind === 'timestamptz') return isWithinOneOf(its, texts, ctx);
   if (kind === 'date') return isOneOfDays(its, texts, ctx);
-  if (kind === 'name') return sql`lower(${its} ${icu}) in (select lower(a.v ${icu}) from unnest(${texts}::text[]) a(v))`;
+  if (kind === 'name') {
+    const name = lowerCased(field);
+    return sql`${name.its} in (select ${name.other(rawSql('a.v'))} from unnest(${texts}::text[]) a(v))`;
+  }
   return sql`${its} = any(${texts}::${rawSql(kind)}[])`;
 }
 
@@ -156,5 +171,6 @@ export function plain(value: unknown, kind: FilterKind, place: Place): string {
   const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
   const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(value)) : undefined;
   if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);
+  if (kind === 'numeric' && typeof value === 'number' && !isSureOf(value)) throw refused(place, 'invalid_format', toBeText);
   return text;
 }

@@ -74,6 +74,8 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   quiet?: readonly string[];
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
+  /** Of texts that are the same whatever their case: the columns that have them in lower case. */
+  lowered?: Readonly<Record<string, Sql>>;
   /** Fields of several values that are kept elsewhere, as conditions know them: a contact's tags by their names. */
   several?: Readonly<Record<string, FilterField>>;
   /** What each field of the filter asks of a row, over the alias `t`. */

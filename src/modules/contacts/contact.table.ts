@@ -118,6 +118,7 @@ export const contactTable = table({
     leadScore: byNumber('lead_score'),
   },
   byDefault: ['createdAt', 'desc'],
+  lowered: { email: sql`t.email_lower` },
   several: {
     tags: {
       kind: 'name',
