@@ -187,6 +187,8 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
     const source = sources.get(name);
     if (!source) continue;
     const field = source.path.at(-1)!;
+    if (field in variables && after !== undefined && source.path.join('.') === 'after')
+      report(asked.written, { code: 'conflicting', message: 'and cursor exclude each other' });
     names.set(field, asked.written);
     (source.path.length === 2 ? filter : variables)[field] = valueFor(asked, source, (fault) => report(asked.written, fault));
   }

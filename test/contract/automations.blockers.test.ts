@@ -73,6 +73,11 @@ const cases: [string, () => Promise<string[]>, string[]][] = [
   ['a wait below a second', () => blocked([node('a', 'wait', null, { config: { seconds: 0 } })]), ['bad_wait a']],
   ['a wait until noon and a bit', () => blocked([node('a', 'wait', null, { config: { until: '12:60' } })]), ['bad_wait a']],
   ['a wait in no zone', () => blocked([node('a', 'wait', null, { config: { until: '12:00', timezone: 'Nowhere' } })]), ['bad_wait a']],
+  ...[{ days: 3 }, { duration: 3, unit: 'days' }, { until: '12:00' }].map((time): [string, () => Promise<string[]>, string[]] => [
+    `a wait for an event and ${Object.keys(time)}`,
+    () => blocked([node('a', 'wait', null, { config: { event: 'deal.won', ...time } })]),
+    ['bad_wait a'],
+  ]),
   ['a wait for no event', () => blocked([node('a', 'wait', null, { config: { event: 'moon.rises' } })]), ['bad_wait a']],
   ['a wait for what is never about a contact', () => waiting('contact.created', { event: 'tag.updated' }), ['endless_wait a']],
   ['a wait for what is new and about nobody', () => waiting('tag.created', { event: 'tag.created' }), ['endless_wait a']],

@@ -174,7 +174,7 @@ describe('POST /automations/{id}/publish', () => {
     const key = await acme.key();
     api.clock.set('2027-05-01T12:00:00Z');
     const { id } = dataOf(
-      await key.post('/automations', { name: 'Daily', schedule: '30 9 * * *', scheduleTimezone: 'Asia/Tokyo', graph: aGraph() }),
+      await key.post('/automations', { name: 'Daily', schedule: '30 9 * * *', scheduleTimezone: 'asia/tokyo', graph: aGraph() }),
     );
     expect(dataOf(await key.post(`/automations/${id}/publish`)).nextRunAt).toBe('2027-05-02T00:30:00.000Z');
     expect(dataOf(await key.patch(`/automations/${id}`, { active: false })).nextRunAt).toBeNull();

@@ -41,6 +41,10 @@ describe('POST /calendars', () => {
     expect(await read(reply.body.data.id)).toEqual(reply.body.data);
   });
 
+  it('spells a time zone as IANA does', async () => {
+    expect(dataOf(await create({ name: 'Berlin', timezone: 'europe/berlin' })).timezone).toBe('Europe/Berlin');
+  });
+
   it('fills in the defaults, and makes the first one the default', async () => {
     const other = await api.seed.account();
     await api.app.database.prisma.account.update({ where: { id: other.id }, data: { timezone: 'America/New_York' } });

@@ -51,6 +51,13 @@ describe('POST /call-flows/{id}/simulate', () => {
   });
 });
 
+it('refuses what is no key of a telephone, naming it', async () => {
+  const { id } = await aFlow(acme);
+  for (const wrong of ['x', 'A', '٣', ''])
+    expectRefusal(await acme.owner.post(`/call-flows/${id}/simulate`, { digits: ['1', wrong] }), 400, 'digits.1');
+  dataOf(await acme.owner.post(`/call-flows/${id}/simulate`, { digits: [...'0123456789*#'] }));
+});
+
 describe('a simulated caller who is led in circles', () => {
   /** A menu that leads to nodes and back, and to an ending by 9. */
   const around = (nodes: object[]) =>

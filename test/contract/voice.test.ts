@@ -40,6 +40,41 @@ const member = (nth: number, weight?: number) => ({ userId: agents[nth]!.userId,
 
 const pathIn = (address: string) => pathOf(api, address);
 
+describe('a caller who says nothing', () => {
+  const menu = { kind: 'menu', timeoutSeconds: 1, retries: 1, options: [{ digit: '1', next: 'bye' }] };
+
+  it('is led through the menus three times, then the call ends', async () => {
+    const nodes = [
+      { ...menu, id: 'one', text: 'One', next: 'two' },
+      { ...menu, id: 'two', text: 'Two', next: 'one' },
+    ];
+    const { phoneNumber } = await answering(graph(entry('one'), ...nodes, bye));
+    const silent = await call(phoneNumber, { twice: true });
+    const round = ['One', 'One', 'Two', 'Two'];
+    expect(heard(silent)).toEqual([...round, ...round, ...round, 'Nothing was chosen. Good bye.']);
+    expect(silent.log.at(-1)).toEqual({ end: 'completed' });
+  });
+
+  it('is led on as long as something is chosen, or somebody is rung', async () => {
+    const again = {
+      ...menu,
+      id: 'one',
+      retries: 0,
+      text: 'One',
+      options: [
+        { digit: '1', next: 'one' },
+        { digit: '2', next: 'bye' },
+      ],
+      next: 'one',
+    };
+    const chosen = await answering(graph(entry('one'), again, bye));
+    expect(heard(await call(chosen.phoneNumber, { digits: ['', '', '1', '', '', '1', '2'] }))).toEqual(Array(7).fill('One'));
+    const ring = { id: 'ring', kind: 'agent', userId: agents[0]!.userId, ringSeconds: 5, next: 'one' };
+    const rung = await answering(graph(entry('one'), { ...again, next: 'ring' }, ring, bye));
+    expect(dials(await call(rung.phoneNumber, { digits: ['', '', '', '', '', '2'] }))).toHaveLength(5);
+  });
+});
+
 describe('a call through every node', () => {
   const always = [0, 1, 2, 3, 4, 5, 6].map((day) => ({ day, start: '00:00', end: '00:00' }));
   const flow = () =>

@@ -251,6 +251,7 @@ describe('POST /webhooks/replay of nothing that it could be of', () => {
     [{ since: '2026-01-01T00:00:00Z' }, 'status'],
     [{ since: '2026-01-01T00:00:00Z', status: 'pending' }, 'status'],
     [{ since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z', status: 'failed' }, 'until'],
+    [{ since: '2026-01-01T00:00:00Z', status: 'failed', event: 'moon.rises' }, 'event'],
   ])('answers 400 to %j', async (body, field) => {
     await expectNothingWritten(api, async () => expectRefusal(await key.post('/webhooks/replay', body), 400, field));
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { aNode } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
 import { attempted, kept } from '../support/deliveries.js';
-import { dataOf, type Loose } from '../support/index.js';
+import { dataOf, day, type Loose } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 import { activeWorkflow } from '../support/workflows.js';
@@ -63,5 +63,9 @@ describe.each(makers)('what waits to be sent of %s', (_what, path, make) => {
     expect(await kept(api, delivery)).toMatchObject({ status: 'pending', attemptCount: 1 });
     dataOf(await acme.owner.del(`/${path}/${id}`));
     expect(await kept(api, delivery)).toMatchObject({ status: 'cancelled', dueAt: null, attemptCount: 1 });
+    const again = dataOf(await acme.owner.post('/webhooks/replay', { deliveryIds: [delivery] }));
+    expect(again).toMatchObject({ replayed: 0, skipped: 1 });
+    const since = new Date(Date.now() - day).toISOString();
+    expect(dataOf(await acme.owner.post('/webhooks/replay', { status: 'cancelled', since })).replayed).toBe(0);
   });
 });

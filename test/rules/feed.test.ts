@@ -91,6 +91,10 @@ describe('GET /events', () => {
     for (const page of ['1', '2', '3']) expectRefusal(await account.owner.get(`/events?page=${page}`), 400, 'page');
   });
 
+  it('takes a position or a cursor, not both', async () => {
+    expectRefusal(await account.owner.get('/events?after=1&cursor=2'), 400, 'after');
+  });
+
   it('refuses a position that is none or beyond the end, naming after', async () => {
     for (const after of ['x', '-1', '1.5', '4', '9999999999999999999999']) {
       expectRefusal(await account.owner.get(`/events?after=${after}`), 400, 'after');

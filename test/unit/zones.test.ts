@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { endOfDay, isZone } from '../../src/kernel/base/timeZones.js';
+import { endOfDay, isZone, zoneName } from '../../src/kernel/base/timeZones.js';
 
 describe('a time zone', () => {
   it('has the name of IANA, not an abbreviation that may be of another continent', () => {
@@ -19,6 +19,22 @@ describe('a time zone', () => {
     expect(names.filter((name) => !isZone(name))).toEqual([]);
     const others = ['BST', 'IST', 'CST', 'AST', 'ACT', 'ECT', 'PST', 'JST', 'SystemV/PST8', '+02:00', 'Europe/Atlantis', 'Europe', '', '/'];
     expect(others.filter(isZone)).toEqual([]);
+  });
+
+  it.each([
+    ['europe/BERLIN', 'Europe/Berlin'],
+    ['utc', 'UTC'],
+    ['est5edt', 'EST5EDT'],
+    ['etc/gmt-5', 'Etc/GMT-5'],
+    ['etc/utc', 'Etc/UTC'],
+    ['us/pacific', 'US/Pacific'],
+    ['america/port_of_spain', 'America/Port_of_Spain'],
+    ['america/argentina/comodrivadavia', 'America/Argentina/Comodrivadavia'],
+    ['Asia/Kolkata', 'Asia/Kolkata'],
+    ['asia/kolkata', 'Asia/Kolkata'],
+    ['Europe/Kyiv', 'Europe/Kyiv'],
+  ])('%s is called %s, and stays the name of the zone that was meant', (given, name) => {
+    expect(zoneName(given)).toBe(name);
   });
 });
 

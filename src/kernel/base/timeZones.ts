@@ -90,22 +90,39 @@ export function shownInstant(moment: string, zone: string): Date | undefined {
 }
 
 /** The IANA names that are one word. Runtimes know more, as abbreviations of a zone that may not be the one that was meant: BST is that of Dhaka. */
-const words = new Set(
+const words = new Map(
   `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel Jamaica Japan
   Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC Universal W-SU WET Zulu`
-    .toLowerCase()
-    .split(/\s+/),
+    .split(/\s+/)
+    .map((name) => [name.toLowerCase(), name]),
 );
 
-/** Whether it is the IANA name of a time zone that this runtime knows; an offset is none, since it has no summer time. */
-export function isZone(name: string): boolean {
-  if (!words.has(name.toLowerCase()) && (!name.includes('/') || /^systemv\//i.test(name))) return false;
+/**
+ * The IANA name of a time zone that this runtime knows, spelled as IANA spells it, in whatever case it is given; undefined for what is
+ * none. An offset is none, since it has no summer time.
+ */
+export function zoneName(given: string): string | undefined {
+  const word = words.get(given.toLowerCase());
+  if (!word && (!given.includes('/') || /^systemv\//i.test(given) || !/^[A-Za-z]/.test(given))) return undefined;
   try {
-    return /^[A-Za-z]/.test(name) && Boolean(new Intl.DateTimeFormat('en-US', { timeZone: name }));
+    const { timeZone } = new Intl.DateTimeFormat('en-US', { timeZone: given }).resolvedOptions();
+    if (word) return word;
+    // Another name of the same zone stays what it is: this runtime would have Asia/Calcutta for Asia/Kolkata.
+    return timeZone.toLowerCase() === given.toLowerCase() ? timeZone : inCase(given);
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** Parts of names that are no words with a capital. */
+const parts = new Map([...words, ...['of', 'au', 'es'].map((word) => [word, word] as const), ['us', 'US']]);
+
+/** A name that is written in small letters alone, with the capitals of names: asia/kolkata is Asia/Kolkata. */
+const inCase = (name: string): string =>
+  name === name.toLowerCase() ? name.replace(/[a-z]+/g, (word) => parts.get(word) ?? word[0]!.toUpperCase() + word.slice(1)) : name;
+
+/** Whether it is the IANA name of a time zone that this runtime knows. */
+export const isZone = (name: string): boolean => zoneName(name) !== undefined;
 
 /** What the clocks of a zone show at an instant, as if they were those of UTC: milliseconds. */
 export const localTime = (instant: Date, zone: string): number => instant.getTime() + offsetAt(zone, instant.getTime());

@@ -1,7 +1,7 @@
 import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/min';
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
-import { endOfDay, isZone } from '../base/timeZones.js';
+import { endOfDay, zoneName } from '../base/timeZones.js';
 
 /** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
 export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
@@ -120,11 +120,12 @@ export const color: Check = (value, at, report) => {
   return cleaned;
 };
 
-/** A time zone by its IANA name. */
+/** A time zone by its IANA name, kept as IANA spells it. */
 export const timeZone: Check = (value, at, report) => {
-  const zone = cleanText(value, 64, at, report);
-  if (zone !== null && !isZone(zone)) report(at, 'invalid_format', 'must be an IANA time zone, such as Europe/Berlin');
-  return zone;
+  const given = cleanText(value, 64, at, report);
+  const zone = given === null ? null : zoneName(given);
+  if (zone === undefined) report(at, 'invalid_format', 'must be an IANA time zone, such as Europe/Berlin');
+  return zone ?? given;
 };
 
 /** Kept in capitals, as ISO 3166-1 writes it. */
@@ -173,6 +174,9 @@ export const list =
       return cleaned;
     });
   };
+
+/** The keys of a telephone. */
+export const phoneKeys: readonly string[] = [...'0123456789*#'];
 
 export const oneOf =
   (members: readonly string[]): Check =>

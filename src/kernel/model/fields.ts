@@ -51,6 +51,15 @@ export const Anything = (description: string) => field(description, {}, { type: 
 export const Phone = (description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.phone, schema: { maxLength: 30 } });
 
+/** At most `max` keys of a telephone, one after the other. */
+export const PhoneKeys = (max: number, description: string, options: Options = {}) =>
+  field(description, options, {
+    type: () => String,
+    list: true,
+    check: values.list(max, values.oneOf(values.phoneKeys)),
+    schema: { maxItems: max, items: { type: 'string', enum: values.phoneKeys } },
+  });
+
 /** A secret typed by a person: never trimmed, 8 to 256 characters where it is new. */
 export const Secret = (min: number, description: string) =>
   field(

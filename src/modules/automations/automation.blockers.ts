@@ -17,7 +17,7 @@ import {
 } from './automation.graph.js';
 import { mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
-import { waitOf } from './automation.wait.js';
+import { isUnsure, waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
 import { conditionsType } from './run.decide.js';
 import { mayEnd } from './run.ways.js';
@@ -175,6 +175,8 @@ function ofNode(ctx: Context, node: GraphNode, started: string | null): Blocker[
 function ofWait(ctx: Context, { id, config }: GraphNode, started: string | null): Blocker[] {
   const wait = waitOf(config);
   if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
+  if (isUnsure(config))
+    return [at(id, 'bad_wait', 'its config names an event and a time besides: for how long it waits at most is its timeout')];
   if (!('event' in wait)) return [];
   const { event, patience } = wait;
   if (!isTrigger(ctx, event)) return [at(id, 'bad_wait', `${shortened(event, 100)} is no event that is waited for`)];

@@ -17,6 +17,7 @@ import {
   Ref,
   Stamp,
   Text,
+  TimeZone,
   Url,
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
@@ -59,7 +60,7 @@ export class AutomationFields {
   @Objects('The nodes of the graph, where they are not given in it') nodes: Record<string, unknown>[] | null;
   @Text(200, 'The node that a run begins with, where it is not given in the graph') startNodeId: string | null;
   @Text(200, 'When runs start by the clock: five fields of cron, or six with seconds') schedule: string | null;
-  @Text(64, "The IANA zone of the schedule's clock; the workspace's by default") scheduleTimezone: string | null;
+  @TimeZone("The IANA zone of the schedule's clock; the workspace's by default") scheduleTimezone: string | null;
   @Text(100, 'The folder that it is shown in') folderId: string | null;
   @Url(2000, 'Where the runner of an ext automation is called') extWebhookUrl: string | null;
   @Text(200, "The runner's own id of what it is to run, which it is told") extWorkflowId: string | null;

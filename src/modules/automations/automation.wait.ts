@@ -71,6 +71,10 @@ export function waitOf(config: Record<string, unknown>): Wait | undefined {
   return patience === undefined ? undefined : { event: config.event, conditions: config.conditions ?? null, patience };
 }
 
+/** Whether a config names both an event and a time: which of them a wait is for is not said. */
+export const isUnsure = (config: Record<string, unknown>): boolean =>
+  (config.event ?? null) !== null && [...unitNames, 'duration', 'until'].some((name) => (config[name] ?? null) !== null);
+
 const after = ({ days, ms }: Span, now: Date, zone: string): Date => new Date((days > 0 ? daysAfter(now, days, zone) : now).getTime() + ms);
 
 /** When a wait that begins now ends by itself; null where only an event ends it. `zone` is the workspace's. */

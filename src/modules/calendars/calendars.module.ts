@@ -21,8 +21,10 @@ export default defineModule({
   about: 'Calendars, their appointments and free times',
   tables: [calendarTable, appointmentTable],
   constraints: {
-    appointments_calendar_overlap: () => conflict('startTime', 'overlaps another record of the same calendar'),
-    appointments_assignee_overlap: () => conflict('startTime', 'overlaps another record of the same assignee'),
+    appointments_calendar_overlap: () =>
+      conflict('startTime', 'overlaps another appointment of the calendar, or is closer to one than its bufferMinutes'),
+    appointments_assignee_overlap: () =>
+      conflict('startTime', 'overlaps another appointment of the assignee, or is closer to one than the bufferMinutes of its calendar'),
   },
   relations: calendarRelations,
   resolvers: [CalendarResolver, AppointmentResolver],

@@ -1,5 +1,5 @@
 import { isZone } from '../../kernel/base/timeZones.js';
-import { isE164, isWebUrl } from '../../kernel/model/checks.js';
+import { isE164, isWebUrl, phoneKeys } from '../../kernel/model/checks.js';
 import { branchesOf, branchName, type DraftGraph, type DraftNode, isEnding, kinds, wordOf } from './callFlow.graph.js';
 import { minuteOf } from './callFlow.hours.js';
 import type { Blocker, BlockerCode } from './callFlow.model.js';
@@ -51,7 +51,7 @@ const checkMenu: Check = (node, found) => {
   const { options, timeoutSeconds, retries } = node;
   const digits = (Array.isArray(options) ? options : []).map(({ digit }) => String(digit));
   if (digits.length === 0) found('bad_menu', 'The menu offers nothing');
-  if (digits.some((digit) => !/^[0-9*#]$/.test(digit))) found('bad_menu', 'A digit must be one of 0 to 9, * and #');
+  if (!digits.every((digit) => phoneKeys.includes(digit))) found('bad_menu', 'A digit must be one of 0 to 9, * and #');
   if (new Set(digits).size < digits.length) found('bad_menu', 'Two options have the same digit');
   if (!isAbsent(timeoutSeconds) && !isBetween(timeoutSeconds, 1, 60))
     found('bad_menu', 'timeoutSeconds must be whole seconds from 1 to 60');

@@ -17,6 +17,7 @@ import {
   OneOf,
   oneOf,
   Phone,
+  PhoneKeys,
   Ref,
   Stamp,
   Text,
@@ -153,7 +154,7 @@ export class PublishedCallFlow {
 
 @Input('A caller to be simulated')
 export class SimulateCallInput {
-  @Texts(100, 1, 'What the caller presses, one digit a menu; nothing by default') digits?: string[] | null;
+  @PhoneKeys(100, 'What the caller presses, one digit a menu; nothing by default') digits?: string[] | null;
   @Instant('When they call; now by default') at?: Date | null;
 }
 

@@ -17,6 +17,8 @@ export interface Turn {
   i?: number;
   /** Of a queue: for how many seconds the caller has been held. */
   h?: number;
+  /** How many menus in a row nothing was chosen from, with nobody rung between them. */
+  s?: number;
 }
 
 /** The call that is led through its flow. */
@@ -37,6 +39,8 @@ export interface CallInFlow {
 const mostAtOnce = 10;
 /** Whoever still walks has gone in circles. */
 const mostTurns = 300;
+/** How often a caller is led through the menus of a flow who chooses nothing: whoever is not there does not go on for ever. */
+const silentRounds = 3;
 /** Seconds: between two rounds of a queue that rings again, of one wait in a queue, before a circle is begun again. */
 const [roundPause, longestWait, circlePause] = [5, 30, 5];
 const longestMessage = 120;
@@ -47,6 +51,7 @@ const texts = {
   pressOne: 'Please hold, or press one to leave a message.',
   voicemail: 'Nobody can take your call. Please leave a message after the tone.',
   menu: 'Please choose.',
+  silence: 'Nothing was chosen. Good bye.',
 };
 
 const hangup: Verb = { kind: 'hangup' };
@@ -66,16 +71,21 @@ export function batchesOf(node: AgentNode | GroupNode, rings: readonly Ring[]): 
 /** One answer: what is done with a call until it has to be asked about again. Each step answers the node to go on at, if any. */
 export class CallFlowExecutor {
   readonly verbs: Verb[] = [];
+  readonly #n: number;
+  #silent: number;
 
   constructor(
     private readonly call: CallInFlow,
-    private readonly n: number,
-  ) {}
+    { n, s = 0 }: Pick<Turn, 'n' | 's'>,
+  ) {
+    this.#n = n;
+    this.#silent = s;
+  }
 
   /** Goes on at a node, until the caller waits for something or the call ends. */
   async go(at: string | undefined): Promise<void> {
     const seen = new Set<string>();
-    let next = this.n > mostTurns ? undefined : at;
+    let next = this.#n > mostTurns ? undefined : at;
     while (next !== undefined) {
       const node = this.call.nodes.get(next);
       if (!node) break;
@@ -108,8 +118,8 @@ export class CallFlowExecutor {
     return undefined;
   }
 
-  #address(turn: Omit<Turn, 'n'>): string {
-    return this.call.address({ n: this.n + 1, ...turn });
+  #address(turn: Omit<Turn, 'n' | 's'>): string {
+    return this.call.address({ n: this.#n + 1, ...turn, ...(this.#silent > 0 && { s: this.#silent }) });
   }
 
   /** A circle that nobody is rung in: it is begun again after a moment. */
@@ -164,19 +174,30 @@ export class CallFlowExecutor {
   /** A digit that is not on the menu is as none. */
   #chosen(node: MenuNode, k: number, pressed: string | undefined): Step {
     const option = node.options.find(({ digit }) => String(digit) === pressed);
+    if (option) this.#silent = 0;
     if (option) return option.next;
-    return k < (node.retries ?? defaults.retries) ? this.#menu(node, k + 1) : node.next;
+    if (k < (node.retries ?? defaults.retries)) return this.#menu(node, k + 1);
+    this.#silent += 1;
+    if (this.#silent < silentRounds * this.#menus) return node.next;
+    this.verbs.push({ kind: 'say', text: texts.silence });
+    return undefined;
+  }
+
+  /** How many menus there are: through each of them a way without a choice may lead. */
+  get #menus(): number {
+    return [...this.call.nodes.values()].filter(({ kind }) => kind === 'menu').length;
   }
 
   /** Rings whoever takes calls; `held` where a queue rings again. */
   async #ring(node: AgentNode | GroupNode, held?: number): Promise<Step> {
-    const key = `${this.n}.${node.id}`;
+    const key = `${this.#n}.${node.id}`;
     const rings = await this.call.rings(key, node);
     if (rings.length > 0) return this.#dial(node, rings, { c: key, i: 0, h: held });
     return node.kind === 'group' && node.queue ? this.#hold(node, held ?? 0) : node.next;
   }
 
   #dial(node: AgentNode | GroupNode, rings: readonly Ring[], { c, i, h }: Required<Pick<Turn, 'c' | 'i'>> & Pick<Turn, 'h'>): Step {
+    this.#silent = 0;
     const numbers = batchesOf(node, rings)[i]!.map(({ userId, did }): Rung => ({ number: did, answeredUrl: this.call.answered(userId) }));
     this.verbs.push({ kind: 'dial', action: this.#address({ do: 'rang', at: node.id, c, i, h }), seconds: node.ringSeconds, numbers });
     return waits;

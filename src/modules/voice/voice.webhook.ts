@@ -127,7 +127,7 @@ async function begun(ctx: Context, ends: Ends, isContested = false): Promise<rea
     return chosen.rings;
   };
   const pinOrChoose = state.call ? (key: string, node: AgentNode | GroupNode) => pinnedIn(acting, state, key, node) : choose;
-  const executor = new CallFlowExecutor(callInFlow(acting, state, id, chosenOnce(choices, pinOrChoose)), 0);
+  const executor = new CallFlowExecutor(callInFlow(acting, state, id, chosenOnce(choices, pinOrChoose)), { n: 0 });
   await executor.go(String(state.graph.entryId));
   const flow = { callFlowId: state.flow!, callFlowVersion: state.version! };
   const call = { ...flow, providerId: ends.sid, fromNumber: ends.from, toNumber: ends.to, contactId: state.contactId, choices };
@@ -138,8 +138,8 @@ async function begun(ctx: Context, ends: Ends, isContested = false): Promise<rea
 const whole = (text: string | undefined) => (text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined);
 
 /** The turn that an address asks for. */
-const turnOf = ({ n, do: what, at = '', k, c, i, h }: Record<string, string>): Turn => ({
-  ...{ n: whole(n) ?? 0, do: what as Turn['do'], at, k: whole(k), c, i: whole(i), h: whole(h) },
+const turnOf = ({ n, do: what, at = '', k, c, i, h, s }: Record<string, string>): Turn => ({
+  ...{ n: whole(n) ?? 0, do: what as Turn['do'], at, k: whole(k), c, i: whole(i), h: whole(h), s: whole(s) },
 });
 
 type Found = NonNullable<Awaited<ReturnType<typeof callAt>>>;
@@ -157,7 +157,7 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
   if (!found?.value.graph || turn.do === 'recorded') return reply(ctx, [hangup]);
   const { acting, value: state } = found;
   const rings = chosenOnce({ ...state.choices }, (key, node) => pinnedIn(acting, state, key, node));
-  const executor = new CallFlowExecutor(callInFlow(acting, state, call, rings), turn.n);
+  const executor = new CallFlowExecutor(callInFlow(acting, state, call, rings), turn);
   await executor.take(turn, form);
   return reply(ctx, executor.verbs);
 }

@@ -10,7 +10,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
 import { ReplayableStatus, type ReplayInput } from './webhook.model.js';
 import { opened, placeOfOwn, sealed } from './webhook.queue.js';
-import { getWebhook } from './webhook.service.js';
+import { getWebhook, isEventName } from './webhook.service.js';
 import { type DeliveryRow, deliveryTable } from './webhook.table.js';
 
 /** Deliveries of all webhooks and actions, newest first. */
@@ -56,7 +56,10 @@ interface Asked {
   fits: boolean;
 }
 
-const isWanted = sql`(w.id is null or (w.is_active and w.archived_at is null))`;
+const isWanted = sql`case d.source_kind
+  when 'webhook' then w.id is null or (w.is_active and w.archived_at is null)
+  when 'workflow' then not exists (select from workflows f where f.account_id = d.account_id and f.id = d.source_id and f.deleted_at is not null)
+  else not exists (select from automations f where f.account_id = d.account_id and f.id = d.source_id and f.deleted_at is not null) end`;
 
 // By ids whatever they name, as it is. Of a window what its webhook wants, in its order, and of each message one delivery: none where a
 // later one of it arrived or is on its way, and the first of those that stand as was asked. What was sent again lately, and failed again,
@@ -108,7 +111,7 @@ const toReplay = statement({
 /**
  * Contract POST /webhooks/replay: sends deliveries again, each as a new one with the event's id and bytes. By their ids, at most 100,
  * or those of a window of time that stand as `status` says, the oldest 1,000 or 8 MB of them; where there are more, the same once more
- * goes on; what it sent within the hour, and failed again, comes last. What is still on its way, or whose webhook is inactive or deleted, is skipped. 402 where the account is not paid for.
+ * goes on; what it sent within the hour, and failed again, comes last. What is still on its way, or whose webhook is inactive or deleted, or whose workflow or automation is deleted, is skipped. 402 where the account is not paid for.
  */
 export async function replayDeliveries(ctx: Context, input: ReplayInput): Promise<Replay> {
   const asked = await askedFor(ctx, input);
@@ -162,6 +165,7 @@ async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, s
   check(status, () => invalidField('status', 'required', 'is required where no deliveryIds are named', statuses));
   check(since, () => invalidField('since', 'required', 'is required where no deliveryIds are named'));
   check(!until || until > since, () => invalidField('until', 'conflicting', 'must be after since'));
+  check(!event || isEventName(ctx, event), () => invalidField('event', 'not_allowed', `names no event: ${event}`));
   if (webhookId) await getWebhook(ctx, webhookId);
   return { ids: null, webhook: webhookId ?? null, status, event: event ?? null, since, until: until ?? null };
 }
