@@ -163,9 +163,3 @@ export function faultOf(error: unknown): string {
 
 /** The contact for whom a run acts that an event started: none where the contact was deleted. */
 export const actsFor = (event: string, contactId: string | null): string | null => (event === 'contact.deleted' ? null : contactId);
-
-/** The contact that a record is about: itself, or the one that it names. */
-export function contactOf(type: string | null, data: Readonly<Record<string, unknown>>): string | null {
-  const id = type === 'Contact' ? data.id : (data.contactId ?? (data.contact as { id?: unknown } | null)?.id);
-  return typeof id === 'string' ? id : null;
-}

@@ -6,11 +6,13 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/tables/conditions.js';
+import { contactsOf } from '../actions/action.contact.js';
+import { actsFor } from '../actions/action.service.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { keptInstead, whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
-import { contactOf, endWaits, waitedFor } from './run.waits.js';
+import { endWaits, waitedFor } from './run.waits.js';
 
 // They are held, so that whoever starts runs of one automation comes after the other.
 const live = statement({
@@ -26,8 +28,10 @@ const live = statement({
 
 type Automation = { id: string; name: string; event: string; after: string; version: number; plan: Plan };
 
+type ContactOf = (event: FeedEvent) => string | null;
+
 /** Whether the contacts of events are in a run of an automation, and whom an event is about now: who was merged is who is kept. */
-async function peopleOf(ctx: Context, automation: string, events: readonly FeedEvent[]) {
+async function peopleOf(ctx: Context, automation: string, events: readonly FeedEvent[], contactOf: ContactOf) {
   const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
   const found = await whoIsIn(ctx, automation, contacts);
   const kept = await keptInstead(
@@ -72,11 +76,12 @@ async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: 
 }
 
 /** Starts the runs of one automation: one for each event, of which one for each contact at a time begins. */
-async function startRuns(ctx: Context, automation: Automation, meant: readonly Meant[]): Promise<void> {
+async function startRuns(ctx: Context, automation: Automation, meant: readonly Meant[], contactOf: ContactOf): Promise<void> {
   const { found, now } = await peopleOf(
     ctx,
     automation.id,
     meant.map(({ event }) => event),
+    contactOf,
   );
   for (const { event, results } of meant) {
     const contact = now(event);
@@ -109,9 +114,14 @@ export const automationReader: FeedReader = {
     const automations = await ctx.rows(live, { events: [...new Set(all.filter(isOne).map(({ name }) => name))] });
     const { meant, seen } = await meantBy(ctx, all, automations);
     await endWaits(ctx, all.slice(0, seen).filter(isOne));
+    const contactIn = await contactsOf(
+      ctx,
+      meant.map(({ event }) => event),
+    );
+    const contactOf: ContactOf = (event) => actsFor(event.name, contactIn(event));
     for (const automation of automations) {
       const its = meant.filter((each) => each.automation === automation);
-      if (its.length > 0) await startRuns(ctx, automation, its);
+      if (its.length > 0) await startRuns(ctx, automation, its, contactOf);
     }
     return seen;
   },

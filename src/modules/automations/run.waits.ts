@@ -3,7 +3,8 @@ import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { actsFor, contactOf as contactIn } from '../actions/action.service.js';
+import { contactOf as contactIn } from '../actions/action.contact.js';
+import { actsFor } from '../actions/action.service.js';
 import { evaluator } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { planOfVersion } from './automation.publish.js';
@@ -14,7 +15,7 @@ import type { RunState } from './run.table.js';
 import { ofNew, wayOf } from './run.ways.js';
 
 /** The contact whom an event is about; none where it is about nobody, or about one who is gone. */
-export const contactOf = ({ name, type, data }: FeedEvent): string | null => actsFor(name, contactIn(type, data));
+const contactOf = (event: FeedEvent): string | null => actsFor(event.name, contactIn(event));
 
 const beginning = { since: nullable(instant), after: nullable(text) };
 const waitingRun = {

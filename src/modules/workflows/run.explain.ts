@@ -7,7 +7,8 @@ import { statement } from '../../kernel/database/statement.js';
 import { type FeedEvent, feedColumns, type StoredEvent, shown } from '../../kernel/events/feedStore.js';
 import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import type { Evaluation } from '../../kernel/tables/conditions.js';
-import { actor, actsFor, contactOf, faultOf } from '../actions/action.service.js';
+import { contactsOf } from '../actions/action.contact.js';
+import { actor, actsFor, faultOf } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
@@ -110,10 +111,11 @@ async function tried(
   const runId = ctx.app.clock.id();
   const { eventId, createdAt: at, type, data, changes } = event;
   const happening = { event: event.name, eventId, at, type, data, changes };
+  const contactFor = await contactsOf(ctx, [event]);
   const occasion = {
     run: { kind: 'workflow' as const, id, runId, name },
     happening,
-    contactId: actsFor(event.name, contactOf(type, data)),
+    contactId: actsFor(event.name, contactFor(event)),
   };
   return rolledBack(ctx, async (outer) => {
     const act = actor(outer.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name }), occasion);

@@ -7,7 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/tables/conditions.js';
-import { contactOf } from '../actions/action.service.js';
+import { aboutWhom, contactOf, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
 import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
@@ -26,23 +26,24 @@ const fewBytes = 20_000;
 export const wanted = (account: Sql): Sql => sql`
   select trigger_event from workflows where account_id = ${account} and is_active and deleted_at is null`;
 
-const starting = { workflows: json<Active[]>(), contacts: json<string[]>() };
+const starting = { workflows: json<Active[]>(), contacts: json<string[]>(), led: json<Led[]>() };
 
 // The workflows are held, so that who deletes one or deactivates it comes before its runs are made, or finds them.
 // A contact that was deleted for good meanwhile is no contact of a run.
 const started = statement({
   name: 'workflowsStartedBy',
-  takes: { events: listOf(text), contacts: listOf(uuid) },
+  takes: { events: listOf(text), contacts: listOf(uuid), leads: listOf(uuid) },
   row: starting,
   locks: true,
-  text: ({ account, events, contacts }) => sql`
+  text: ({ account, events, contacts, leads }) => sql`
     select (select coalesce(json_agg(a), '[]') from (
       select w.id, w.name, w.trigger, w.activated_after::text as "activatedAfter", s.size,
         case when s.size <= ${fewBytes}::int then w.actions end as actions
       from workflows w cross join lateral (select octet_length(w.actions::text) as size) s
       where w.account_id = ${account} and w.trigger_event = any(${events}) and w.is_active and w.deleted_at is null
       order by w.created_at, w.id for share of w) a) as workflows,
-    (select coalesce(json_agg(c.id), '[]') from contacts c where c.account_id = ${account} and c.id = any(${contacts})) as contacts`,
+    (select coalesce(json_agg(c.id), '[]') from contacts c where c.account_id = ${account} and c.id = any(${contacts})) as contacts,
+    (select coalesce(json_agg(l), '[]') from (${ledTo(account, leads)}) l) as led`,
 });
 
 const actionsOf = statement({
@@ -63,13 +64,16 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   const events = told.filter(({ name }) => isTrigger(ctx, name));
   if (events.length === 0) return told.length;
   const names = [...new Set(events.map(({ name }) => name))];
-  const contacts = [...new Set(events.flatMap(({ type, data }) => contactOf(type, data) ?? []))];
-  const [{ workflows, contacts: known }] = (await ctx.rows(started, { events: names, contacts })) as [RowOf<typeof starting>];
+  const contacts = [...new Set(events.flatMap((event) => contactOf(event) ?? []))];
+  const asked = { events: names, contacts, leads: leadsOf(events) };
+  const [{ workflows, contacts: known, led }] = (await ctx.rows(started, asked)) as [RowOf<typeof starting>];
   const { begun, seen } = await startedBy(ctx, told, workflows);
   if (begun.length === 0) return seen;
-  const there = new Set(known);
+  const there = new Set([...known, ...led.map(({ contact }) => contact)]);
+  const contactFor = aboutWhom(led);
   const large = await largeActions(ctx, begun);
-  for (const each of begun) await begin(ctx, { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! }, there);
+  for (const each of begun)
+    await begin(ctx, { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! }, thereOf(contactFor(each.event), there));
   ctx.wake('workflow_runs');
   return seen;
 }
@@ -105,15 +109,16 @@ interface Begun {
 
 type Beginning = Begun & { actions: readonly WorkflowAction[] };
 
-async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contacts: ReadonlySet<string>): Promise<void> {
+const thereOf = (id: string | null, contacts: ReadonlySet<string>): string | null => (id !== null && contacts.has(id) ? id : null);
+
+async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contactId: string | null): Promise<void> {
   const now = ctx.now();
   const loops = isLoop(event.causes, { kind: 'workflow', id: workflow.id });
-  const contactId = contactOf(event.type, event.data);
   const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const }));
   const run: RunRow = ctx.insert('WorkflowRun', {
     ...{ workflowId: workflow.id, workflowName: workflow.name, eventId: event.eventId, triggerEvent: event.name },
     ...{ triggerData: event.data, entityType: event.type, changes: event.changes, eventAt: event.createdAt },
-    contactId: contactId && contacts.has(contactId) ? contactId : null,
+    contactId,
     ...{ conditions: evaluation.conditions, causes: event.causes, startedAt: now, nextAction: 0, tries: 0, attempt: 0 },
     ...(loops
       ? { status: 'failed' as const, error: 'loop', actions: skippedAll, completedAt: now, durationMs: 0, dueAt: null }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { aNode, aTask } from '../support/automations.js';
+import { acme, automations, served } from '../support/automationsServed.js';
+import { dataOf, type Loose } from '../support/index.js';
+import { eventually } from '../support/live.js';
+import { activeWorkflow, endedRuns } from '../support/workflows.js';
+
+served();
+
+let nth = 0;
+const items = [{ description: 'Wheel', quantity: 1, unitPrice: 10 }];
+const made = async (path: string, body: object): Promise<Loose> => dataOf(await acme.owner.post(path, body));
+
+/** What is about a contact only by way of a deal or an invoice; its event. */
+const ways: [string, string, (contactId: string | undefined) => Promise<unknown>][] = [
+  ['a task of a deal', 'task.created', async (contactId) => made('/tasks', { title: 'T', dealId: (await acme.deal({ contactId })).id })],
+  [
+    'an invoice of a deal',
+    'invoice.created',
+    async (contactId) => made('/invoices', { items, dealId: (await acme.deal({ contactId })).id }),
+  ],
+  [
+    'a payment',
+    'payment.created',
+    async (contactId) => made(`/invoices/${(await made('/invoices', { items, contactId })).id}/payments`, { amount: 5 }),
+  ],
+  [
+    'a payment of an invoice of a deal',
+    'payment.created',
+    async (contactId) => {
+      const { id: dealId } = await acme.deal({ contactId });
+      return made(`/invoices/${(await made('/invoices', { items, dealId })).id}/payments`, { amount: 5 });
+    },
+  ],
+];
+
+describe.each(ways)('a run that is started by %s', (_what, event, happens) => {
+  it('is about the contact, in a workflow', async () => {
+    const subject = 'Dear {{contact.firstName}}';
+    const actions = [{ type: 'send_email', config: { subject, body: 'Hello' } }];
+    const workflow = await activeWorkflow(acme, { trigger: { event }, actions });
+    const { id } = await acme.contact({ firstName: `Ada ${++nth}`, email: 'ada@example.com' });
+    await happens(id);
+    const [run] = await endedRuns(acme, workflow);
+    expect(run).toMatchObject({ status: 'success', contactId: id, actions: [{ result: { subject: `Dear Ada ${nth}` } }] });
+    const tried = dataOf(await acme.owner.post(`/workflows/${workflow.id}/dry-run`, { eventId: run!.eventId }));
+    expect(tried.actions).toMatchObject([{ result: { subject: `Dear Ada ${nth}` } }]);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+
+  it('is about the contact, in an automation; for nobody where there is none', async () => {
+    const id = await automations.make([aTask('call', 'end', 'Call {{contact.firstName}}'), aNode('end', 'end')], { triggerEvent: event });
+    const contact = await automations.contact({ firstName: `Lin ${++nth}` });
+    await happens(contact);
+    await eventually(async () => (await automations.tasks(contact)).includes(`Call Lin ${nth}`));
+    dataOf(await acme.owner.patch(`/automations/${id}`, { active: false }));
+    expect((await automations.runs(id))[0]).toMatchObject({ contactId: contact });
+    dataOf(await acme.owner.del(`/automations/${id}`));
+    const nobody = await automations.make([aNode('end', 'end')], { triggerEvent: event });
+    await happens(undefined);
+    await automations.read();
+    expect(await automations.runs(nobody)).toMatchObject([{ contactId: null, status: 'success' }]);
+    dataOf(await acme.owner.del(`/automations/${nobody}`));
+  });
+});
