@@ -12,6 +12,22 @@ const first = '20261124120000';
 const id = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 const [account, pipeline, stage, likely, given, event] = [1, 2, 3, 4, 5, 6].map(id);
 
+/** Automations by what they say of their start: where it is said, and what the fields say already. */
+const conditions = { source: 'web' };
+const starting = (config: object) => ({ id: 'a', type: 'trigger', config });
+const started: [number, object][] = [
+  [11, { graph: { startNodeId: 'a', nodes: [starting({ event: 'contact.created', conditions })] } }],
+  [12, { nodes: [starting({ event: 'deal.won', other: 1 })], start_node_id: 'a' }],
+  [13, { graph: { startNodeId: 'a', nodes: [{ id: 'a', type: 'end', config: { event: 'deal.won' } }] } }],
+  [14, { graph: { startNodeId: 'a', nodes: [starting({ event: 'deal.won' })] }, trigger_event: 'deal.lost' }],
+  [15, { graph: { startNodeId: 'a', nodes: { a: 1 } } }],
+];
+const automations = started.map(
+  ([n, draft]) => `insert into automations (account_id, id, name, created_at, updated_at, graph, nodes, start_node_id, trigger_event)
+    select '${account}', '${id(n)}', 'A', now(), now(), d.graph, d.nodes, d.start_node_id, d.trigger_event
+    from jsonb_to_record('${JSON.stringify(draft)}') d(graph jsonb, nodes jsonb, start_node_id text, trigger_event text);`,
+);
+
 const rows = `set session_replication_role = replica;
   insert into stages (account_id, id, pipeline_id, name, probability, created_at, updated_at)
     values ('${account}', '${stage}', '${pipeline}', 'New', 0.3, now(), now());
@@ -19,6 +35,7 @@ const rows = `set session_replication_role = replica;
     select '${account}', d.id, '${pipeline}', '${stage}', 'Deal', d.p, now(), now() from (values ('${likely}'::uuid, 0.3), ('${given}', 0.5)) d(id, p);
   insert into outbox_events (seq, account_id, id, name, entity_type, entity_id, data, only_for, created_at) overriding system value
     values (1, '${account}', '${event}', 'deal.created', 'deal', '${likely}', '{}', '${stage}', now());
+  ${automations.join('\n')}
   insert into feed_positions (account_id, pos, seq) values ('${account}', 1, 1);
   set session_replication_role = origin`;
 
@@ -60,6 +77,17 @@ describe('an upgrade of a database that is in use', () => {
     expect(known).toEqual([
       { id: likely, follows: true },
       { id: given, follows: false },
+    ]);
+  });
+
+  it('shows what starts an automation where its start alone said it', async () => {
+    const shown = await listed('select trigger_event as event, trigger, trigger_conditions as conditions from automations order by id');
+    expect(shown).toEqual([
+      { event: 'contact.created', trigger: { event: 'contact.created', conditions }, conditions },
+      { event: 'deal.won', trigger: { event: 'deal.won' }, conditions: null },
+      { event: null, trigger: null, conditions: null },
+      { event: 'deal.lost', trigger: null, conditions: null },
+      { event: null, trigger: null, conditions: null },
     ]);
   });
 
