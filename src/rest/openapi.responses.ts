@@ -142,10 +142,10 @@ export const sharedComponents = {
 export function responsesOf(bound: BoundEndpoint, schemas: Schemas): Record<string, Schema> {
   const { endpoint, field } = bound;
   const responses: Record<string, Schema> = {};
-  const takesInput = field?.args.some((a) => a.name === 'input');
+  const looksAtBody = field !== undefined && endpoint.method !== 'GET';
   const extra = [
     ...(isRepeatable(bound) ? ['Idempotent-Replayed'] : []),
-    ...(takesInput ? ['X-Ignored-Fields'] : []),
+    ...(looksAtBody ? ['X-Ignored-Fields'] : []),
     ...(endpoint.pagingHeaders ? ['X-Total-Count', 'X-Page', 'X-Per-Page', 'X-Next-Cursor'] : []),
     ...(endpoint.open ? ['Access-Control-Allow-Origin'] : []),
   ];

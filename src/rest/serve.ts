@@ -45,8 +45,9 @@ export function prepare(bound: BoundEndpoint, request: RawRequest): Prepared {
       names = new Map([...[...asked.names].filter(([member]) => !(member in body.input)), ...body.names]);
     }
     ignored = body.ignored;
-  } else if (request.body !== undefined && (typeof request.body !== 'object' || request.body === null)) {
-    throw badRequest('The body must be a JSON object');
+  } else if (request.body !== undefined) {
+    if (typeof request.body !== 'object' || request.body === null) throw badRequest('The body must be a JSON object');
+    if (!Array.isArray(request.body)) ignored = Object.keys(request.body);
   }
   return { variables, names, ignored };
 }

@@ -10,6 +10,7 @@ import {
   type Account,
   basePath,
   type Client,
+  dataOf,
   expectNothingWritten,
   type Loose,
   type Reply,
@@ -142,6 +143,15 @@ describe.each(writing)('%s', (_name, bound) => {
     const examples: [[string, fc.JsonValue][]][] = inherited.map((value) => [names.map((name) => [name, value])]);
     await fc.assert(property, { numRuns: 25, examples });
   });
+});
+
+it('names what it does not know also where it takes no body', async () => {
+  const { id } = dataOf(await acme.owner.post('/workflows', { name: 'W' }));
+  const reply = await acme.owner.post(`/workflows/${id}/deactivate`, { isActive: true, 'a,b': 1 });
+  expect([reply.status, reply.headers['x-ignored-fields']]).toEqual([200, 'isActive, a%2Cb']);
+  expect((await acme.owner.post(`/workflows/${id}/deactivate`, {})).headers['x-ignored-fields']).toBeUndefined();
+  const gone = await acme.owner.send('DELETE', `/workflows/${id}`, { confirm: true });
+  expect([gone.status, gone.headers['x-ignored-fields']]).toEqual([200, 'confirm']);
 });
 
 it('names what it does not know in a header that every client can read, whatever that is called', async () => {
