@@ -207,3 +207,21 @@ describe('tasks by their priority', () => {
     expect(plan).toMatch(/Index Only Scan using tasks_by_priority/);
   });
 });
+
+describe('contacts by an e-mail address in a condition', () => {
+  it('are looked up by it in lower case, one or several', async () => {
+    await api.app.database.prisma
+      .$executeRaw`update contacts set email = 'Person' || first_name || '@Example.com' where account_id = ${acme.id}::uuid`;
+    await vacuumed(api, ['contacts']);
+    for (const [op, value] of [
+      ['eq', 'person7@example.COM'],
+      ['in', ['person7@example.COM', 'PERSON8@example.com']],
+    ] as const) {
+      const path = `/contacts?filters=${encodeURIComponent(JSON.stringify({ field: 'email', op, value }))}`;
+      expect((await found(path)).meta.total).toBe(op === 'eq' ? 1 : 2);
+      expect(await planOf(api, 'from contacts', () => found(path))).toMatch(
+        /Index (Only )?Scan using contacts_by_email|Bitmap Index Scan on contacts_by_email/,
+      );
+    }
+  });
+});
