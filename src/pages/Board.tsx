@@ -11,10 +11,12 @@ import {
 } from '../generated/client/pages.js';
 import { useDrag } from './drag.js';
 import { FirstPipeline } from './FirstPipeline.js';
+import { Say } from './fields.js';
 import { Face, Fault, Link, More, money, worth } from './parts.js';
 import { nodesOf } from './Talk.js';
 import { cardOf, moved, type Show, useBoard } from './useBoard.js';
 import { useKeys } from './useKeys.js';
+import { useOnce } from './useOnce.js';
 import { useReason } from './useReason.js';
 
 type Pipeline = NonNullable<PipelinesSubscription['live']['pipelines']['rows'][number]['node']>;
@@ -123,8 +125,12 @@ const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, sh
   const [create] = useMutation(CreateDealDocument);
   const { send, error, dialog } = useReason();
   const { count, totalValue, currency } = figures;
+  const sendOnce = useOnce();
   const add = (title: string) =>
-    send(title, (lostReason) => create({ variables: { input: { title, pipelineId, stageId: stage.id, lostReason } } }));
+    send(title, (lostReason) => {
+      const variables = { input: { title, pipelineId, stageId: stage.id, lostReason } };
+      return sendOnce(variables, (context) => create({ variables, context }));
+    });
   return (
     <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={heldId !== undefined}>
       <h2>
@@ -148,7 +154,7 @@ const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, sh
       ) : (
         <More of={count} shown={pages * size} />
       )}
-      <Add add={add} />
+      <Say className="add" label="Add a deal" maxLength={200} send={add} />
       <Fault error={error} />
       {dialog}
     </section>
@@ -167,19 +173,6 @@ function Page({ stageId, page, show }: { stageId: string; page: number; show: Sh
     onError: setError,
   });
   return <Fault error={error} />;
-}
-
-function Add({ add }: { add(title: string): Promise<boolean> }) {
-  const field = useRef<HTMLInputElement>(null);
-  const submit = async () => {
-    const title = field.current!.value.trim();
-    if (title && (await add(title)) && field.current) field.current.value = '';
-  };
-  return (
-    <form action={submit} className="add">
-      <input ref={field} aria-label="Add a deal" placeholder="Add a deal" maxLength={200} autoComplete="off" />
-    </form>
-  );
 }
 
 interface CardProps {

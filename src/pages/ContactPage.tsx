@@ -11,6 +11,7 @@ import {
 import { Say } from './fields.js';
 import { Fault, hours, More, when } from './parts.js';
 import { nodesOf, Talk } from './Talk.js';
+import { useOnce } from './useOnce.js';
 import { Who } from './Who.js';
 
 type Live = ContactPageSubscription['live'];
@@ -42,9 +43,15 @@ export function ContactPage({ id }: { id: string }) {
 
 function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: number }) {
   const [addTask, { error }] = useMutation(AddTaskDocument);
-  const [setTask] = useMutation(SetTaskDocument);
+  const [setTask, { error: refusal }] = useMutation(SetTaskDocument);
+  const send = useOnce();
   const box = useId();
-  const add = (title: string) => addTask({ variables: { input: { contactId: id, title } } }).catch(() => undefined);
+  const add = (title: string) => {
+    const variables = { input: { contactId: id, title } };
+    return send(variables, (context) => addTask({ variables, context })).catch(() => undefined);
+  };
+  const tick = (taskId: string, isDone: boolean) =>
+    setTask({ variables: { id: taskId, input: { status: isDone ? 'done' : 'todo' } } }).catch(() => {});
   return (
     <section className="card-box">
       <h2>Tasks</h2>
@@ -55,7 +62,7 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
               type="checkbox"
               id={`${box}${task.id}`}
               checked={task.status === 'done'}
-              onChange={(event) => setTask({ variables: { id: task.id, input: { status: event.target.checked ? 'done' : 'todo' } } })}
+              onChange={(event) => tick(task.id, event.target.checked)}
             />
             <label htmlFor={`${box}${task.id}`}>{task.title}</label>
             {task.dueDate && <span className="muted">{when(task.dueDate)}</span>}
@@ -63,7 +70,7 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
         ))}
       </ul>
       <More of={total} shown={tasks.length} />
-      <Fault error={error} />
+      <Fault error={refusal ?? error} />
       <Say label="Add a task" button="Add" send={add} />
     </section>
   );
@@ -71,7 +78,11 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
 
 function Notes({ id, notes, total }: { id: string; notes: Of<'notes'>[]; total: number }) {
   const [addNote, { error }] = useMutation(AddNoteDocument);
-  const add = (body: string) => addNote({ variables: { input: { contactId: id, body } } }).catch(() => undefined);
+  const send = useOnce();
+  const add = (body: string) => {
+    const variables = { input: { contactId: id, body } };
+    return send(variables, (context) => addNote({ variables, context })).catch(() => undefined);
+  };
   return (
     <section className="card-box">
       <h2>Notes</h2>

@@ -1,6 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 import { CreatePipelineDocument } from '../generated/client/pages.js';
 import { Fault } from './parts.js';
+import { useOnce } from './useOnce.js';
 
 /** The usual stages, which may be changed afterwards. */
 const stages = [
@@ -14,7 +15,9 @@ const stages = [
 /** What a workspace without a pipeline shows. The live list brings what is made here. */
 export function FirstPipeline() {
   const [create, { loading, error }] = useMutation(CreatePipelineDocument);
-  const make = () => create({ variables: { input: { name: 'Sales', stages } } }).catch(() => {});
+  const send = useOnce();
+  const variables = { input: { name: 'Sales', stages } };
+  const make = () => send(variables, (context) => create({ variables, context })).catch(() => {});
   return (
     <main className="nothing">
       <h1>There is no pipeline yet</h1>

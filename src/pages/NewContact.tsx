@@ -35,7 +35,7 @@ export function NewContact() {
 /** The browser keeps the keys in the dialog, closes it by Escape, and gives the focus back. What is wrong the server says. */
 function Form({ close }: { close(): void }) {
   const [create, { loading, error }] = useMutation(CreateContactDocument);
-  const { send, renew } = useOnce();
+  const send = useOnce();
   const dialog = useRef<HTMLDialogElement>(null);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -43,15 +43,16 @@ function Form({ close }: { close(): void }) {
   const { faults, rest } = toldOf(error, names);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
+    if (loading) return;
     const written = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value).trim()]);
     const input = Object.fromEntries(written.filter(([, value]) => value));
-    const made = await send((context) => create({ variables: { input }, context })).catch(() => undefined);
+    const made = await send(input, (context) => create({ variables: { input }, context })).catch(() => undefined);
     if (made?.data) go(`/contacts/${made.data.createContact.id}`);
   }
   return (
     <dialog ref={dialog} className="card-box dialog" aria-labelledby="new-contact" onClose={close}>
       <h2 id="new-contact">New contact</h2>
-      <form ref={form} onSubmit={submit} onChange={renew} noValidate>
+      <form ref={form} onSubmit={submit} noValidate>
         {fields.map((field) => (
           <Field key={field.name} {...field} fault={faults[field.name]} autoComplete="off" />
         ))}

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { AddAppointmentDocument, SetAppointmentDocument, WeekDocument, type WeekSubscription } from '../generated/client/pages.js';
 import { Fault, hours, Link, More } from './parts.js';
 import { nodesOf } from './Talk.js';
+import { useOnce } from './useOnce.js';
 
 type Live = WeekSubscription['live'];
 type Appointment = NonNullable<Live['appointments']['rows'][number]['node']>;
@@ -128,15 +129,19 @@ function Booked({ appointment, nth }: { appointment: Appointment; nth: number })
 
 /** Books half an hour; a time that is taken is refused, and the server says so. */
 function Book({ calendars, chosen }: { calendars: Calendar[]; chosen: string | undefined }) {
-  const [add, { error }] = useMutation(AddAppointmentDocument);
+  const [add, { loading, error }] = useMutation(AddAppointmentDocument);
+  const send = useOnce();
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
+    // A second one would find the time taken, by the first.
+    if (loading) return;
     const form = event.currentTarget;
     const [title, at, calendarId] = ['title', 'at', 'calendar'].map((name) => String(new FormData(form).get(name)));
     const begins = new Date(at!);
     const minutes = calendars.find(({ id }) => id === calendarId)!.slotMinutes;
     const input = { title: title!, startTime: begins.toISOString(), endTime: new Date(begins.getTime() + minutes * 60_000).toISOString() };
-    if (await add({ variables: { calendarId: calendarId!, input } }).catch(() => undefined)) form.reset();
+    const variables = { calendarId: calendarId!, input };
+    if (await send(variables, (context) => add({ variables, context })).catch(() => undefined)) form.reset();
   }
   return (
     <form className="say book" onSubmit={submit}>

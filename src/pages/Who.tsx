@@ -1,8 +1,9 @@
 import { useMutation } from '@apollo/client/react';
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useState } from 'react';
 import { type ContactPageSubscription, SetContactDocument, type UpdateContactInput } from '../generated/client/pages.js';
 import { Field, toldOf } from './fields.js';
 import { Face, Fault, Link, More, money } from './parts.js';
+import { usePending } from './usePending.js';
 
 type Person = NonNullable<ContactPageSubscription['live']['contacts']['rows'][number]['node']>;
 
@@ -15,7 +16,6 @@ const lines = [
   { name: 'phone', label: 'Phone', type: 'tel' },
 ] as const;
 type Name = (typeof lines)[number]['name'];
-type Edits = Partial<Pick<Person, Name>>;
 type Keep = (name: Name, value: string | null) => Promise<void>;
 
 /** Who somebody is, as it is kept, and as it will be once what was written here is. */
@@ -61,31 +61,16 @@ function Deals({ deals: { nodes, totalCount } }: Pick<Person, 'deals'>) {
   );
 }
 
-/** Edits are shown at once and sent one after the other; what is kept is what the live page says. */
+/** Edits are shown at once and sent one after the other for each field; what is kept is what the live page says. */
 function useEdits(person: Person): { shown: Person; keep: Keep } {
   const [update] = useMutation(SetContactDocument);
-  const [pending, setPending] = useState<Edits>({});
-  const before = useRef<Promise<unknown>>(Promise.resolve());
-  const forget = (name: Name, value: string | null) =>
-    setPending(({ [name]: now, ...others }) => (now === value ? others : { ...others, ...(now !== undefined && { [name]: now }) }));
-  useEffect(() => {
-    for (const { name } of lines) if (pending[name] !== undefined && pending[name] === person[name]) forget(name, pending[name]);
-  }, [pending, person]);
+  const { pending, put } = usePending<string | null>((name, value) => person[name as Name] === value);
   const keep: Keep = async (name, value) => {
-    setPending((all) => ({ ...all, [name]: value }));
     const input: UpdateContactInput = { [name]: value };
-    const sent = before.current.then(() => update({ variables: { id: person.id, input } }));
-    before.current = sent.catch(() => {});
-    try {
-      await sent;
-      // The server may keep it in another form, or somebody else have changed it meanwhile: what is live is right.
-      setTimeout(() => forget(name, value), 2000);
-    } catch (refusal) {
-      forget(name, value);
-      throw refusal;
-    }
+    await put(name, value, () => update({ variables: { id: person.id, input } }).then(() => true));
   };
-  return { shown: { ...person, ...pending }, keep };
+  const edits = Object.fromEntries([...pending].map(([name, { value }]) => [name, value]));
+  return { shown: { ...person, ...edits }, keep };
 }
 
 interface LineProps {

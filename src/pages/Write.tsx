@@ -55,12 +55,15 @@ export function Write({ person, answered }: WriteProps) {
 
 function Text({ contactId }: { contactId: string }) {
   const [sendSms, { error }] = useMutation(SendSmsDocument);
-  const { send, renew } = useOnce();
-  const say = (body: string) => send((context) => sendSms({ variables: { input: { contactId, body } }, context })).catch(() => undefined);
+  const send = useOnce();
+  const say = (body: string) => {
+    const variables = { input: { contactId, body } };
+    return send(variables, (context) => sendSms({ variables, context })).catch(() => undefined);
+  };
   return (
     <>
       <Fault error={error} />
-      <Say label="Write a text message" button="Send" send={say} onChange={renew} />
+      <Say label="Write a text message" button="Send" send={say} />
     </>
   );
 }
@@ -70,14 +73,13 @@ const answerTo = ({ subject }: SaidFragment) => (/^re:/i.test(subject ?? '') ? s
 /** A mail, emptied once it is kept. The one that is answered gives the subject, and what was begun stays. */
 function Mail({ contactId, answered }: { contactId: string; answered: SaidFragment | undefined }) {
   const [sendEmail, { loading, error }] = useMutation(SendEmailDocument);
-  const { send, renew } = useOnce();
+  const send = useOnce();
   const form = useRef<HTMLFormElement>(null);
   const text = useRef<HTMLTextAreaElement>(null);
   const [subject, setSubject] = useState('');
   useEffect(() => {
     if (!answered) return;
     setSubject(answerTo(answered));
-    renew();
     text.current?.focus();
   }, [answered]);
   useFocusOnFault(form, error);
@@ -86,14 +88,14 @@ function Mail({ contactId, answered }: { contactId: string; answered: SaidFragme
     event.preventDefault();
     if (loading) return;
     const input = { contactId, subject: subject.trim(), body: text.current!.value };
-    const sent = await send((context) => sendEmail({ variables: { input }, context })).catch(() => undefined);
+    const sent = await send(input, (context) => sendEmail({ variables: { input }, context })).catch(() => undefined);
     if (!sent) return;
     // An answer that was begun meanwhile has its subject.
     setSubject((now) => (now === subject ? '' : now));
     if (text.current) text.current.value = '';
   }
   return (
-    <form ref={form} className="mail" onSubmit={submit} onChange={renew} noValidate>
+    <form ref={form} className="mail" onSubmit={submit} noValidate>
       <Field
         name="subject"
         label="Subject"

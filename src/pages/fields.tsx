@@ -45,15 +45,18 @@ export function Field({ label, fault, ...input }: FieldProps) {
 
 interface SayProps {
   label: string;
-  button: string;
+  /** What its button says; none where Enter is enough. */
+  button?: string;
+  className?: string;
+  maxLength?: number;
+  /** What is falsy or thrown keeps what was written. */
   send(text: string): Promise<unknown>;
-  /** What it says is another by now. */
-  onChange?(): void;
 }
 
 /** A form of one line, emptied once what it says is kept. What is on its way is not sent again. */
-export function Say({ label, button, send, onChange }: SayProps) {
+export function Say({ label, button, className = 'say', maxLength, send }: SayProps) {
   const [isBusy, setBusy] = useState(false);
+  // React empties a form by itself after an `action`, whatever came of it.
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
@@ -67,9 +70,9 @@ export function Say({ label, button, send, onChange }: SayProps) {
     }
   }
   return (
-    <form className="say" onSubmit={submit} onChange={onChange}>
-      <input name="text" readOnly={isBusy} aria-label={label} placeholder={label} autoComplete="off" />
-      <button type="submit">{button}</button>
+    <form className={className} onSubmit={submit}>
+      <input name="text" readOnly={isBusy} aria-label={label} placeholder={label} maxLength={maxLength} autoComplete="off" />
+      {button && <button type="submit">{button}</button>}
     </form>
   );
 }

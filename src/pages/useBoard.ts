@@ -1,7 +1,8 @@
 import { useMutation } from '@apollo/client/react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { type CardFragment, MoveDealDocument } from '../generated/client/pages.js';
 import type { Place } from './drag.js';
+import { usePending } from './usePending.js';
 import { useReason } from './useReason.js';
 
 /** A board: the cards of each stage in their order. */
@@ -31,6 +32,8 @@ const before = (columns: Columns, id: string, { stageId, index }: Place): string
 const placeOf = (columns: Columns, id: string): Place | undefined =>
   [...columns].flatMap(([stageId, cards]) => cards.flatMap((card, index) => (card.id === id ? [{ stageId, index }] : [])))[0];
 
+const isSame = (one: Place | undefined, other: Place) => one?.stageId === other.stageId && one.index === other.index;
+
 /** The cards of a stage; what goes from one page to the next may be in both for a moment. */
 const joined = (pages: readonly CardFragment[][]) => [...new Map(pages.flat().map((card) => [card.id, card])).values()];
 
@@ -52,34 +55,27 @@ export function useBoard(stages: readonly { id: string }[]) {
   }, []);
   const [move] = useMutation(MoveDealDocument);
   const { send, ...reason } = useReason();
-  const [pending, setPending] = useState<ReadonlyMap<string, { card: CardFragment; place: Place }>>(new Map());
   const kept = useMemo<Columns>(() => new Map(stages.map(({ id }) => [id, came.get(id)?.cards ?? none])), [came, stages]);
+  const { pending, put: become } = usePending<{ card: CardFragment; place: Place }>((id, { place }) => isSame(placeOf(kept, id), place));
   // Each column is told by itself: for a moment a card may have left one and not be in the other.
   const columns = useMemo(
-    () => [...pending.values()].reduce((all, { card, place }) => moved(all, cardOf(kept, card.id) ?? card, place), kept),
+    () => [...pending.values()].reduce((all, { value: { card, place } }) => moved(all, cardOf(kept, card.id) ?? card, place), kept),
     [kept, pending],
   );
-  const forget = (id: string, place: Place) =>
-    setPending((all) => (all.get(id)?.place === place ? new Map([...all].filter(([other]) => other !== id)) : all));
-  // What arrived where it was put is no longer pending.
-  useEffect(() => {
-    for (const [id, { place }] of pending) {
-      const now = placeOf(kept, id);
-      if (now?.stageId === place.stageId && now.index === place.index) forget(id, place);
-    }
-  }, [kept, pending]);
-  /** Whether it stays where it was put. */
+  const latest = useRef(columns);
+  useLayoutEffect(() => {
+    latest.current = columns;
+  });
+  /** Whether it stays where it was put, or is put elsewhere meanwhile. */
   async function put(id: string, place: Place): Promise<boolean> {
     const card = cardOf(columns, id);
-    const from = placeOf(columns, id);
-    if (!card || (from?.stageId === place.stageId && from.index === place.index)) return true;
-    const afterId = before(columns, id, place);
-    setPending((all) => new Map(all).set(id, { card, place }));
-    const isKept = await send(card.title, (lostReason) => move({ variables: { id, stageId: place.stageId, afterId, lostReason } }));
-    // Somebody else may have put it elsewhere meanwhile: what is live is right.
-    if (isKept) setTimeout(() => forget(id, place), 2000);
-    else forget(id, place);
-    return isKept;
+    if (!card || isSame(placeOf(columns, id), place)) return true;
+    return become(id, { card, place }, (isNewest) => {
+      // While it waited others may have come before it or gone.
+      const afterId = before(latest.current, id, place);
+      const to = { id, stageId: place.stageId, afterId };
+      return send(card.title, (lostReason) => move({ variables: { ...to, lostReason } }), isNewest);
+    });
   }
   return { columns, show, put, ...reason };
 }

@@ -8,25 +8,26 @@ const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) 
 /** Whether nobody knows yet what became of a write. */
 const isOpen = (error: unknown) => ['no_answer', 'send_in_progress', 'unavailable'].includes(errorOf(error).code);
 
+type Attempt<T> = (context: { headers: Record<string, string> }) => Promise<T>;
+
 /**
  * Writes that happen once, however often they are sent: who presses the button again because no answer came sends the same
- * `Idempotency-Key`. What was written differently since is another write: `renew`.
+ * `Idempotency-Key`. What says something else (`input`) is another write, and so is the same again once one is done.
  */
 export function useOnce() {
-  const key = useRef<string | undefined>(undefined);
-  const renew = () => {
-    key.current = undefined;
-  };
-  async function send<T>(attempt: (context: { headers: Record<string, string> }) => Promise<T>): Promise<T> {
-    key.current ??= newKey();
+  const keys = useRef(new Map<string, string>());
+  return async function send<T>(input: unknown, attempt: Attempt<T>): Promise<T> {
+    const known = keys.current;
+    const text = JSON.stringify(input);
+    const key = known.get(text) ?? newKey();
+    known.set(text, key);
     try {
-      const done = await attempt({ headers: once(key.current) });
-      renew();
+      const done = await attempt({ headers: once(key) });
+      known.clear();
       return done;
     } catch (error) {
-      if (!isOpen(error)) renew();
+      if (!isOpen(error)) known.delete(text);
       throw error;
     }
-  }
-  return { send, renew };
+  };
 }

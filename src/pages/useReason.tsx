@@ -28,14 +28,15 @@ export function useReason() {
     last.current = { nth, answered };
     return answered.finally(() => ask(undefined));
   }
-  /** Whether it was done. */
-  async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>): Promise<boolean> {
+  /** Whether it was done. Nobody is asked or told about what is not wanted any more. */
+  async function send(title: string, attempt: (lostReason?: string) => Promise<unknown>, isWanted = () => true): Promise<boolean> {
     setError(undefined);
     for (let reason: string | undefined; ; ) {
       try {
         await attempt(reason);
         return true;
       } catch (refusal) {
+        if (!isWanted()) return false;
         const options = optionsIn(refusal);
         if (!options) setError(refusal);
         reason = options && (await reasonOf(title, options));

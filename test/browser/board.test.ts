@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { Demo } from './demo.js';
+import { holding } from './fields.js';
 import { desktop, phone, pictures, type Screen, type Shown } from './screen.js';
 
 let demo: Demo;
@@ -86,9 +87,45 @@ describe('the board by keys alone', () => {
   });
 });
 
+describe('a card that is moved faster than the server answers', () => {
+  it('is sent one place at a time, and from the places that wait only to the newest', async () => {
+    await one.visit('/board');
+    const [first, second, , fourth] = await isRight(one);
+    const deal = first!.deals[0]!;
+    const { keyboard } = one.page;
+    const isAt = async ({ stageId }: { stageId: string }) =>
+      (await one.shown()).find((column) => column.stageId === stageId)!.deals.includes(deal);
+    await (await one.find(`[data-deal="${idOf(deal)}"]`)).focus();
+    await holding(one, 'MoveDeal', async (next) => {
+      await keyboard.down('Shift');
+      const go = async (key: 'ArrowLeft' | 'ArrowRight') => {
+        await keyboard.press(key);
+        await eventually(async () => (await one.focused()) === idOf(deal));
+      };
+      for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight'] as const) await go(key);
+      const sent = await next();
+      expect(sent.postData()).toContain(second!.stageId);
+      await sent.continue();
+      const newest = await next();
+      expect(newest.postData()).toContain(fourth!.stageId);
+      // Back to where it was while that is on its way: it stays there, though it had been there before.
+      for (const key of ['ArrowLeft', 'ArrowLeft', 'ArrowLeft'] as const) await go(key);
+      await newest.continue();
+      const back = await next();
+      expect([back.postData()!.includes(first!.stageId), await isAt(first!)]).toEqual([true, true]);
+      await back.continue();
+      await keyboard.up('Shift');
+    });
+    await eventually(async () => (await demo.board())[0]!.deals.includes(deal));
+    await isRight(one);
+  });
+});
+
 describe('the contacts in a browser', () => {
   it('finds contacts while somebody types, and goes on with the list where it ends', async () => {
     const rows = () => one.page.$$eval('.people li', (all) => all.length);
+    await one.visit('/board/contacts');
+    await (await one.find('input[type=search]')).focus();
     await eventually(async () => (await rows()) === 50);
     await one.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
     await eventually(async () => (await rows()) === 60);

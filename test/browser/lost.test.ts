@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { Loose } from '../support/client.js';
 import { eventually } from '../support/live.js';
 import { Demo } from './demo.js';
+import { fill, holding, written } from './fields.js';
 import { phone, type Screen } from './screen.js';
 
 let demo: Demo;
@@ -77,6 +78,48 @@ describe('a deal that comes into a stage that asks why it is lost', () => {
     const { deals } = await demo.ask('{ deals(first: 1, filter: { search: "Never had" }) { nodes { status lostReason } } }');
     expect(deals.nodes).toEqual([{ status: 'lost', lostReason: 'They have one already' }]);
     expect(await isOpen()).toBe(false);
+  });
+});
+
+describe('a deal that is added', () => {
+  const countOf = async (title: string) =>
+    (await demo.ask('query ($title: String!) { deals(filter: { search: $title }) { totalCount } }', { title })).deals.totalCount;
+
+  it('is there once, however often Enter is pressed and whatever answers are lost', async () => {
+    const field = `[data-stage="${stages.New}"] .add input`;
+    await holding(one, 'CreateDeal', async (next) => {
+      await fill(one, field, 'Pressed thrice');
+      for (let n = 0; n < 3; n++) await one.page.keyboard.press('Enter');
+      const first = await next();
+      // Done by the server, which nobody hears of.
+      const reply = await fetch(`${demo.address}/graphql`, {
+        method: 'POST',
+        headers: { ...first.headers(), cookie: await one.cookie(), origin: demo.address },
+        body: first.postData()!,
+      });
+      expect(((await reply.json()) as Loose).errors).toBeUndefined();
+      await first.abort('connectionreset');
+      await one.find(`[data-stage="${stages.New}"] > .fault`);
+      expect(await written(one, field)).toBe('Pressed thrice');
+      await one.page.keyboard.press('Enter');
+      await (await next()).continue();
+      await eventually(async () => (await written(one, field)) === '');
+    });
+    expect(await countOf('Pressed thrice')).toBe(1);
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+
+  it('keeps what was written where nobody says why it is lost', async () => {
+    const field = `[data-stage="${stages.Lost}"] .add input`;
+    await fill(one, field, 'Not lost yet');
+    await one.page.keyboard.press('Enter');
+    await one.find('dialog[open]');
+    await one.page.keyboard.press('Escape');
+    await eventually(async () => !(await isOpen()));
+    // As long as React would take to empty it.
+    await one.page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume))));
+    expect([await written(one, field), await countOf('Not lost yet')]).toEqual(['Not lost yet', 0]);
+    await fill(one, field, '');
   });
 });
 

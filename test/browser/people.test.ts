@@ -119,6 +119,55 @@ describe('a new contact whose answer was lost', () => {
   });
 });
 
+describe('what is written about a contact whose answer was lost', () => {
+  it('is kept once where it is sent again: a task and a note', async () => {
+    const id = await person({ firstName: 'Twice' });
+    await one.visit(`/board/contacts/${id}`);
+    for (const [operation, label] of [
+      ['AddTask', 'Add a task'],
+      ['AddNote', 'Add a note'],
+    ] as const) {
+      await holding(one, operation, async (next) => {
+        await fill(one, `input[aria-label="${label}"]`, 'Only once');
+        await one.page.keyboard.press('Enter');
+        const first = await next();
+        await first.abort('connectionreset');
+        await one.find('.side .fault');
+        await one.page.keyboard.press('Enter');
+        const second = await next();
+        expect(first.headers()['idempotency-key']).toMatch(/^[0-9a-f]{32}$/);
+        expect(second.headers()['idempotency-key']).toBe(first.headers()['idempotency-key']);
+        await second.continue();
+        await eventually(async () => (await written(one, `input[aria-label="${label}"]`)) === '');
+      });
+    }
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+
+  it('is an appointment that is booked once, though Enter is pressed twice', async () => {
+    await one.visit('/board/calendar');
+    await one.find('.book');
+    await one.page.$eval('.book input[name=at]', (field) => {
+      (field as HTMLInputElement).value = '2031-03-04T10:00';
+    });
+    await holding(one, 'AddAppointment', async (next) => {
+      await fill(one, '.book input[name=title]', 'Booked once');
+      for (let n = 0; n < 2; n++) await one.page.keyboard.press('Enter');
+      await (await next()).abort('connectionreset');
+      await one.find('.book .fault');
+      await one.page.keyboard.press('Enter');
+      const again = await next();
+      expect(again.headers()['idempotency-key']).toMatch(/^[0-9a-f]{32}$/);
+      await again.continue();
+      await eventually(async () => (await written(one, '.book input[name=title]')) === '');
+    });
+    expect(await one.page.$('.book .fault')).toBeNull();
+    const { appointments } = await demo.ask('{ appointments(where: { title: { eq: "Booked once" } }) { totalCount } }');
+    expect(appointments.totalCount).toBe(1);
+    expect(demo.faults().filter((fault) => !fault.includes('ERR_CONNECTION_RESET'))).toEqual([]);
+  });
+});
+
 describe('a contact that is edited where it stands', () => {
   it('shows what was written before the server has answered, and then in the other tab', async () => {
     const id = await person({ firstName: 'Ada', lastName: 'Byron', company: 'Analytical' });

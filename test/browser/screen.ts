@@ -99,6 +99,12 @@ export class Screen {
     await eventually(async () => (await this.page.evaluate(() => document.body.textContent)).includes(text), 8000);
   }
 
+  /** The cookies that it sends, as a header. */
+  async cookie(): Promise<string> {
+    const all = await this.page.browserContext().cookies();
+    return all.map(({ name, value }) => `${name}=${value}`).join('; ');
+  }
+
   async shown(): Promise<Shown> {
     return this.page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('[data-stage]')].map((column) => ({
