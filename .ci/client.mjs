@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { codegen } from '@graphql-codegen/core';
 import * as typedDocuments from '@graphql-codegen/typed-document-node';
 import * as operations from '@graphql-codegen/typescript-operations';
-import { buildSchema, getNamedType, isAbstractType, isObjectType, isScalarType, parse } from 'graphql';
+import { buildSchema, getNamedType, getNullableType, isAbstractType, isObjectType, isScalarType, parse } from 'graphql';
 import { commonDocuments, pageDocuments } from './client.sources.mjs';
 
 const folder = 'src/generated/client';
@@ -75,7 +75,7 @@ function restTypes(document) {
   return `export interface paths {\n${paths.join('\n')}\n}\nexport interface components {\n  schemas: {\n${schemas.join('\n')}\n  };\n}\n`;
 }
 
-/** Which root fields are lists and by which arguments they differ, which types have no id, which types an abstract one stands for. */
+/** Which root fields are lists and by which arguments they differ, which types have no id and by what they are known instead, which types an abstract one stands for. */
 function cacheFacts(schema) {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'));
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
@@ -97,10 +97,29 @@ function cacheFacts(schema) {
       }),
   );
   const withoutId = types.filter((type) => isObjectType(type) && !roots.includes(type) && !type.getFields().id).map(({ name }) => name);
+  const own = withoutId.map((name) => schema.getType(name));
+  const answered = (root, isMeant = () => true) =>
+    new Set(
+      Object.values(root.getFields())
+        .filter(isMeant)
+        .map(({ type }) => getNullableType(type)),
+    );
+  // What an account has one of: read without saying which, and changed.
+  const [read, changed] = [answered(schema.getQueryType(), ({ args }) => args.length === 0), answered(schema.getMutationType())];
+  const single = own.filter((type) => read.has(type) && changed.has(type)).map(({ name }) => name);
+  // Records that are listed, and known by another one, each of which has one of them.
+  const keyed = Object.fromEntries(
+    own
+      .filter(({ name }) => schema.getType(`${name}Connection`))
+      .flatMap((type) => {
+        const [key] = Object.values(type.getFields()).filter((field) => String(field.type) === 'ID!');
+        return key ? [[type.name, key.name]] : [];
+      }),
+  );
   const possibleTypes = Object.fromEntries(
     types.filter(isAbstractType).map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]),
   );
-  const facts = { lists, withoutId, possibleTypes };
+  const facts = { lists, withoutId, single, keyed, possibleTypes };
   const scalars = types.filter((type) => isScalarType(type)).map(({ name }) => name);
   const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 1)} as const;`);
   return `${lines.join('\n')}\nexport type ScalarName = ${scalars.map((name) => JSON.stringify(name)).join(' | ')};\n`;

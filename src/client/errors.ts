@@ -20,7 +20,7 @@ export type CrmError =
   | (Base & { code: 'no_answer'; cause: unknown });
 
 type Told = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
-type Members = Partial<Record<Told | 'extensions' | 'errors' | 'graphQLErrors' | 'bodyText', unknown>>;
+type Members = Partial<Record<Told | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
 
 /** The body that Apollo keeps as text of an answer that is no 200. */
 function parsed(text: unknown): Members | undefined {
@@ -31,23 +31,54 @@ function parsed(text: unknown): Members | undefined {
   }
 }
 
+/** What closed a WebSocket, as its event says it, or Apollo's link in the words of an Error. */
+function closeOf({ code, reason, message }: Members & { reason?: unknown }): { code: number; reason: string } | undefined {
+  if (typeof code === 'number' && typeof reason === 'string') return { code, reason };
+  const told = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message));
+  return told ? { code: Number(told[1]), reason: told[2]! } : undefined;
+}
+
+/** The close codes of the server, each with the words where it gave no reason. */
+const closeCodes: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
+  4401: { code: 'unauthenticated', message: 'Not authenticated' },
+  4403: { code: 'permission_denied', message: 'Permission denied' },
+  4429: { code: 'rate_limited', message: 'Too many requests' },
+};
+/** How long to wait where a closed socket could not say it, in seconds. */
+const waitAfterClose = 60;
+
+/** The members of an error that a close of a WebSocket stands for. */
+function membersOfClose({ code, reason }: { code: number; reason: string }): Members {
+  const known = closeCodes[code];
+  if (!known) return { message: reason || `The connection was closed (${code})` };
+  return { ...known, ...(reason && { message: reason }), retryAfter: waitAfterClose };
+}
+
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
 
-/** The members of an error in whatever a client throws or answers: a REST body, an error of GraphQL, an error of Apollo or urql. */
+/**
+ * The members of an error in whatever a client throws or answers: a REST body, an error of GraphQL, an error of Apollo or urql, the
+ * end of a WebSocket.
+ */
 function membersOf(thrown: Members): Members | undefined {
   const extensions = thrown.extensions as Members | undefined;
   // An answer has extensions, too, without a code.
   if (typeof extensions?.code === 'string') return { ...extensions, message: thrown.message };
   if (typeof thrown.code === 'string' && typeof thrown.error === 'string') return { ...thrown, message: thrown.error };
-  const inner = first(thrown) ?? first(thrown.errors) ?? first(thrown.graphQLErrors) ?? parsed(thrown.bodyText);
+  const close = closeOf(thrown);
+  if (close) return membersOfClose(close);
+  const inner = first(thrown) ?? first(thrown.errors) ?? first(thrown.graphQLErrors) ?? thrown.networkError ?? parsed(thrown.bodyText);
   return inner && typeof inner === 'object' ? membersOf(inner as Members) : undefined;
 }
 
-/** What went wrong. `retryAfter` is the header of that name, where the transport shows it. */
+/**
+ * What went wrong. `retryAfter` is the header of that name, where the transport shows it. A WebSocket that the server closed because
+ * the sign-in has ended, its rights have changed or too much was asked (4401, 4403, 4429) is told by the codes of these.
+ */
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
-  const said = members?.message ?? (thrown as Error | undefined)?.message;
-  const base = { message: String(said ?? thrown), requestId: members?.requestId as string | undefined };
+  const said = members?.message ?? (thrown as Error | undefined)?.message ?? (typeof thrown === 'string' ? thrown : 'There was no answer');
+  const base = { message: String(said), requestId: members?.requestId as string | undefined };
   const code = members?.code as ErrorCode | undefined;
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
   if (code === 'invalid_request' || code === 'validation_failed')

@@ -9,6 +9,8 @@ export interface RestOptions {
   url?: string;
   /** An API key; in a browser the session's cookie goes along instead. */
   key?: string;
+  /** Whether a browser sends the session's cookie: to the page's own origin by default; `include` where `url` is another one. */
+  credentials?: Request['credentials'];
   fetch?: (request: Request) => Promise<Response>;
   /** How often what may be repeated is tried again; 2 by default. */
   retries?: number;
@@ -56,11 +58,17 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
 }
 
 /** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
-export function createRest({ url = '', key, fetch = globalThis.fetch, retries }: RestOptions = {}): Client<paths> {
+export function createRest({
+  url = '',
+  key,
+  fetch = globalThis.fetch,
+  credentials = 'same-origin',
+  retries,
+}: RestOptions = {}): Client<paths> {
   return createClient<paths>({
     baseUrl: `${url}/api/v1`,
     fetch: retrying((request) => fetch(request), retries),
-    credentials: 'same-origin',
+    credentials,
     headers: key ? { Authorization: `Bearer ${key}` } : {},
   });
 }

@@ -7,8 +7,8 @@ type Named = { __typename?: string };
 type List = LiveChanges<Named> & Named;
 
 /** Whether the operation that is run is a subscription: the word stands outside of all braces, before its name where it has one. */
-function isSubscription({ query, operationName }: SubscribePayload): boolean {
-  let heads = query.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
+function isSubscription(text: string, operationName: string | null | undefined): boolean {
+  let heads = text.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
   for (let before = ''; before !== heads; ) [before, heads] = [heads, heads.replace(/\{[^{}]*\}/g, ';')];
   return new RegExp(`(^|;)\\s*subscription\\s*${operationName ?? ''}\\b`).test(heads);
 }
@@ -37,6 +37,12 @@ function lackOfLive(live: Data): string | undefined {
   return name && `${name} must select isWhole removed rows { ${needed.join(' ')} node { … } }`;
 }
 
+export interface ResumingOptions {
+  /** The text of a document that goes by its hash: by it the client knows what to do after a cut. It is not sent. */
+  textOf?: (payload: SubscribePayload) => string | undefined;
+}
+
+const noText = 'An operation that goes by its hash needs its text for going on after a cut: resuming(client, { textOf })';
 const noReady = 'A subscription that goes on with $after needs ready: true: what happens before its first event is lost with a cut';
 const noId = 'must select id, by that name: it says where to go on after a cut';
 
@@ -46,14 +52,19 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  * of the kind `ready`, and for live queries
  * `subscription ($after: [LiveHave!]) { live(after: $after) { deals { isWhole removed rows { recordId index change version node { … } } } } }`:
  * each result of these is the whole page, the changes put in. A document that would lose something is refused. Queries and mutations
- * pass as they are. `iterate` gives the same one by one.
+ * pass as they are. `iterate` gives the same one by one. What goes by its hash needs `textOf`, or it is refused.
  */
-export function resuming(client: Client): Client {
+export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
-    if (!isSubscription(payload)) return client.subscribe(payload, sink);
-    const { query, variables } = payload;
-    const isLive = /\blive\s*[({]/.test(query);
-    const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(query);
+    const text = payload.query || textOf(payload);
+    if (!text) {
+      sink.error(new Error(noText));
+      return () => {};
+    }
+    const { operationName, variables } = payload;
+    if (!isSubscription(text, operationName)) return client.subscribe(payload, sink);
+    const isLive = /\blive\s*[({]/.test(text);
+    const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(text);
     // graphql-ws sends this very object again after a cut.
     const own = { ...payload, variables: { ...variables } as Data };
     const lists: Lists = {};
@@ -71,7 +82,7 @@ export function resuming(client: Client): Client {
       own.variables.after = isLive ? haveOf(lists) : data.id;
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(query)) refuse(noReady);
+    if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

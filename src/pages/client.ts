@@ -8,17 +8,13 @@ import { resuming } from '../client/resume.js';
 import { ViewerDocument } from '../generated/client/pages.js';
 import { spread } from './sockets.js';
 
-/** Close codes of the server: the session has ended; its rights have changed. */
-const ended = 4401;
-const changed = 4403;
-
 // The session's cookie opens the sockets. What comes after a cut is the difference: `resuming` asks for it.
 const { sockets, line } = spread({
   url: `${location.origin.replace(/^http/, 'ws')}/graphql`,
   on: {
     closed(event) {
-      const { code } = event as CloseEvent;
-      if (code === ended || code === changed) void lookAgain(code === ended);
+      const { code } = errorOf(event);
+      if (code === 'unauthenticated' || code === 'permission_denied') void lookAgain(code === 'unauthenticated');
     },
   },
 });
