@@ -14,6 +14,7 @@ import { FirstPipeline } from './FirstPipeline.js';
 import { Say } from './fields.js';
 import { Face, Fault, Link, More, money, worth } from './parts.js';
 import { nodesOf } from './Talk.js';
+import { Title } from './Title.js';
 import { cardOf, moved, type Show, useBoard } from './useBoard.js';
 import { useKeys } from './useKeys.js';
 import { useOnce } from './useOnce.js';
@@ -40,6 +41,7 @@ export function Board() {
   if (!pipeline) return <FirstPipeline />;
   return (
     <main className="deals">
+      <Title>Deals</Title>
       {pipelines.length > 1 && (
         <select aria-label="Pipeline" value={pipeline.id} onChange={(event) => choose(event.target.value)}>
           {pipelines.map(({ id, name }) => (
@@ -135,7 +137,7 @@ const Column = memo(function Column({ stage, pipelineId, cards, heldId, drag, sh
     <section className="column" data-stage={stage.id} aria-label={stage.name} data-over={heldId !== undefined}>
       <h2>
         <i className="dot" style={{ background: stage.color }} />
-        {stage.name}
+        <b title={stage.name}>{stage.name}</b>
         <small>{count}</small>
         <span title={currency ? undefined : 'In several currencies'}>{totalValue ? worth(totalValue, currency) : ''}</span>
       </h2>

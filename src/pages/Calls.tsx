@@ -1,40 +1,64 @@
 import { useSubscription } from '@apollo/client/react';
 import { useEffect, useState } from 'react';
-import { CallsDocument, type CallsSubscription } from '../generated/client/pages.js';
+import { CallsDocument, type CallsSubscription, LiveCallsDocument, type LiveCallsSubscription } from '../generated/client/pages.js';
+import { type Came, Endless } from './Endless.js';
 import { Face, Fault, Link, More, when } from './parts.js';
 import { nodesOf } from './Talk.js';
+import { Title } from './Title.js';
 
-type Live = CallsSubscription['live'];
-type LiveCall = NonNullable<Live['liveCalls']['rows'][number]['node']>;
-type Call = NonNullable<Live['calls']['rows'][number]['node']>;
+type LiveCall = NonNullable<LiveCallsSubscription['live']['liveCalls']['rows'][number]['node']>;
+type Call = NonNullable<CallsSubscription['live']['calls']['rows'][number]['node']>;
 
 /** The calls that last now, and those that ended. */
 export function Calls() {
-  const { data, error } = useSubscription(CallsDocument, { fetchPolicy: 'no-cache' });
-  if (error) return <Fault error={error} />;
-  if (!data) return <main className="muted">Loading</main>;
-  const now = nodesOf(data.live.liveCalls.rows) as LiveCall[];
-  const ended = nodesOf(data.live.calls.rows) as Call[];
   return (
     <main className="calls">
+      <Title>Calls</Title>
       <h2>Now</h2>
+      <Lasting />
+      <h2>Earlier</h2>
+      <Endless
+        className="people"
+        empty="There was no call yet."
+        head={(total) => total === undefined && <p className="muted">Loading</p>}
+        page={(page, came) => <Page key={page} page={page} came={came} />}
+      />
+    </main>
+  );
+}
+
+function Lasting() {
+  const { data, error } = useSubscription(LiveCallsDocument, { fetchPolicy: 'no-cache' });
+  if (error) return <Fault error={error} />;
+  if (!data) return <p className="muted">Loading</p>;
+  const { rows, totalCount } = data.live.liveCalls;
+  const now = nodesOf(rows) as LiveCall[];
+  return (
+    <>
       <ul className="people" data-live-calls>
         {now.map((call) => (
           <Now key={call.id} call={call} />
         ))}
         {now.length === 0 && <li className="muted empty">Nobody is on the line.</li>}
       </ul>
-      <More of={data.live.liveCalls.totalCount} shown={now.length} />
-      <h2>Earlier</h2>
-      <ul className="people">
-        {ended.map((call) => (
-          <Ended key={call.id} call={call} />
-        ))}
-        {ended.length === 0 && <li className="muted empty">There was no call yet.</li>}
-      </ul>
-      <More of={data.live.calls.totalCount} shown={ended.length} />
-    </main>
+      <More of={totalCount} shown={now.length} />
+    </>
   );
+}
+
+function Page({ page, came }: { page: number; came: Came }) {
+  const { data, error } = useSubscription(CallsDocument, {
+    ...{ variables: { page }, fetchPolicy: 'no-cache' },
+    onData: ({ data: now }) => came(page, now.data!.live.calls.totalCount),
+  });
+  if (error)
+    return (
+      <li>
+        <Fault error={error} />
+      </li>
+    );
+  const ended = nodesOf(data?.live.calls.rows ?? []) as Call[];
+  return ended.map((call) => <Ended key={call.id} call={call} />);
 }
 
 const words: Record<string, string> = {

@@ -11,6 +11,7 @@ import {
 import { Say } from './fields.js';
 import { Fault, hours, More, when } from './parts.js';
 import { nodesOf, Talk } from './Talk.js';
+import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
 import { Who } from './Who.js';
 
@@ -20,6 +21,7 @@ type Of<K extends keyof Live> = Live[K] extends { rows: (infer R)[] } ? (R exten
 /** A contact with everything that goes on with them: one live query for the whole page. */
 export function ContactPage({ id }: { id: string }) {
   const { data, error } = useSubscription(ContactPageDocument, { variables: { id }, fetchPolicy: 'no-cache' });
+  useTitle(data?.live.contacts.rows[0]?.node?.name ?? 'Contact');
   if (error) return <Fault error={error} />;
   if (!data) return <main className="muted">Loading</main>;
   const { contacts, messages, tasks, notes, appointments } = data.live;
@@ -70,7 +72,8 @@ function Tasks({ id, tasks, total }: { id: string; tasks: Of<'tasks'>[]; total: 
         ))}
       </ul>
       <More of={total} shown={tasks.length} />
-      <Fault error={refusal ?? error} />
+      <Fault error={refusal} />
+      <Fault error={error} />
       <Say label="Add a task" button="Add" send={add} />
     </section>
   );

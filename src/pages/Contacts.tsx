@@ -1,13 +1,11 @@
 import { useSubscription } from '@apollo/client/react';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { ContactsDocument, type PersonFragment } from '../generated/client/pages.js';
+import { type Came, Endless } from './Endless.js';
 import { NewContact } from './NewContact.js';
-import { Face, Fault, Link, More } from './parts.js';
+import { Face, Fault, Link } from './parts.js';
 import { nodesOf } from './Talk.js';
-
-/** How many people a page has, as in the document, and how many pages are watched at most: whoever seeks somebody behind them searches. */
-const size = 50;
-const most = 40;
+import { Title } from './Title.js';
 
 /** A live list, which grows by a page where it is scrolled to its end. */
 export function Contacts() {
@@ -15,6 +13,7 @@ export function Contacts() {
   const search = useSettled(text.trim());
   return (
     <main className="contacts">
+      <Title>Contacts</Title>
       <div className="find">
         <input
           type="search"
@@ -32,27 +31,15 @@ export function Contacts() {
 }
 
 function People({ search }: { search: string }) {
-  const [pages, want] = useState(1);
-  const [{ page, total }, note] = useState<{ page: number; total?: number }>({ page: 0 });
-  const came = useCallback((now: number, all: number) => note((last) => ({ page: Math.max(last.page, now), total: all })), []);
-  return (
-    <>
-      <p className="muted" role="status">
-        {total === undefined ? 'Loading' : `${total} ${total === 1 ? 'contact' : 'contacts'}`}
-      </p>
-      <ul className="people">
-        {Array.from({ length: pages }, (_, n) => (
-          <Page key={n} search={search} page={n + 1} came={came} />
-        ))}
-      </ul>
-      {page === pages && pages < most && total! > pages * size && <End key={pages} reach={() => want(pages + 1)} />}
-      {pages === most && <More of={total} shown={most * size} />}
-    </>
+  const head = (total: number | undefined) => (
+    <p className="muted" role="status">
+      {total === undefined ? 'Loading' : `${total} ${total === 1 ? 'contact' : 'contacts'}`}
+    </p>
   );
+  return <Endless className="people" head={head} page={(page, came) => <Page key={page} search={search} page={page} came={came} />} />;
 }
 
-/** A page of the list, live by itself: it goes on showing these places of it, whatever comes and goes before. */
-function Page({ search, page, came }: { search: string; page: number; came(page: number, total: number): void }) {
+function Page({ search, page, came }: { search: string; page: number; came: Came }) {
   const { data, error } = useSubscription(ContactsDocument, {
     ...{ variables: { search: search || null, page }, fetchPolicy: 'no-cache' },
     onData: ({ data: now }) => came(page, now.data!.live.contacts.totalCount),
@@ -81,17 +68,6 @@ function Row({ person }: { person: PersonFragment }) {
       </Link>
     </li>
   );
-}
-
-/** A mark at the end of the list: more is wanted when it comes into sight. */
-function End({ reach }: { reach(): void }) {
-  const mark = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const seen = new IntersectionObserver(([entry]) => entry?.isIntersecting && reach());
-    seen.observe(mark.current!);
-    return () => seen.disconnect();
-  });
-  return <div ref={mark} className="end" />;
 }
 
 /** Whoever comes here by `/` wants to search. */

@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { EnableMfaDocument, LogoutDocument, SetUpMfaDocument, type SetUpMfaMutation } from '../generated/client/pages.js';
 import { enter } from './client.js';
 import { Fault } from './parts.js';
+import { useTitle } from './Title.js';
 
 type Setup = SetUpMfaMutation['setUpMfa'];
 
@@ -17,6 +18,7 @@ const focused = (element: HTMLElement | null) => element?.focus();
 export function Enrolment({ password }: { password?: string }) {
   const [setup, setSetup] = useState<Setup>();
   const [codes, setCodes] = useState<readonly string[]>();
+  useTitle('Second factor');
   return (
     <main className="login">
       {codes ? (

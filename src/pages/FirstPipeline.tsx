@@ -1,6 +1,7 @@
 import { useMutation } from '@apollo/client/react';
 import { CreatePipelineDocument } from '../generated/client/pages.js';
 import { Fault } from './parts.js';
+import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
 
 /** The usual stages, which may be changed afterwards. */
@@ -16,6 +17,7 @@ const stages = [
 export function FirstPipeline() {
   const [create, { loading, error }] = useMutation(CreatePipelineDocument);
   const send = useOnce();
+  useTitle('Deals');
   const variables = { input: { name: 'Sales', stages } };
   const make = () => send(variables, (context) => create({ variables, context })).catch(() => {});
   return (

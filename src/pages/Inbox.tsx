@@ -9,41 +9,50 @@ import {
   ThreadDocument,
   type ThreadSubscription,
 } from '../generated/client/pages.js';
-import { Face, Fault, Link, lately, More } from './parts.js';
+import { type Came, Endless } from './Endless.js';
+import { Face, Fault, Link, lately } from './parts.js';
 import { nodesOf, plain, Talk } from './Talk.js';
+import { Title, useTitle } from './Title.js';
+import { useVisible } from './useVisible.js';
 
 type Conversation = NonNullable<InboxSubscription['live']['conversations']['rows'][number]['node']>;
-type Person = NonNullable<ThreadSubscription['live']['contacts']['rows'][number]['node']>;
+type Live = ThreadSubscription['live'];
+type Person = NonNullable<Live['contacts']['rows'][number]['node']>;
+type State = NonNullable<Live['conversations']['rows'][number]['node']>;
 
 const states: Record<string, string> = { awaiting_reply: 'Waits for an answer', replied: 'Answered', closed: 'Closed', idle: '' };
 
 /** All conversations, those with the newest messages first, and the one that is looked at beside them. */
 export function Inbox({ contactId }: { contactId: string | undefined }) {
-  const { data, error } = useSubscription(InboxDocument, { fetchPolicy: 'no-cache' });
-  if (error) return <Fault error={error} />;
-  if (!data) return <main className="muted">Loading</main>;
-  const all = nodesOf(data.live.conversations.rows) as Conversation[];
-  const open = all.find((one) => one.contactId === contactId);
   return (
     <main className="inbox" data-open={Boolean(contactId)}>
-      <ul className="people threads">
-        {all.map((one) => (
-          <Row key={one.contactId} conversation={one} isOpen={one === open} />
-        ))}
-        {all.length === 0 && <li className="muted empty">Nobody wrote yet.</li>}
-        {data.live.conversations.totalCount > all.length && (
-          <li className="empty">
-            <More of={data.live.conversations.totalCount} shown={all.length} />
-          </li>
-        )}
-      </ul>
-      {contactId ? (
-        <Thread key={contactId} contactId={contactId} conversation={open} />
-      ) : (
-        <p className="muted empty">Choose a conversation.</p>
-      )}
+      <div className="all">
+        {!contactId && <Title>Inbox</Title>}
+        <Endless
+          className="people threads"
+          empty="Nobody wrote yet."
+          head={(total) => total === undefined && <p className="muted">Loading</p>}
+          page={(page, came) => <Page key={page} page={page} came={came} openId={contactId} />}
+        />
+      </div>
+      {contactId ? <Thread key={contactId} contactId={contactId} /> : <p className="muted empty">Choose a conversation.</p>}
     </main>
   );
+}
+
+function Page({ page, came, openId }: { page: number; came: Came; openId: string | undefined }) {
+  const { data, error } = useSubscription(InboxDocument, {
+    ...{ variables: { page }, fetchPolicy: 'no-cache' },
+    onData: ({ data: now }) => came(page, now.data!.live.conversations.totalCount),
+  });
+  if (error)
+    return (
+      <li>
+        <Fault error={error} />
+      </li>
+    );
+  const all = nodesOf(data?.live.conversations.rows ?? []) as Conversation[];
+  return all.map((one) => <Row key={one.contactId} conversation={one} isOpen={one.contactId === openId} />);
 }
 
 function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boolean }) {
@@ -54,7 +63,7 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
         <Face name={contact?.name} />
         <span className="who">
           <b>{contact?.name ?? 'Nobody'}</b>
-          <small>{lastMessage && plain(lastMessage.body)}</small>
+          <small>{lastMessage && plain(lastMessage)}</small>
         </span>
         <span className="at">
           <small className="muted">{lastMessageAt && lately(lastMessageAt)}</small>
@@ -65,21 +74,24 @@ function Row({ conversation, isOpen }: { conversation: Conversation; isOpen: boo
   );
 }
 
-function Thread({ contactId, conversation }: { contactId: string; conversation: Conversation | undefined }) {
+function Thread({ contactId }: { contactId: string }) {
   const { data, error } = useSubscription(ThreadDocument, { variables: { contactId }, fetchPolicy: 'no-cache' });
   const [markRead] = useMutation(MarkReadDocument);
-  const unread = conversation?.unreadCount ?? 0;
+  const person = data?.live.contacts.rows[0]?.node as Person | undefined;
+  const state = data?.live.conversations.rows[0]?.node as State | undefined;
+  const unread = state?.unreadCount ?? 0;
+  const isVisible = useVisible();
+  useTitle(person?.name ?? 'Inbox');
   // What is on the screen has been read.
   useEffect(() => {
-    if (unread > 0) markRead({ variables: { contactId } }).catch(() => {});
-  }, [contactId, markRead, unread]);
+    if (unread > 0 && isVisible) markRead({ variables: { contactId } }).catch(() => {});
+  }, [contactId, isVisible, markRead, unread]);
   if (error) return <Fault error={error} />;
   if (!data) return <p className="muted empty">Loading</p>;
-  const person = data.live.contacts.rows[0]?.node as Person | undefined;
   const messages = nodesOf(data.live.messages.rows).reverse() as SaidFragment[];
   return (
     <section className="card-box talk">
-      <Top contactId={contactId} person={person} state={conversation?.conversationState} />
+      <Top contactId={contactId} person={person} state={state?.conversationState} />
       <Talk person={person} messages={messages} total={data.live.messages.totalCount} />
     </section>
   );

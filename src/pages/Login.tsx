@@ -4,6 +4,7 @@ import { LoginDocument, VerifyMfaDocument } from '../generated/client/pages.js';
 import { enter } from './client.js';
 import { Enrolment } from './Enrolment.js';
 import { Fault } from './parts.js';
+import { useTitle } from './Title.js';
 
 /** What comes after the password: the second factor, or setting one up, for which the password is asked again by the server. */
 type Next = { mfaToken: string } | { password: string };
@@ -11,6 +12,7 @@ type Next = { mfaToken: string } | { password: string };
 /** The two steps of a login; the second one only where somebody has a second factor, or must have one. */
 export function Login() {
   const [next, setNext] = useState<Next>();
+  useTitle('Log in');
   if (next && 'password' in next) return <Enrolment password={next.password} />;
   return (
     <main className="login">

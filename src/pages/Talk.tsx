@@ -6,8 +6,17 @@ import { Write, waysTo } from './Write.js';
 /** The records of a live list. */
 export const nodesOf = <N,>(rows: readonly { node?: N | null }[]) => rows.map(({ node }) => node as N);
 
-/** What a message says without its markup. */
-export const plain = (text: string) => text.replace(/<[^>]*>/g, ' ').trim();
+/** What only an e-mail that is written as HTML has: one of its usual elements. */
+const isHtml = /<(!doctype|html|body|p|div|br|span|table|a|b|i|em|strong|u|ul|ol|h[1-6]|img|font|blockquote|pre|hr|center)(\s[^<>]*)?\/?>/i;
+const markup = /<(style|script|title)\b[^>]*>[\s\S]*?<\/\1>|<!--[\s\S]*?-->|<[!/]?[a-z][^>]*>/gi;
+
+/** What a message says without its markup. A text message has none: what stands in it between angle brackets is what somebody wrote. */
+export function plain({ body, channel }: Pick<SaidFragment, 'body' | 'channel'>): string {
+  if (channel !== 'email' || !isHtml.test(body)) return body.trim();
+  // Names of characters, as `&amp;`: a document that is not shown, in which nothing runs.
+  const text = new DOMParser().parseFromString(body.replace(markup, ' '), 'text/html').body.textContent;
+  return text.replace(/[^\S\n]+/g, ' ').trim();
+}
 
 export const channels: Record<string, string> = { sms: 'SMS', email: 'E-mail' };
 
@@ -34,7 +43,7 @@ export function Talk({ person, messages, total }: TalkProps) {
         {messages.map((message) => (
           <li key={message.id} data-from={message.direction}>
             {message.subject && <b>{message.subject}</b>}
-            <p>{plain(message.body)}</p>
+            <p>{plain(message)}</p>
             <small>
               {channels[message.channel] ?? message.channel} · {when(message.createdAt)}
               {message.direction === 'outbound' && ` · ${message.status}`}

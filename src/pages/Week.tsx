@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { AddAppointmentDocument, SetAppointmentDocument, WeekDocument, type WeekSubscription } from '../generated/client/pages.js';
 import { Fault, hours, Link, More } from './parts.js';
 import { nodesOf } from './Talk.js';
+import { useTitle } from './Title.js';
 import { useOnce } from './useOnce.js';
 
 type Live = WeekSubscription['live'];
@@ -21,6 +22,7 @@ function midnight(days: number): Date {
 /** A week of all calendars, a column a day. */
 export function Week() {
   const [week, go] = useState(0);
+  useTitle('Calendar');
   const [from, to] = [midnight(7 * week), midnight(7 * week + 7)];
   return (
     <main className="calendar">
@@ -51,6 +53,7 @@ function Days({ week, from, to }: { week: number; from: string; to: string }) {
   return (
     <>
       <div className="chips">
+        {!data && <p className="muted">Loading</p>}
         {data && calendars.length === 0 && <p className="muted">There is no calendar yet.</p>}
         {calendars.map((one, nth) => (
           <button

@@ -79,7 +79,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
         {sections.map(([to, title]) => (
           <Link key={to} to={to} isHere={isHere(to)}>
             {title}
-            {to === '/inbox' && Boolean(unread) && <i className="count">{unread}</i>}
+            {to === '/inbox' && Boolean(unread) && <i className="count">{unread! > 99 ? '99+' : unread}</i>}
           </Link>
         ))}
       </nav>

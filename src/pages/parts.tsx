@@ -55,10 +55,13 @@ export function Face({ name }: { name: string | null | undefined }) {
 export const worth = (total: number, currency: string | null | undefined) =>
   currency ? money(total, currency) : `Σ ${new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 }).format(total)}`;
 
+/** Cents where there are some. */
+const centsOf = (value: number) => (Number.isInteger(value) ? { maximumFractionDigits: 0 } : {});
+
 export const money = (value: number | null | undefined, currency: string) =>
   value === null || value === undefined
     ? ''
-    : new Intl.NumberFormat(undefined, { style: 'currency', currency, maximumFractionDigits: 0 }).format(value);
+    : new Intl.NumberFormat(undefined, { style: 'currency', currency, ...centsOf(value) }).format(value);
 
 const nearby = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });

@@ -74,6 +74,34 @@ describe('the list of contacts', () => {
   });
 });
 
+describe('the inbox', () => {
+  it('goes on where it ends, and has the conversations behind its first page in full', async () => {
+    const make = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+    const ids: string[] = [];
+    await times(60, async (n) => {
+      const { createContact } = await demo.ask(make, { input: { firstName: 'Writes', lastName: `${n}`, phone: `+141555501${n + 10}` } });
+      ids.push(createContact.id);
+      await demo.rest('POST', '/messages', { contactId: createContact.id, channel: 'sms', direction: 'inbound', body: `Hello ${n}` });
+    });
+    const { conversations } = await demo.ask('{ conversations(last: 1) { totalCount nodes { contactId } } }');
+    await one.visit('/board/inbox');
+    await eventually(async () => (await countOf('.threads li')) === 50);
+    await eventually(async () => {
+      await one.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+      return (await countOf('.threads li')) === conversations.totalCount;
+    });
+    await one.picture('inbox-large');
+    const last = conversations.nodes[0].contactId as string;
+    await demo.rest('POST', '/messages', { contactId: last, channel: 'sms', direction: 'inbound', body: 'Up again' });
+    await one.find(`.threads li:first-child[data-conversation="${last}"]`);
+    const oldest = (await demo.ask('{ conversations(last: 1) { nodes { contactId } } }')).conversations.nodes[0].contactId as string;
+    await one.visit(`/board/inbox/${oldest}`);
+    await one.find('.talk .top button');
+    await one.page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+    await one.find(`[data-conversation="${oldest}"][data-unread="false"]`);
+  });
+});
+
 describe('the board', () => {
   it('counts all deals of a stage, goes on with a column where it ends, and shows other pipelines', async () => {
     const { pipelines } = await demo.ask('{ pipelines(first: 1) { nodes { id stages { id } } } }');
