@@ -13,6 +13,7 @@ export const chapters = [
   'webhooks',
   'limits',
   'clients',
+  'package',
 ] as const;
 
 export interface Chapter {

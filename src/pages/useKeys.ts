@@ -32,12 +32,10 @@ function cardBeside(columns: Columns, id: string, [across, down]: [number, numbe
 
 /** Arrows go to the next card that way; with Shift they take the card along, and go back with it where it may not stay. Enter opens its contact. */
 export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) => Promise<boolean>) {
-  // A card that goes to another column is another element there.
-  const [carried, carry] = useState<string>();
+  // A card that goes to another column is another element there. Each time is another object: the next may come before React has drawn.
+  const [carried, carry] = useState<{ id: string }>();
   useEffect(() => {
-    if (!carried) return;
-    focus(carried);
-    carry(undefined);
+    if (carried) focus(carried.id);
   }, [carried]);
   return (event: KeyboardEvent) => {
     const element = event.target as HTMLElement;
@@ -51,7 +49,7 @@ export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) =
     const place = placeBeside(columns, id, step);
     const card = [...columns.values()].flat().find((one) => one.id === id);
     if (!place || !card) return;
-    void put(card, place).then((isKept) => isKept || carry(id));
-    carry(id);
+    void put(card, place).then((isKept) => isKept || carry({ id }));
+    carry({ id });
   };
 }

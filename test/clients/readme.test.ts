@@ -103,4 +103,12 @@ describe('the client of the README', () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', here], { env });
     expect(stdout.split('\n').filter(Boolean)).toEqual(['number', 'ready']);
   });
+
+  it('is that of the guide: the blocks of its chapter are one program', async () => {
+    const blocks = codeBlocks('ts', readFileSync('docs/guide/package.md', 'utf8')).join('\n');
+    const here = `${blocks.replaceAll('127.0.0.1:4000', new URL(address).host)}\nprocess.exit(0);`;
+    const env = { ...process.env, CRM_KEY: readFileSync(join(folder, 'data/demo.key'), 'utf8').trim() };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', here], { env });
+    expect(stdout.split('\n').filter(Boolean)).toEqual(["[ 'Ada Package' ]", "[ 'Grace Package', 'Ada Package' ]", "[ 'Ada Package' ]"]);
+  });
 });
