@@ -121,7 +121,12 @@ function cacheFacts(schema) {
   );
   const facts = { lists, withoutId, single, keyed, possibleTypes };
   const scalars = types.filter((type) => isScalarType(type)).map(({ name }) => name);
-  const lines = Object.entries(facts).map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 1)} as const;`);
+  const typesOf = {
+    lists: 'Readonly<Record<string, Readonly<Record<string, string[]>>>>',
+    ...{ withoutId: 'readonly string[]', single: 'readonly string[]' },
+    ...{ keyed: 'Readonly<Record<string, string>>', possibleTypes: 'Record<string, string[]>' },
+  };
+  const lines = Object.entries(facts).map(([name, value]) => `export const ${name}: ${typesOf[name]} = ${JSON.stringify(value, null, 1)};`);
   return `${lines.join('\n')}\nexport type ScalarName = ${scalars.map((name) => JSON.stringify(name)).join(' | ')};\n`;
 }
 

@@ -24,15 +24,12 @@ interface Asked {
 }
 
 type Known = Readonly<Record<string, unknown>>;
-type Key = (known: Known) => string | undefined;
-
 interface Policy {
-  keyFields?: Key | string[];
-  fields?: Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
+  keyFields?: string[] | ((known: Known) => string | undefined);
+  fields: Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
 }
 
 const placeOf = ({ args }: Asked) => String(args?.after ?? '');
-const hasRows = (page: Page) => Boolean(page.nodes ?? page.edges);
 
 /**
  * A page beside those that are there. Rows of the first page begin the list anew; what comes without rows adds to the page. What was
@@ -43,27 +40,21 @@ function merge(before: Kept | undefined, page: Page, asked: Asked): Kept {
   const known = before?.pages?.[place];
   const pageInfo = (known?.pageInfo ?? page.pageInfo) && { pageInfo: { ...known?.pageInfo, ...page.pageInfo } };
   const now = { ...known, ...page, ...pageInfo };
-  const pages = { ...(place === '' && hasRows(page) ? {} : before?.pages), [place]: now };
-  const all = wholeOf(pages);
-  if (!before?.pages || !hasRows(before)) return { ...all, pages };
-  if (!hasRows(page)) return { ...all, ...rowsOf(before), pages };
-  const isNext = place !== '' && !known && endOf(wholeOf(before.pages)) === place;
-  return { ...all, ...(isNext && rowsOf(joined(before, now))), pages };
+  const hasRows = Boolean(page.nodes ?? page.edges);
+  const pages = { ...(place === '' && hasRows ? {} : before?.pages), [place]: now };
+  const isNext = before?.pages && !known && place !== '' && endOf(wholeOf(before.pages)) === place;
+  const rows = hasRows ? isNext && rowsOf(joined(before, now)) : before && rowsOf(before);
+  return { ...wholeOf(pages), ...rows, pages };
 }
 
-/** The page after a cursor; without one the first page with all that follow each other from there. Nothing where it is not known. */
+/**
+ * The page after a cursor; without one the first page with all that follow each other from there. Nothing where it is not known. A
+ * record that left the cache (`evict`) is in none: of edges Apollo would not know.
+ */
 function read(kept: Kept | undefined, asked: Asked): Page | undefined {
   const place = placeOf(asked);
-  const page = kept?.pages?.[place];
-  if (!kept || !page) return undefined;
-  const { pages: _pages, ...shown } = place === '' ? kept : { ...page, pages: kept.pages };
-  // A record that left the cache (`evict`) is in no list; of edges Apollo would not know.
-  const isThere = (record: unknown) => !record || asked.canRead(record as never);
-  return {
-    ...shown,
-    ...(shown.nodes && { nodes: shown.nodes.filter(isThere) }),
-    ...(shown.edges && { edges: shown.edges.filter(({ node }) => isThere(node)) }),
-  };
+  const page = kept?.pages?.[place] && (place === '' ? kept : kept.pages[place]);
+  return page && { ...page, ...rowsOf(page, (record) => !record || asked.canRead(record as never)) };
 }
 
 /** The first page with all that follow each other from there. */
@@ -78,7 +69,10 @@ function wholeOf(pages: Pages): Page {
 }
 
 const endOf = ({ pageInfo, edges }: Page) => pageInfo?.endCursor ?? edges?.at(-1)?.cursor;
-const rowsOf = ({ nodes, edges }: Page): Page => ({ ...(nodes && { nodes }), ...(edges && { edges }) });
+const rowsOf = ({ nodes, edges }: Page, isThere: (record: unknown) => boolean = () => true): Page => ({
+  ...(nodes && { nodes: nodes.filter(isThere) }),
+  ...(edges && { edges: edges.filter(({ node }) => isThere(node)) }),
+});
 
 function joined(before: Page, page: Page): Page {
   const { startCursor, hasPreviousPage } = before.pageInfo ?? {};
@@ -92,33 +86,25 @@ function joined(before: Page, page: Page): Page {
 }
 
 /** A record without an id of its own is known by another's where that is selected; else it is kept where it stands. */
-const keyBy =
-  (type: string, field: string): Key =>
-  ({ [field]: id }) =>
-    typeof id === 'string' ? `${type}:${id}` : undefined;
-const keys = Object.entries(keyed).map(([type, field]) => [type, keyBy(type, field)] as const);
+function keyOf(type: string, { [keyed[type]!]: id }: Known): string | undefined {
+  return typeof id === 'string' ? `${type}:${id}` : undefined;
+}
 
-const listsOf = (fields: Readonly<Record<string, readonly string[]>>): Policy => ({
-  fields: Object.fromEntries(Object.entries(fields).map(([name, args]) => [name, { keyArgs: [...args], merge, read }])),
+const policyOf = (type: string): Policy => ({
+  ...(keyed[type] && { keyFields: (known: Known) => keyOf(type, known) }),
+  ...(single.includes(type) && { keyFields: [] }),
+  fields: Object.fromEntries(Object.entries(lists[type] ?? {}).map(([name, keyArgs]) => [name, { keyArgs, merge, read }])),
 });
-
-const policies = new Map<string, Policy>(Object.entries(lists).map(([type, fields]) => [type, listsOf(fields)]));
-for (const [type, keyFields] of keys) policies.set(type, { ...policies.get(type), keyFields });
-for (const type of single) policies.set(type, { ...policies.get(type), keyFields: [] });
+const withPolicy = new Set([...Object.keys(lists), ...Object.keys(keyed), ...single]);
 
 /**
  * How Apollo's InMemoryCache keeps what this server answers: `new InMemoryCache(apolloCache)`. Pages of a list that follow each
  * other are joined, where filter, sort and size (`first`) are the same; pages by number, and from the end, stand by themselves.
  * `cache.modify` is given a list as it is read without `after`, and changes that; `cache.evict` of a record takes it out of every list.
  */
-export const apolloCache = {
-  possibleTypes: Object.fromEntries(Object.entries(possibleTypes).map(([name, types]) => [name, [...types]])),
-  typePolicies: Object.fromEntries(policies),
-};
+export const apolloCache = { possibleTypes, typePolicies: Object.fromEntries([...withPolicy].map((type) => [type, policyOf(type)])) };
 
 /** Which types urql's Graphcache need not look for an id in: `cacheExchange({ keys: urqlKeys })`. */
-export const urqlKeys: Record<string, (known: Known) => string | null> = {
-  ...Object.fromEntries(withoutId.map((name) => [name, () => null])),
-  ...Object.fromEntries(single.map((name) => [name, () => 'own'])),
-  ...Object.fromEntries(keys.map(([name, key]) => [name, (known: Known) => key(known) ?? null])),
-};
+export const urqlKeys: Record<string, (known: Known) => string | null> = Object.fromEntries(
+  withoutId.map((name) => [name, (known) => (single.includes(name) ? 'own' : keyed[name] ? (keyOf(name, known) ?? null) : null)]),
+);

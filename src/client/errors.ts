@@ -20,7 +20,7 @@ export type CrmError =
   | (Base & { code: 'no_answer'; cause: unknown });
 
 type Told = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
-type Members = Partial<Record<Told | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
+type Members = Partial<Record<Told | 'reason' | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
 
 /** The body that Apollo keeps as text of an answer that is no 200. */
 function parsed(text: unknown): Members | undefined {
@@ -31,27 +31,18 @@ function parsed(text: unknown): Members | undefined {
   }
 }
 
-/** What closed a WebSocket, as its event says it, or Apollo's link in the words of an Error. */
-function closeOf({ code, reason, message }: Members & { reason?: unknown }): { code: number; reason: string } | undefined {
-  if (typeof code === 'number' && typeof reason === 'string') return { code, reason };
-  const told = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message));
-  return told ? { code: Number(told[1]), reason: told[2]! } : undefined;
-}
-
-/** The close codes of the server, each with the words where it gave no reason. */
-const closeCodes: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
+/** What the server closes a WebSocket for, with words where it gave none, and a wait since it could not say it. */
+const closeCodes: Readonly<Record<string, Members>> = {
   4401: { code: 'unauthenticated', message: 'Not authenticated' },
   4403: { code: 'permission_denied', message: 'Permission denied' },
-  4429: { code: 'rate_limited', message: 'Too many requests' },
+  4429: { code: 'rate_limited', message: 'Too many requests', retryAfter: 60 },
 };
-/** How long to wait where a closed socket could not say it, in seconds. */
-const waitAfterClose = 60;
 
-/** The members of an error that a close of a WebSocket stands for. */
-function membersOfClose({ code, reason }: { code: number; reason: string }): Members {
-  const known = closeCodes[code];
-  if (!known) return { message: reason || `The connection was closed (${code})` };
-  return { ...known, ...(reason && { message: reason }), retryAfter: waitAfterClose };
+/** The members of an error that the end of a WebSocket stands for: its event, or Apollo's Error with its code and reason. */
+function membersOfClose({ code: own, reason: why, message }: Members): Members | undefined {
+  const [, code = own, reason = why] = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message)) ?? [];
+  if (!Number(code) || typeof reason !== 'string') return undefined;
+  return { message: `The connection was closed (${String(code)})`, ...closeCodes[String(code)], ...(reason && { message: reason }) };
 }
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
@@ -65,10 +56,8 @@ function membersOf(thrown: Members): Members | undefined {
   // An answer has extensions, too, without a code.
   if (typeof extensions?.code === 'string') return { ...extensions, message: thrown.message };
   if (typeof thrown.code === 'string' && typeof thrown.error === 'string') return { ...thrown, message: thrown.error };
-  const close = closeOf(thrown);
-  if (close) return membersOfClose(close);
   const inner = first(thrown) ?? first(thrown.errors) ?? first(thrown.graphQLErrors) ?? thrown.networkError ?? parsed(thrown.bodyText);
-  return inner && typeof inner === 'object' ? membersOf(inner as Members) : undefined;
+  return membersOfClose(thrown) ?? (inner && typeof inner === 'object' ? membersOf(inner as Members) : undefined);
 }
 
 /**

@@ -58,17 +58,11 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
 }
 
 /** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
-export function createRest({
-  url = '',
-  key,
-  fetch = globalThis.fetch,
-  credentials = 'same-origin',
-  retries,
-}: RestOptions = {}): Client<paths> {
+export function createRest({ url = '', key, fetch = globalThis.fetch, retries, credentials }: RestOptions = {}): Client<paths> {
   return createClient<paths>({
     baseUrl: `${url}/api/v1`,
     fetch: retrying((request) => fetch(request), retries),
-    credentials,
+    credentials: credentials ?? 'same-origin',
     headers: key ? { Authorization: `Bearer ${key}` } : {},
   });
 }

@@ -56,13 +56,9 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  */
 export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
-    const text = payload.query || textOf(payload);
-    if (!text) {
-      sink.error(new Error(noText));
-      return () => {};
-    }
+    const text = payload.query || textOf(payload) || '';
     const { operationName, variables } = payload;
-    if (!isSubscription(text, operationName)) return client.subscribe(payload, sink);
+    if (text && !isSubscription(text, operationName)) return client.subscribe(payload, sink);
     const isLive = /\blive\s*[({]/.test(text);
     const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(text);
     // graphql-ws sends this very object again after a cut.
@@ -82,7 +78,8 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
       own.variables.after = isLive ? haveOf(lists) : data.id;
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
+    if (!text) refuse(noText);
+    else if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

@@ -92,6 +92,10 @@ describe('the inbox', () => {
     });
     await one.picture('inbox-large');
     const last = conversations.nodes[0].contactId as string;
+    await (await one.find(`[data-conversation="${last}"] a`)).evaluate((link) => (link as HTMLElement).click());
+    await one.find('.talk .top h1');
+    expect(await one.page.$eval('.talk', (thread) => thread.getBoundingClientRect().top)).toBeGreaterThan(0);
+    await one.picture('inbox-large-open');
     await demo.rest('POST', '/messages', { contactId: last, channel: 'sms', direction: 'inbound', body: 'Up again' });
     await one.find(`.threads li:first-child[data-conversation="${last}"]`);
     const oldest = (await demo.ask('{ conversations(last: 1) { nodes { contactId } } }')).conversations.nodes[0].contactId as string;
