@@ -5,6 +5,7 @@ import { act, edit, read } from '../../kernel/module/routes.js';
 import { mailOfTokenAgain } from './auth.mail.js';
 import { Workspace, workspaceEvents } from './auth.member.model.js';
 import { seals } from './auth.mfa.js';
+import { passwordPages } from './auth.pages.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
 import { findWorkspace } from './auth.service.js';
 import { ownWorkspace } from './auth.session.js';
@@ -44,5 +45,6 @@ export default defineModule({
   callbacks: [
     { method: 'GET', path: '/verify-email', handler: showVerification },
     { method: 'POST', path: '/verify-email', handler: confirmVerification },
+    ...passwordPages,
   ],
 });

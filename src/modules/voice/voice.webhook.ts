@@ -86,8 +86,9 @@ function callInFlow(acting: Context, state: CallState, id: string, rings: Rings)
 /** Who is rung, chosen once for a key. */
 function chosenOnce(choices: Choices, choose: (key: string, node: AgentNode | GroupNode) => Promise<Ring[]>): Rings {
   return async (key, node) => {
-    choices[key] ??= await choose(key, node);
-    return choices[key];
+    // The key is of an address, which may name what every object has.
+    if (!Object.hasOwn(choices, key)) choices[key] = await choose(key, node);
+    return choices[key]!;
   };
 }
 
@@ -173,10 +174,15 @@ async function keepRecording({ app }: Context, account: string, ends: Ends, { Re
 const wasTaken = (turn: Turn, { DialCallStatus: dialled }: Record<string, string>) =>
   dialled === 'completed' && (turn.do === 'rang' || turn.do === 'forwarded');
 
+const choicesOf = (found: Found | undefined, key: string): Ring[] => {
+  const choices = found?.value.choices ?? {};
+  return Object.hasOwn(choices, key) ? (choices[key] as Ring[]) : [];
+};
+
 /** Somebody was on the line: who it was is known where one phone rang alone, else it is told by itself. */
 async function keepAnswer({ app }: Context, account: string, found: Found | undefined, turn: Turn, ends: Ends): Promise<void> {
   const acting = found?.acting ?? (await actingForAccounts(app, [account], voiceActor))[0];
-  const rings = turn.do === 'rang' ? (found?.value.choices?.[turn.c ?? ''] ?? []) : [];
+  const rings = turn.do === 'rang' ? choicesOf(found, turn.c ?? '') : [];
   if (acting && ends.sid) await answeredBy(acting, ends, rings.length === 1 ? rings[0]!.userId : null);
 }
 
