@@ -32,6 +32,23 @@ describe('a CSV file of another program', () => {
     ]);
     expectRefusal(await create({ csv: ' \n\t ' }), 400);
   });
+
+  it('may have quotation marks inside its cells', async () => {
+    const titles = [`5' 10" tall`, 'said "hi" to me', 'an "open one'];
+    const lines = [...titles, '"with, a separator, and ""marks""!"'].map((title, n) => `Q${n},q${n}@example.com,${title}`);
+    const import_ = await imported({ csv: `firstName,email,jobTitle\n${lines.join('\n')}\n` });
+    expect(import_).toMatchObject({ createdCount: titles.length + 1, errorCount: 0 });
+    const found = await contactsOf(import_);
+    expect(found.map(({ jobTitle }) => jobTitle).sort()).toEqual([...titles, 'with, a separator, and "marks"!'].sort());
+    for (const [cell, told] of [
+      ['"never closed', 'not closed'],
+      ['"Al"x', 'behind a closing quotation mark'],
+    ]) {
+      const reply = await create({ csv: `firstName,jobTitle\nA,${cell}\nB,C\n` });
+      expectRefusal(reply, 400, 'csv');
+      expect(reply.body.error).toContain(told);
+    }
+  });
 });
 
 describe('a row in error', () => {

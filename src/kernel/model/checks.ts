@@ -2,6 +2,7 @@ import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString }
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay, zoneName } from '../base/timeZones.js';
+import { normalized } from '../base/unicode.js';
 
 /** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
 export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
@@ -27,7 +28,7 @@ export const shortened = (text: string, max: number): string =>
   isLonger(text, max) ? [...text.slice(0, 2 * max)].slice(0, max).join('') : text;
 
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
-  const text = String(value).trim();
+  const text = normalized(String(value).trim());
   if (text === '') return null;
   if (unstorable.test(text)) report(at, 'invalid_format', storableText);
   else if (isLonger(text, max)) report(at, 'too_long', `must be at most ${max} characters`);

@@ -1,12 +1,13 @@
+import { normalized } from '../base/unicode.js';
 import type { Context } from '../context/context.js';
 import { joinSql, likeText, rawSql, type Sql, sql } from '../database/sql.js';
 import { callingCode, toE164 } from '../model/checks.js';
 
-const phoneLike = /^[\d\s()+.-]+$/;
+const phoneLike = /^(?:tel:)?[\d\s()+./\u2010-\u2015-]+$/i;
 
 /** A text as a LIKE pattern over lower-case words that follow a space each: part of it from three characters on, the start of a word below. */
 export function wordPattern(term: string): string {
-  const text = likeText(term.toLowerCase());
+  const text = likeText(normalized(term).toLowerCase());
   return [...term].length >= 3 ? `%${text}%` : `% ${text}%`;
 }
 
@@ -52,4 +53,4 @@ export const lowered = (text: string): Sql =>
 export const words = (text: string): Sql => sql`(' ' || ${lowered(text)})`;
 
 /** Whether a column contains a text, whatever its case. */
-export const contains = (column: string, text: string): Sql => sql`strpos(${lowered(column)}, ${text.toLowerCase()}) > 0`;
+export const contains = (column: string, text: string): Sql => sql`strpos(${lowered(column)}, ${normalized(text).toLowerCase()}) > 0`;

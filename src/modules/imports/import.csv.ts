@@ -42,8 +42,7 @@ function separatorOf(text: string, known: readonly string[]): string {
 // Not told by their own words: those name the text, and change with the library.
 const faults: Record<string, string> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
-  INVALID_OPENING_QUOTE: 'has a quotation mark inside a cell that is not quoted',
-  CSV_INVALID_CLOSING_QUOTE: 'has text behind a closing quotation mark',
+  CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: 'has text behind a closing quotation mark',
 };
 
 /** Bytes and lines that are parsed without a pause: some milliseconds. */
@@ -57,14 +56,19 @@ async function* slicesOf(text: string, delimiter: string): AsyncGenerator<Buffer
   const [quote, newline, ofOldMacs] = [...'"\n\r'].map((sign) => sign.charCodeAt(0));
   const separator = Buffer.from(delimiter);
   const last = separator.at(-1);
+  const [blank, tab] = [...' \t'].map((sign) => sign.charCodeAt(0));
   const isSeparator = (at: number) =>
     bytes[at] === last && (separator.length === 1 || bytes.subarray(at + 1 - separator.length, at + 1).equals(separator));
-  let [isQuoted, cells, lines, from] = [false, 0, 0, 0];
+  // A mark within a cell is a sign of it; one at its beginning opens it, and two in an opened one are a sign.
+  let [isQuoted, isBeginning, cells, lines, from] = [false, true, 0, 0, 0];
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
-    if (byte === quote) isQuoted = !isQuoted;
-    else if (!isQuoted && (byte === newline || byte === ofOldMacs)) [cells, lines] = [0, lines + 1];
-    else if (!isQuoted && isSeparator(at) && ++cells > mostCells) throw tooManyCells();
+    const isEnd = !isQuoted && (byte === newline || byte === ofOldMacs);
+    const isNext = !isQuoted && !isEnd && isSeparator(at);
+    if (byte === quote) isQuoted = !isQuoted && (isBeginning || bytes[at - 1] === quote);
+    if (isEnd) [cells, lines] = [0, lines + 1];
+    if (isNext && ++cells > mostCells) throw tooManyCells();
+    isBeginning = isEnd || isNext || (isBeginning && (byte === blank || byte === tab));
     if (at - from < sliceBytes && lines < sliceLines) continue;
     yield bytes.subarray(from, at + 1);
     [from, lines] = [at + 1, 0];
@@ -81,7 +85,8 @@ async function eachLine(csv: string, take: (cells: string[]) => void): Promise<v
   const delimiter = separatorOf(text, told ? [told] : separators);
   // Blanks around a tab would be the tabs beside it.
   const kept: Options = { trim: delimiter !== '\t', skip_records_with_empty_values: true };
-  const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true, ...kept });
+  // Spreadsheets take a quotation mark inside a cell as a sign: 5' 10".
+  const parser = parse({ bom: true, delimiter, relax_quotes: true, relax_column_count: true, skip_empty_lines: true, ...kept });
   try {
     await pipeline(slicesOf(text, delimiter), parser, async (lines: AsyncIterable<string[]>) => {
       for await (const cells of lines) take(cells);
