@@ -33,6 +33,13 @@ describe('a CSV file of another program', () => {
     expectRefusal(await create({ csv: ' \n\t ' }), 400);
   });
 
+  it('may call a column as people call a custom field', async () => {
+    const field = { entityType: 'contact', fieldKey: 'tier', label: 'Contract Tier', fieldType: 'text' };
+    dataOf(await acme.owner.post('/custom-fields', field));
+    const { mapping } = await made({ csv: 'firstName,contract tier,Nonsense\nAda,gold,x\n' });
+    expect(mapping).toEqual({ firstName: 'firstName', 'contract tier': 'customFields.tier' });
+  });
+
   it('may have quotation marks inside its cells', async () => {
     const titles = [`5' 10" tall`, 'said "hi" to me', 'an "open one'];
     const lines = [...titles, '"with, a separator, and ""marks""!"'].map((title, n) => `Q${n},q${n}@example.com,${title}`);

@@ -12,7 +12,7 @@ import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 
-type Definition = Pick<CustomField, 'id' | 'entityType' | 'fieldKey' | 'fieldType' | 'options' | 'isRequired'> & { xmin: string };
+type Definition = Pick<CustomField, 'id' | 'entityType' | 'fieldKey' | 'label' | 'fieldType' | 'options' | 'isRequired'> & { xmin: string };
 
 /** What is wrong with a value; undefined for nothing. */
 type Judge = (value: unknown, definition: Definition, ctx: Context) => Fault | undefined;
@@ -132,15 +132,15 @@ export async function customFieldFaults(ctx: Context, entityType: CustomField['e
   return missing ? [...details, missing] : details;
 }
 
-const { entityType, fieldKey, fieldType, options, isRequired } = shapeOf(CustomField);
+const { entityType, fieldKey, label, fieldType, options, isRequired } = shapeOf(CustomField);
 
 const definitionsOf = statement({
   name: 'customFieldsOf',
   takes: { entityTypes: listOf(textKind) },
-  row: { id: uuid, entityType, fieldKey, fieldType, options, isRequired, xmin: textKind },
+  row: { id: uuid, entityType, fieldKey, label, fieldType, options, isRequired, xmin: textKind },
   shared: true,
   text: ({ account, entityTypes }) => sql`
-    select t.id, t.entity_type as "entityType", t.field_key as "fieldKey", t.field_type as "fieldType", t.options, t.is_required as "isRequired",
+    select t.id, t.entity_type as "entityType", t.field_key as "fieldKey", t.label, t.field_type as "fieldType", t.options, t.is_required as "isRequired",
       t.xmin::text as xmin
     from custom_fields t where t.account_id = ${account} and t.entity_type = any(${entityTypes}) order by t.sort_order, t.id`,
 });

@@ -6,7 +6,7 @@ import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { CustomField } from '../customFields/customField.model.js';
 
 type Mapping = Record<string, string>;
-type Definition = Pick<CustomField, 'fieldKey' | 'fieldType'> & { label?: string };
+type Definition = Pick<CustomField, 'fieldKey' | 'label' | 'fieldType'>;
 
 /** What a row says of its contact. */
 export type Imported = UpdateContactInput & { id?: string };
@@ -56,7 +56,9 @@ const byName = new Map([
 
 /** Each column by its name, the first of several for one field. */
 function guessed(columns: string[], definitions: Definition[]): Mapping {
-  const own = new Map(definitions.map(({ fieldKey }) => [bare(fieldKey), `${custom}${fieldKey}`]));
+  // Whoever makes a file sees the labels; a key is the field's own name.
+  const named = (name: 'label' | 'fieldKey') => definitions.map((one) => [bare(one[name]), `${custom}${one.fieldKey}`] as const);
+  const own = new Map([...named('label'), ...named('fieldKey')]);
   const taken = new Set<string>();
   const pairs = columns.flatMap((column): [string, string][] => {
     const field = isField(column) ? column : (byName.get(bare(column)) ?? own.get(bare(column)));
