@@ -290,7 +290,7 @@ describe('the server', () => {
   it('holds its socket to the rules of every subscription', async () => {
     const socket = await Socket.open(crm.wire.port, { init: bearer(key) });
     const feed = socket.run('subscription { live { contacts(first: 200) { rows { node { deals(first: 200) { nodes { id } } } } } } }');
-    expect((await feed.refused())[0].message).toContain('at each event; at most 5000 are allowed');
+    expect((await feed.refused())[0].message).toContain('at each event; at most 30000 are allowed');
     // A page of three costs three.
     const small = socket.run('subscription { live { contacts(first: 3) { rows { node { deals(first: 200) { nodes { id } } } } } } }');
     expect((await small.nth(1))[0].contacts.rows.length).toBeLessThanOrEqual(3);
