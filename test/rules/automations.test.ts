@@ -36,44 +36,25 @@ describe('an event', () => {
     const { runCount, lastTriggered, runs: history } = dataOf(await key().get(`/automations/${id}`));
     expect([runCount, lastTriggered, history.length]).toEqual([1, runs[0]!.startedAt.toISOString(), 1]);
   });
-});
 
-describe('an event of a contact who is in a run', () => {
-  it('begins no second one, says so, and begins one once that has ended', async () => {
+  it('starts no second run of a contact who is in one, and one once that has ended', async () => {
     const id = await automations.make([aNode('pause', 'wait', { hours: 1 }, 'end'), end], { triggerEvent: 'contact.updated' });
     const contact = await automations.contact();
     const change = (city: string) => key().patch(`/contacts/${contact}`, { city });
     await change('Oslo');
     await change('Bergen');
     await automations.read();
-    const [first, second, ...more] = (await automations.runs(id)).sort(
-      (one, other) => Number(one.status === 'cancelled') - Number(other.status === 'cancelled'),
-    );
+    const [first, ...more] = await automations.runs(id);
     expect(more).toEqual([]);
-    expect(second).toMatchObject({
-      status: 'cancelled',
-      endReason: 'already_enrolled',
-      triggerEvent: 'contact.updated',
-      contactId: contact,
-      steps: 0,
-      error: null,
-    });
-    expect(dataOf(await key().get(`/automations/${id}/runs/${second!.id}`)).explanation).toMatchObject({
-      ...{ summary: 'Started by contact.updated. It never began: its contact was in a run of the automation already.', next: null },
-    });
     await automations.until(first!.id, 'waiting');
     api.clock.advance(hour);
     await automations.until(first!.id, 'success');
     await change('Tromsø');
     await automations.read();
-    expect(await automations.runs(id)).toHaveLength(3);
-    expect(dataOf(await key().get(`/automations/${id}`)).runCount).toBe(3);
-    expect(dataOf(await key().get(`/automations/${id}/analytics`))).toMatchObject({ triggerCount: 3, failureCount: 0, successRate: 1 });
+    expect(await automations.runs(id)).toHaveLength(2);
   });
-});
 
-describe('an event that a run makes', () => {
-  it('starts no run of the same automation', async () => {
+  it('that a run makes starts no run of the same automation', async () => {
     const id = await automations.make([aTask('again', 'end'), end], { triggerEvent: 'task.created' });
     const contactId = await automations.contact();
     dataOf(await key().post('/tasks', { title: 'First', contactId }));

@@ -22,7 +22,6 @@ function startedBy({ triggerEvent, scheduledFor }: RunRow): string {
 }
 
 function standing({ status, error, endReason, steps, tries }: RunRow, next: NextStep | null): string {
-  if (endReason === 'already_enrolled') return 'It never began: its contact was in a run of the automation already';
   if (!next) return `${ended[status as keyof typeof ended]} after ${steps} steps${error ? `: ${error}` : `, ${endReason}`}`;
   const until = [next.event && `the event ${next.event}`, next.at?.toISOString()].filter(Boolean).join(' or ');
   if (status === 'waiting') return `It waits at ${next.nodeId} for ${until}`;

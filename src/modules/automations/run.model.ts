@@ -26,8 +26,8 @@ export const AutomationRunStatus = oneOf(
 );
 export const AutomationRunEnd = oneOf(
   'AutomationRunEnd',
-  ['completed', 'failed', 'loop', 'too_many_steps', 'contact_deleted', 'merged', 'automation_deleted', 'already_enrolled'],
-  'Why a run ended: it came to an end; a step failed; it was started by itself, or by too long a chain of runs; it took more steps than a run may; its contact was deleted, or merged into one who is in a run too; its automation was deleted; it never began, as its contact was in a run already',
+  ['completed', 'failed', 'loop', 'too_many_steps', 'contact_deleted', 'merged', 'automation_deleted'],
+  'Why a run ended: it came to an end; a step failed; it was started by itself, or by too long a chain of runs; it took more steps than a run may; its contact was deleted, or merged into one who is in a run too; its automation was deleted',
 );
 
 /** What an automation does, once: for a contact, about an event, or at a moment of its schedule. */

@@ -8,7 +8,7 @@ import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import type { Evaluation } from '../../kernel/tables/conditions.js';
 import { contactsOf } from '../actions/action.contact.js';
 import { actsFor } from '../actions/action.service.js';
-import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
+import { evaluator, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
 import { keptInstead, whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
@@ -75,7 +75,7 @@ async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: 
   return { meant, seen: events.length };
 }
 
-/** Starts the runs of one automation: one for each event, of which one for each contact at a time begins. */
+/** Starts the runs of one automation: one for each event, and for each contact at a time. */
 async function startRuns(ctx: Context, automation: Automation, meant: readonly Meant[], contactOf: ContactOf): Promise<void> {
   const { found, now } = await peopleOf(
     ctx,
@@ -86,14 +86,13 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
   for (const { event, results } of meant) {
     const contact = now(event);
     const isHere = contact !== null && found.has(contact);
-    const isIn = isHere && found.get(contact)!;
-    const { name, type, data, changes, entityType, entityId, eventId, causes } = event;
-    // Of a contact who is gone nothing begins; what is about something else does, for nobody. What a run does itself is no news of it.
-    if (isHere ? isIn && isLoop(causes, { kind: 'automation', id: automation.id }) : contact !== null && event.type === 'Contact') continue;
+    // Of a contact who is gone nothing begins; what is about something else does, for nobody.
+    if (isHere ? found.get(contact) : contact !== null && event.type === 'Contact') continue;
     if (isHere) found.set(contact, true);
+    const { name, type, data, changes, entityType, entityId, eventId, causes } = event;
     const run = await startRun(ctx, {
       ...{ automation, version: automation.version, startNodeId: automation.plan.startNodeId, contactId: isHere ? contact : null },
-      ...{ eventId, entityType, entityId, causes, triggerEvent: name, isIn },
+      ...{ eventId, entityType, entityId, causes, triggerEvent: name },
       conditions: results,
       triggerData: { event: name, type, createdAt: event.createdAt.toISOString(), data, changes },
     });

@@ -22,8 +22,6 @@ interface Start {
   scheduledFor?: Date | null;
   /** The runs behind what starts it. */
   causes?: readonly Cause[];
-  /** Whether its contact is in a run of the automation already. */
-  isIn?: boolean;
 }
 
 const blank = { ...emptyRow(automationRunTable.shape), conditions: [] as Seen[], steps: 0, tries: 0, attempt: 0 };
@@ -31,25 +29,15 @@ const blank = { ...emptyRow(automationRunTable.shape), conditions: [] as Seen[],
 /** Who does what a run does. */
 export const actorOf = ({ id, name }: Start['automation']): Actor => ({ kind: 'automation', id, name });
 
-/** How a run ends that does nothing; nothing where it may begin. */
-function endAtOnce({ automation, causes = [], isIn }: Start) {
-  if (isIn) return { status: 'cancelled', endReason: 'already_enrolled', error: null } as const;
-  if (isLoop(causes, { kind: 'automation', id: automation.id })) return { status: 'failed', endReason: 'loop', error: 'loop' } as const;
-  return undefined;
-}
-
-/**
- * Starts a run in this unit of work, and tells of it. One that would go round in a circle, or whose contact is in one already, ends at
- * once: so what was not done is seen where runs are.
- */
+/** Starts a run in this unit of work, and tells of it. One that would go round in a circle ends at once. */
 export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
-  const { automation, version, startNodeId, causes = [], contactId = null, isIn: _isIn, ...about } = start;
+  const { automation, version, startNodeId, causes = [], contactId = null, ...about } = start;
   const now = ctx.now();
-  const ended = endAtOnce(start);
+  const ended = { status: 'failed', endReason: 'loop', error: 'loop', completedAt: now, durationMs: 0 } as const;
   const begun = { status: 'running', currentNodeId: startNodeId, dueAt: now } as const;
   const run = ctx.insert('AutomationRun', {
     ...{ ...blank, ...about, automationId: automation.id, version, contactId, startedAt: now, causes: causes.length > 0 ? causes : null },
-    ...(ended ? { ...ended, completedAt: now, durationMs: 0 } : begun),
+    ...(isLoop(causes, { kind: 'automation', id: automation.id }) ? ended : begun),
   });
   await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run as RunRow);
   if (run.dueAt) ctx.wake('automationRuns');
