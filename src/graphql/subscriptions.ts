@@ -14,7 +14,6 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { allow } from '../kernel/access/access.js';
 import { badRequest } from '../kernel/base/errors.js';
 import { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App, Context, Principal } from '../kernel/context/context.js';
@@ -99,7 +98,7 @@ export class Subscriptions {
    */
   async open(ctx: Context, request: Request, sink: Sink): Promise<(() => void) | null> {
     const { operation, variables, cost } = request;
-    allow(ctx, operation.needs);
+    operation.allow(ctx);
     operation.coerce(variables);
     const { principal, app } = ctx;
     if (!principal) throw badRequest('A subscription needs an account');
@@ -126,7 +125,7 @@ export class Subscriptions {
     const plan = planLive(this.schema, document, operationName, coerced);
     const printer = printerOf(this.schema, plan.query);
     const query = compile(this.schema, plan.query, { printer });
-    allow(ctx, query.needs);
+    query.allow(ctx);
     query.coerce(request.variables);
     const { variables } = request;
     const key = `${this.#whose(principal, request, own)} ${operation.id} ${JSON.stringify(own)}`;

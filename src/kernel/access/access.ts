@@ -185,7 +185,7 @@ function fragmentCalled(document: DocumentNode, name: string): FragmentDefinitio
 }
 
 /** Who asks: nobody, or a principal; and why the credentials that came were not taken. */
-interface Asker {
+export interface Asker {
   principal: Principal | null;
   request: { refusal?: AppError };
 }

@@ -15,7 +15,8 @@ import {
   valueFromAST,
 } from 'graphql';
 import { Extensions } from 'type-graphql';
-import { allow, type Needs, needsOf } from '../access/access.js';
+import { type Asker, type Needs, needsOf } from '../access/access.js';
+import { allowDocument } from '../access/allowDocument.js';
 import { badRequest, check, type Detail, invalid, unavailable } from '../base/errors.js';
 import { answerSize, type PrintedData } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
@@ -63,6 +64,8 @@ export interface Operation {
   id: string;
   kind: OperationTypeNode;
   needs: Needs;
+  /** Throws 401 or 403, naming the field at fault, unless the caller may run it. */
+  allow(asker: Asker): void;
   detached: boolean;
   /** Whether its transaction may take two minutes. */
   takesLong: boolean;
@@ -101,12 +104,14 @@ export function compile(
     const required = v.type.kind === Kind.NON_NULL_TYPE && !v.defaultValue;
     return { name: v.variable.name.value, type, required, fallback: valueFromAST(v.defaultValue, type) };
   });
+  const needs = needsOf(schema, document);
   let compiled: Executor | undefined;
   const record = recordMutation(schema, document, executorOf);
   return {
     id,
     kind: definition.operation,
-    needs: needsOf(schema, document),
+    needs,
+    allow: (asker) => allowDocument(asker, needs, { schema, document, operation: definition }),
     detached: isDetached,
     takesLong: fields.some((name) => root[name]?.extensions.takesLong),
     fields,
@@ -181,7 +186,7 @@ class Rollback extends Error {
 
 /** Decides whether the caller may, then performs the operation. */
 export async function run(operation: Operation, ctx: Context, variables: Variables): Promise<ExecutionResult> {
-  allow(ctx, operation.needs);
+  operation.allow(ctx);
   return perform(operation, ctx, variables);
 }
 

@@ -17,7 +17,7 @@ import {
 } from './automation.graph.js';
 import { mostNodes, nodeTypes } from './automation.model.js';
 import { loopsOf, unreachableOf } from './automation.paths.js';
-import { isUnsure, waitOf } from './automation.wait.js';
+import { namesEventAndTime, waitOf } from './automation.wait.js';
 import { actionOf } from './run.act.js';
 import { conditionsType } from './run.decide.js';
 import { mayEnd } from './run.ways.js';
@@ -175,7 +175,7 @@ function ofNode(ctx: Context, node: GraphNode, started: string | null): Blocker[
 function ofWait(ctx: Context, { id, config }: GraphNode, started: string | null): Blocker[] {
   const wait = waitOf(config);
   if (!wait) return [at(id, 'bad_wait', 'its config needs a span of at least a second, until, or an event')];
-  if (isUnsure(config))
+  if (namesEventAndTime(config))
     return [at(id, 'bad_wait', 'its config names an event and a time besides: for how long it waits at most is its timeout')];
   if (!('event' in wait)) return [];
   const { event, patience } = wait;

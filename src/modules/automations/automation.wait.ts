@@ -72,7 +72,7 @@ export function waitOf(config: Record<string, unknown>): Wait | undefined {
 }
 
 /** Whether a config names both an event and a time: which of them a wait is for is not said. */
-export const isUnsure = (config: Record<string, unknown>): boolean =>
+export const namesEventAndTime = (config: Record<string, unknown>): boolean =>
   (config.event ?? null) !== null && [...unitNames, 'duration', 'until'].some((name) => (config[name] ?? null) !== null);
 
 const after = ({ days, ms }: Span, now: Date, zone: string): Date => new Date((days > 0 ? daysAfter(now, days, zone) : now).getTime() + ms);
