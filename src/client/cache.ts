@@ -6,28 +6,17 @@ export const scalars = {
   ...{ JSON: 'unknown', JSONObject: 'Record<string, unknown>', String: 'string', Boolean: 'boolean', Int: 'number', Float: 'number' },
 } as const satisfies Record<ScalarName, string>;
 
-type Row = { cursor?: string; node?: unknown };
-interface Page {
-  nodes?: readonly unknown[];
-  edges?: readonly Row[];
-  pageInfo?: { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean };
-}
+type PageInfo = { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean };
+type Page = { nodes?: readonly unknown[]; edges?: readonly { cursor?: string; node?: unknown }[]; pageInfo?: PageInfo };
 /** The pages of a list, each by the cursor that it comes after; the first by none. */
 type Pages = Readonly<Record<string, Page>>;
 /** A list as it is kept: what the first page and those that follow it are together, which `cache.modify` may change, and each of them. */
-interface Kept extends Page {
-  pages: Pages;
-}
-interface Asked {
-  args: Record<string, unknown> | null;
-  canRead: (record: never) => boolean;
-}
+type Kept = Page & { pages: Pages };
+type Asked = { args: Record<string, unknown> | null; canRead: (record: never) => boolean };
 
 type Known = Readonly<Record<string, unknown>>;
-interface Policy {
-  keyFields?: string[] | ((known: Known) => string | undefined);
-  fields: Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
-}
+type Lists = Record<string, { keyArgs: string[]; merge: typeof merge; read: typeof read }>;
+type Policy = { keyFields?: string[] | ((known: Known) => string | undefined); fields: Lists };
 
 const placeOf = ({ args }: Asked) => String(args?.after ?? '');
 
@@ -86,9 +75,7 @@ function joined(before: Page, page: Page): Page {
 }
 
 /** A record without an id of its own is known by another's where that is selected; else it is kept where it stands. */
-function keyOf(type: string, { [keyed[type]!]: id }: Known): string | undefined {
-  return typeof id === 'string' ? `${type}:${id}` : undefined;
-}
+const keyOf = (type: string, { [keyed[type]!]: id }: Known) => (typeof id === 'string' ? `${type}:${id}` : undefined);
 
 const policyOf = (type: string): Policy => ({
   ...(keyed[type] && { keyFields: (known: Known) => keyOf(type, known) }),

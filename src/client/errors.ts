@@ -31,18 +31,17 @@ function parsed(text: unknown): Members | undefined {
   }
 }
 
-/** What the server closes a WebSocket for, with words where it gave none, and a wait since it could not say it. */
-const closeCodes: Readonly<Record<string, Members>> = {
-  4401: { code: 'unauthenticated', message: 'Not authenticated' },
-  4403: { code: 'permission_denied', message: 'Permission denied' },
-  4429: { code: 'rate_limited', message: 'Too many requests', retryAfter: 60 },
-};
+/** What the server closes a WebSocket for, and words for it where it gave none. */
+const closeCodes: Readonly<Record<string, ErrorCode>> = { 4401: 'unauthenticated', 4403: 'permission_denied', 4429: 'rate_limited' };
+const closeWords: Readonly<Record<string, string>> = { 4401: 'Not authenticated', 4403: 'Permission denied', 4429: 'Too many requests' };
 
 /** The members of an error that the end of a WebSocket stands for: its event, or Apollo's Error with its code and reason. */
 function membersOfClose({ code: own, reason: why, message }: Members): Members | undefined {
   const [, code = own, reason = why] = /^Socket closed with event (\d+) ?(.*)$/s.exec(String(message)) ?? [];
   if (!Number(code) || typeof reason !== 'string') return undefined;
-  return { message: `The connection was closed (${String(code)})`, ...closeCodes[String(code)], ...(reason && { message: reason }) };
+  const words = closeWords[String(code)] ?? `The connection was closed (${String(code)})`;
+  // A close cannot tell how long to wait.
+  return { code: closeCodes[String(code)], message: reason || words, retryAfter: 60 };
 }
 
 const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
@@ -70,9 +69,8 @@ export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const base = { message: String(said), requestId: members?.requestId as string | undefined };
   const code = members?.code as ErrorCode | undefined;
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
-  if (code === 'invalid_request' || code === 'validation_failed')
-    return { ...base, code, details: (members?.details ?? []) as FieldFault[] };
-  if (code === 'rate_limited' || code === 'unavailable')
-    return { ...base, code, retryAfter: Number(members?.retryAfter ?? retryAfter ?? 1) };
+  const [details, wait] = [(members?.details ?? []) as FieldFault[], Number(members?.retryAfter ?? retryAfter ?? 1)];
+  if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details };
+  if (code === 'rate_limited' || code === 'unavailable') return { ...base, code, retryAfter: wait };
   return { ...base, code };
 }

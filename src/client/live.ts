@@ -3,29 +3,14 @@
  * to send as `after` so that only the difference comes. Works in every runtime and depends on nothing.
  */
 
-/** A row of a message, as the server sends it. */
-export interface LiveEdge<T> {
-  recordId: string;
-  index: number;
-  change: 'added' | 'changed' | 'moved';
-  version: string;
-  /** Null where the record only moved. */
-  node?: T | null;
-}
+/** A row of a message, as the server sends it; its node is null where the record only moved. */
+export type LiveEdge<T> = { recordId: string; index: number; change: 'added' | 'changed' | 'moved'; version: string; node?: T | null };
 
 /** What a message says of one list. */
-export interface LiveChanges<T> {
-  isWhole: boolean;
-  rows: readonly LiveEdge<T>[];
-  removed: readonly string[];
-}
+export type LiveChanges<T> = { isWhole: boolean; rows: readonly LiveEdge<T>[]; removed: readonly string[] };
 
 /** A record of a page. */
-export interface LiveRow<T> {
-  id: string;
-  version: string;
-  node: T;
-}
+export type LiveRow<T> = { id: string; version: string; node: T };
 
 /** What the server is told that the client has of a list: an element of the argument `after`. */
 export type LiveHave = { list: string; rows: string[] };
@@ -36,8 +21,7 @@ export function applyLive<T>(before: readonly LiveRow<T>[], { isWhole, rows, rem
   const gone = new Set([...removed, ...rows.map(({ recordId }) => recordId)]);
   const after = isWhole ? [] : before.filter(({ id }) => !gone.has(id));
   for (const { recordId: id, index, change, version, node } of rows) {
-    const known = old.get(id);
-    after.splice(index, 0, change === 'moved' && known ? known : { id, version, node: node as T });
+    after.splice(index, 0, (change === 'moved' && old.get(id)) || { id, version, node: node as T });
   }
   return after;
 }

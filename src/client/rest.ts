@@ -24,11 +24,8 @@ const patience = 30;
 const isRepeatable = ({ method, headers }: Request) => method === 'GET' || method === 'HEAD' || headers.has('Idempotency-Key');
 
 /** Whether the first try of a write with a key still runs: what comes of it is told to who asks again. */
-async function isRunning({ headers }: Request, answer: Response): Promise<boolean> {
-  if (answer.status !== 409 || !headers.has('Idempotency-Key')) return false;
-  const copy = answer.clone();
-  return errorOf(await copy.json().catch(() => undefined)).code === 'send_in_progress';
-}
+const isRunning = async ({ headers }: Request, answer: Response): Promise<boolean> =>
+  answer.status === 409 && headers.has('Idempotency-Key') && errorOf({ bodyText: await answer.clone().text() }).code === 'send_in_progress';
 
 /** Sends a write again while its first try still runs, up to half a minute. */
 async function settled(send: (request: Request) => Promise<Response>, request: Request): Promise<Response> {

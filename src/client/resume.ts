@@ -37,10 +37,8 @@ function lackOfLive(live: Data): string | undefined {
   return name && `${name} must select isWhole removed rows { ${needed.join(' ')} node { … } }`;
 }
 
-export interface ResumingOptions {
-  /** The text of a document that goes by its hash: by it the client knows what to do after a cut. It is not sent. */
-  textOf?: (payload: SubscribePayload) => string | undefined;
-}
+/** `textOf`: the text of a document that goes by its hash. By it the client knows what to do after a cut; it is not sent. */
+export type ResumingOptions = { textOf?: (payload: SubscribePayload) => string | undefined };
 
 const noText = 'An operation that goes by its hash needs its text for going on after a cut: resuming(client, { textOf })';
 const noReady = 'A subscription that goes on with $after needs ready: true: what happens before its first event is lost with a cut';
@@ -57,12 +55,11 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
 export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
     const text = payload.query || textOf(payload) || '';
-    const { operationName, variables } = payload;
-    if (text && !isSubscription(text, operationName)) return client.subscribe(payload, sink);
+    if (text && !isSubscription(text, payload.operationName)) return client.subscribe(payload, sink);
     const isLive = /\blive\s*[({]/.test(text);
     const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(text);
     // graphql-ws sends this very object again after a cut.
-    const own = { ...payload, variables: { ...variables } as Data };
+    const own = { ...payload, variables: { ...payload.variables } as Data };
     const lists: Lists = {};
     let stop = () => {};
     const refuse = (lack: string) => {
@@ -79,7 +76,7 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
     if (!text) refuse(noText);
-    else if (goesOn && !variables?.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
+    else if (goesOn && !own.variables.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

@@ -29,7 +29,7 @@ export class Statistics {
   /** Looks for such tables, once where several ask at a time. */
   look(): Promise<void> {
     this.#looking ??= this.#look()
-      .catch((err: unknown) => this.log.warn({ err }, 'statistics of tables'))
+      .catch((err: unknown) => this.#note(err))
       .finally(() => {
         this.#looking = undefined;
       });
@@ -41,9 +41,13 @@ export class Statistics {
     const { rows } = await execute(grown);
     // One after the other, each a statement of its own: nobody waits for more than one of them.
     for (const { name } of rows as { name: string }[]) {
-      await execute(`analyze "${name}"`);
-      if (kind === 'pglite') await execute(`vacuum "${name}"`);
+      await execute(`analyze "${name}"`).catch((err: unknown) => this.#note(err, name));
+      if (kind === 'pglite') await execute(`vacuum "${name}"`).catch((err: unknown) => this.#note(err, name));
     }
+  }
+
+  #note(err: unknown, table?: string): void {
+    this.log.warn({ err, table }, 'statistics of a table');
   }
 
   async stop(): Promise<void> {

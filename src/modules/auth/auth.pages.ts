@@ -4,6 +4,7 @@ import type { Callback, CallbackRequest } from '../../kernel/module/module.js';
 import { html, htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { acceptInvite, resetPassword } from './auth.password.js';
+import { deadLink } from './auth.verification.js';
 
 /** A page that a link in a mail leads to, where a person says a password. */
 interface PasswordPage {
@@ -41,7 +42,7 @@ async function taken(page: PasswordPage, ctx: Context, { query, body }: Callback
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 400) throw error;
     if (error.field !== 'token') return { ...formOf(page, `The ${error.message}.`), status: 400 };
-    return { ...htmlPage('This link does not work', 'It was used before, or its time is over.'), status: 400 };
+    return deadLink('It was used before, or its time is over.');
   }
 }
 

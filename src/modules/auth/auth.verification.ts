@@ -44,6 +44,9 @@ export async function keepVerified(inside: Context, userId: string): Promise<boo
   return count > 0;
 }
 
+/** What a link leads to that is not good, or no longer. */
+export const deadLink = (why: string): RawReply => ({ ...htmlPage('This link does not work', why), status: 400 });
+
 /** GET /verify-email, where the link leads. It only asks: what looks into mails opens links too. */
 export const showVerification = async (_ctx: Context, _request: CallbackRequest): Promise<RawReply> =>
   htmlPage('Verify your e-mail address', 'Is this address yours?', { button: 'Yes, it is mine' });
@@ -55,7 +58,7 @@ export async function confirmVerification(ctx: Context, { query }: CallbackReque
     return htmlPage('Thank you', 'Your e-mail address is verified.');
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 400) throw error;
-    return { ...htmlPage('This link does not work', 'It was used before, or it is older than seven days.'), status: 400 };
+    return deadLink('It was used before, or it is older than seven days.');
   }
 }
 

@@ -33,7 +33,10 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   for (const [i, contact] of contacts.entries()) {
     if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
     filled += input.body.length + (input.bodyHtml?.length ?? 0);
-    if (filled > inOneTurn) await nextTurn().then(() => (filled = 0));
+    if (filled > inOneTurn) {
+      await nextTurn();
+      filled = 0;
+    }
     const contactId = input.contactIds[i]!;
     const address = contact?.email?.toLowerCase() ?? '';
     const reason = seen.has(contactId) ? 'duplicate' : (reasonToSkip(contact, refusing) ?? (seen.has(address) ? 'duplicate' : undefined));
