@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import pg from 'pg';
 import { Alone } from '../support/alone.js';
 import type { Client } from '../support/client.js';
 import { dataOf, type Loose, onPostgres } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { messagesLeft } from '../support/outbox.js';
 import type { ServerProcess } from '../support/process.js';
 import { freePort, Simulators } from '../support/simulators.js';
 
@@ -50,8 +49,7 @@ const asked = (at: Client, { point, contact: { id } }: Sent) =>
 /** How many messages each number has at the vendor. */
 function atVendor(): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const name of readdirSync(vendors.outboxDir).filter((one) => one.endsWith('.json'))) {
-    const { to, line } = JSON.parse(readFileSync(join(vendors.outboxDir, name), 'utf8')) as { to: string; line?: string };
+  for (const { to, line } of messagesLeft(vendors)) {
     if (line) counts.set(to, (counts.get(to) ?? 0) + 1);
   }
   return counts;

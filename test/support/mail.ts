@@ -1,20 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { mailsSent } from '../../src/modules/auth/auth.mail.js';
 import type { Loose } from './client.js';
-
-/** Where the simulator leaves mails: a server, or its configuration. */
-type Outbox = { outboxDir: string };
+import { messagesLeft, type Outbox } from './outbox.js';
 
 /** The mails that were sent to an address, the oldest first. */
-export async function mailsTo({ outboxDir }: Outbox, address: string): Promise<Loose[]> {
+export async function mailsTo(outbox: Outbox, address: string): Promise<Loose[]> {
   await mailsSent();
-  const files = readdirSync(outboxDir)
-    .filter((name) => name.endsWith('.json'))
-    .sort();
-  const all = files.map((name) => JSON.parse(readFileSync(join(outboxDir, name), 'utf8')) as Loose);
   // The file of a mail is named by its Message-ID, which does not sort.
-  return all.filter(({ to }) => to === address).sort((a, b) => (a.sentAt < b.sentAt ? -1 : Number(a.sentAt > b.sentAt)));
+  return messagesLeft(outbox)
+    .filter(({ to }) => to === address)
+    .sort((a, b) => (a.sentAt < b.sentAt ? -1 : Number(a.sentAt > b.sentAt)));
 }
 
 /** The token of the link to a page in the last mail to an address that has one: `accept-invite`, `reset-password`, `verify-email`. */

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Loose } from './client.js';
 import { eventually } from './live.js';
+import { messagesLeft } from './outbox.js';
 
 /** A port of the loopback that nobody listens on. */
 export async function freePort(): Promise<number> {
@@ -62,8 +63,7 @@ export class Simulators {
 
   /** The messages to an address or a number, each file once. */
   sentTo(to: string): Loose[] {
-    const files = readdirSync(this.outboxDir).filter((name) => name.endsWith('.json'));
-    return files.map((name) => JSON.parse(readFileSync(join(this.outboxDir, name), 'utf8')) as Loose).filter((one) => one.to === to);
+    return messagesLeft(this).filter((one) => one.to === to);
   }
 
   async end(): Promise<void> {
