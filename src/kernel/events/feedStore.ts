@@ -103,7 +103,7 @@ export async function headsOf(database: Database, accounts: string[]): Promise<{
 const position = /^\d{1,18}$/;
 
 /** Stands for the position at which the feed ends now. */
-export const latest = 'latest';
+const latest = 'latest';
 
 /** A position as a caller gave it; undefined for the end of the feed. Throws 400 when it is none. */
 export function positionOf(after: string): bigint | undefined {

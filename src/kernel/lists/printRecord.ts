@@ -35,7 +35,7 @@ export const tooMuch = '';
 export const withinBytes = (query: Sql, bytes: Sql, instead = sql`${tooMuch}`): Sql =>
   sql`select case when octet_length(s.part) <= ${bytes} then s.part else ${instead} end as part from (${query} offset 0) s`;
 
-export function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
+function idOf({ field, node }: RecordPlan, variables: Variables): string | undefined {
   const [id] = Object.values(getArgumentValues(field, node, variables)) as (string | null | undefined)[];
   return id ?? undefined;
 }

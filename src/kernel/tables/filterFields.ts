@@ -22,7 +22,7 @@ const kinds = new Map<unknown, FilterKind>([
 ]);
 
 /** What the values of a type are compared as: an enumeration as its words, what is no scalar of its own as JSON. */
-export const kindOfType = (type: unknown): FilterKind =>
+const kindOfType = (type: unknown): FilterKind =>
   kinds.get(type) ?? (typeof type === 'object' && type !== null && !isScalarType(type) ? 'text' : 'json');
 
 /** The same of one value of a line of a model. */

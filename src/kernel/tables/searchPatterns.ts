@@ -29,7 +29,7 @@ function digitsInE164(term: string, country: string): string[] {
  * A search term as LIKE patterns over a search text whose words follow a space each. What may be a phone number is found by its digits
  * as well as it is written: names and addresses have digits and dots, too.
  */
-export function searchPatterns(term: string, country: string): string[] {
+function searchPatterns(term: string, country: string): string[] {
   const isPhone = phoneLike.test(term) && digitsOf(term).length >= 3;
   return [...new Set([term, ...(isPhone ? digitsInE164(term, country) : [])])].map(wordPattern);
 }

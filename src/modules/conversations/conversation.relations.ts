@@ -4,7 +4,7 @@ import { messageTable } from '../messages/message.table.js';
 import { conversationTable } from './conversation.table.js';
 
 /** The most messages that a thread brings along. */
-export const longestThread = 1000;
+const longestThread = 1000;
 
 export const conversationRelations = [
   ...relation(conversationTable, 'contactId', contactTable, {

@@ -26,7 +26,7 @@ const utmNames = ['source', 'medium', 'campaign', 'content', 'term'] as const;
 const mostUtm = 500;
 
 /** Where a visitor came from: what the page said of it, and then what the campaign says. */
-export function attributionOf({ attribution, utm }: Pick<SubmitFormInput, 'attribution' | 'utm'>): CreateContactInput['attribution'] {
+function attributionOf({ attribution, utm }: Pick<SubmitFormInput, 'attribution' | 'utm'>): CreateContactInput['attribution'] {
   const said = Object.entries(attribution ?? {}).filter(([, value]) => value !== null && value !== undefined);
   const campaign = utmNames.flatMap((name) => {
     const value = utm?.[`utm_${name}`] ?? utm?.[name] ?? '';

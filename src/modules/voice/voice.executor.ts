@@ -63,7 +63,7 @@ const spoken = ({ text, audioUrl }: { text?: string | null; audioUrl?: string | 
 ];
 
 /** Who rings together, one batch after the other. */
-export function batchesOf(node: AgentNode | GroupNode, rings: readonly Ring[]): Ring[][] {
+function batchesOf(node: AgentNode | GroupNode, rings: readonly Ring[]): Ring[][] {
   const size = node.kind === 'group' && node.mode === 'simultaneous' ? mostAtOnce : 1;
   return Array.from({ length: Math.ceil(rings.length / size) }, (_, nth) => rings.slice(nth * size, (nth + 1) * size));
 }

@@ -24,7 +24,7 @@ export async function listDeliveriesOf(ctx: Context, id: string, args: WebhookDe
 }
 
 /** One delivery, or null. */
-export const findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(ctx, deliveryTable, id);
+const findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(ctx, deliveryTable, id);
 
 /** One delivery, or 404. */
 export const getDelivery = async (ctx: Context, id: string) => found(await findDelivery(ctx, id), 'Delivery');

@@ -39,7 +39,7 @@ const cancel = statement({
 });
 
 /** When the next attempt is due after so many; null after the last. */
-export function nextAttempt(ctx: Context, first: Date, attempts: number): Date | null {
+function nextAttempt(ctx: Context, first: Date, attempts: number): Date | null {
   const offset = ladder[attempts - 1];
   if (offset === undefined) return null;
   const chance = attempts === 1 ? 0 : jitter * offset * (ctx.app.clock.bytes(1)[0]! / 255);
@@ -80,7 +80,7 @@ async function call(ctx: Context, id: string, delivery: Due, at: Date) {
  * One attempt at a delivery: outside of any transaction; what came of it is kept while the attempt is ours. Its place may go on to the next
  * delivery of its source, which is taken with the settling.
  */
-export async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Promise<void> {
+async function deliver(ctx: Context, { id, attempt, more, place }: DueRow): Promise<void> {
   if (!more) return;
   const delivery = readDue(more);
   const { attemptCount, firstAttemptAt } = delivery;

@@ -52,7 +52,7 @@ async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow 
 const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }: RunRow): Context =>
   ctx.within({ kind: 'workflow', id, runId }, { kind: 'workflow', id, name });
 
-export const occasionOf = (run: RunRow): Occasion => ({
+const occasionOf = (run: RunRow): Occasion => ({
   run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
   happening: {
     ...{ event: run.triggerEvent, eventId: run.eventId, at: run.eventAt, type: run.entityType },
