@@ -17,7 +17,7 @@ const floors = [
   ['access', 'egress', 'events', 'reads', 'writes'],
   ['context'],
   ['tables', 'operations', 'feed'],
-  ['lists'],
+  ['lists', 'matching'],
   ['module'],
 ];
 const rooms = floors.flatMap((names, floor) => names.map((name) => ({ name, below: floors.slice(0, floor).flat() })));

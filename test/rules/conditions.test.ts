@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Context } from '../../src/kernel/context/context.js';
 import { uuid } from '../../src/kernel/database/kinds.js';
 import { rawSql, sql } from '../../src/kernel/database/sql.js';
+import { matcherOf } from '../../src/kernel/matching/matcher.js';
 import { recordFields } from '../../src/kernel/model/restRecord.js';
-import { readConditions } from '../../src/kernel/tables/conditions.js';
 import { operatorsOf } from '../../src/kernel/tables/filterField.js';
 import { fieldsOf } from '../../src/kernel/tables/filterFields.js';
 import { filterSql } from '../../src/kernel/tables/filterSql.js';
@@ -159,7 +159,7 @@ describe.each(['Contact', 'Deal'] as const)('conditions over a %s', (type) => {
         { id: uuid },
         sql`select t.id from ${rawSql(tables[type].name)} t where ${live} and ${filterSql(ctx, tables[type], filters)}`,
       );
-      const conditions = readConditions(ctx, type, filters, 'conditions');
+      const conditions = matcherOf(ctx, type, filters, 'conditions');
       const held = records[type].filter((data) => conditions.evaluate({ data }).holds).map(({ id }) => id);
       expect(held.sort()).toEqual(rows.map(({ id }) => id).sort());
     });
@@ -168,7 +168,7 @@ describe.each(['Contact', 'Deal'] as const)('conditions over a %s', (type) => {
 });
 
 const evaluate = (type: string, given: unknown, happened: { data: Loose; changes?: Loose }) =>
-  readConditions(ctx, type, given, 'trigger.conditions').evaluate(happened);
+  matcherOf(ctx, type, given, 'trigger.conditions').evaluate(happened);
 
 const data = { status: 'won', value: 1200.5, customFields: { tier: 'gold' }, title: 'Machine' };
 

@@ -1,7 +1,7 @@
 import { allOf, emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { maxPageSize, mostCounted, type SortOrder } from '../model/connection.js';
-import { isCheap } from '../tables/conditionCosts.js';
 import { type Board, columnBase, type OrderKey } from '../tables/sortKeys.js';
+import { isCheap } from '../tables/sqlCosts.js';
 import type { Cursor, CursorOf } from './cursor.js';
 import type { ByKeys } from './narrowing.js';
 

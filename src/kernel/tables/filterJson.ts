@@ -49,7 +49,7 @@ class Reader<F extends KnownField> {
     if (relation && waysOf(relation).includes(op as Way)) {
       this.tally.countRelation(at, records.depth + 1);
       const of = this.#inside(records.beyond(relation), value, `${at}.value`, depth);
-      return { kind: 'reached', relation, how: op as Way, of };
+      return { kind: 'related', relation, how: op as Way, of };
     }
     const place = placeOf(`${at}.value`);
     if (op === 'is_null' || op === 'is_not_null')

@@ -12,7 +12,7 @@ import { readWhere } from './whereInput.js';
 
 /**
  * A condition tree `{and: […]}`, `{or: […]}`, `{not: …}` or `{field, op, value}` as SQL over the alias `t`, as saved lists, bulk
- * edits and the parameter `filters` have it. Throws 400 naming the place that is wrong, 403 for what the caller may not see.
+ * edits and the parameter `filters` have it; `kernel/matching` evaluates the same over one record in memory. Throws 400 naming the place that is wrong, 403 for what the caller may not see.
  */
 export const filterSql = (ctx: Context, table: AnyTable, tree: unknown): Sql => sqlOf(ctx, readFilters(ctx, table, tree));
 
@@ -35,8 +35,8 @@ function sqlOf(ctx: Context, condition: Condition): Sql {
       return isNot(sqlOf(ctx, condition.of));
     case 'compared':
       return compared(ctx, condition);
-    case 'reached':
-      return reached(ctx, condition);
+    case 'related':
+      return related(ctx, condition);
   }
 }
 
@@ -95,7 +95,7 @@ export function checkedFlag(value: unknown, { name }: At): boolean {
  * Whether a relation leads from a row to a record that is there, that the caller may see, and that meets a condition: as a semi-join,
  * or an anti-join where none may. The records stand in a select of their own, so that its alias `t` is theirs.
  */
-function reached(ctx: Context, { relation, how, of }: Extract<Condition, { kind: 'reached' }>): Sql {
+function related(ctx: Context, { relation, how, of }: Extract<Condition, { kind: 'related' }>): Sql {
   const { to, column } = relation;
   const account = accountSql(ctx.caller.account.id);
   const there = isThere(to, account, to.options.visible?.(ctx));

@@ -12,7 +12,7 @@ export type Condition<F extends KnownField = FilterField> =
   | { kind: 'and' | 'or'; of: readonly Condition<F>[] }
   | { kind: 'not'; of: Condition<F> }
   | { kind: 'compared'; field: F; operator: Operator; value: unknown; place: At }
-  | { kind: 'reached'; relation: Relation; how: 'is' | 'some' | 'none'; of: Condition<F> };
+  | { kind: 'related'; relation: Relation; how: 'is' | 'some' | 'none'; of: Condition<F> };
 
 /** Where something stands in a tree, as messages name it. */
 export interface At {

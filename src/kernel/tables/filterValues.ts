@@ -3,20 +3,20 @@ import { isSureOf, toBeText } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
-import { textMark } from './conditionCosts.js';
 import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
 import type { At } from './filterTree.js';
 import { lowered } from './searchPatterns.js';
+import { textMark } from './sqlCosts.js';
 
 /** Where in a filter a value stands, and who filters. */
-export interface Place {
+export interface ValueAt {
   ctx: Context;
   at: string;
 }
 
 /** The same of a list of values. */
-export interface Places {
+export interface ValuesAt {
   ctx: Context;
   at: At;
 }
@@ -28,7 +28,7 @@ type Ordering = '<' | '<=' | '>' | '>=';
 const icu = rawSql('collate "und-x-icu"');
 
 /** Whether a field has this value. A date-time is compared as in the date ranges of lists: a day is the whole of it. */
-export function equal(field: Compared, value: unknown, place: Place): Sql {
+export function equal(field: Compared, value: unknown, place: ValueAt): Sql {
   const same = equalTo(field, value, place);
   return field.holds ? sql`(${same} or ${field.holds([value])})` : same;
 }
@@ -39,7 +39,7 @@ const lowerCased = ({ value, lowered }: Compared) =>
     ? { its: lowered, other: (text: Sql) => sql`(lower(${text} ${icu}) collate "C")` }
     : { its: sql`lower(${value} ${icu})`, other: (text: Sql) => sql`lower(${text} ${icu})` };
 
-function equalTo(field: Compared, value: unknown, place: Place): Sql {
+function equalTo(field: Compared, value: unknown, place: ValueAt): Sql {
   const { kind, value: its } = field;
   if (kind === 'timestamptz') return sql`(${onDates['>='](its, value, place)} and ${onDates['<='](its, value, place)})`;
   // The members that are not there show as null.
@@ -54,14 +54,14 @@ function equalTo(field: Compared, value: unknown, place: Place): Sql {
 /** A value of a list, and where it stands. */
 interface Placed {
   value: unknown;
-  place: Place;
+  place: ValueAt;
 }
 
 /**
  * Whether a field has one of these values; a null among them is passed over. They are one parameter, however many there are: the
  * database looks them up for each row instead of comparing with each of them.
  */
-export function among(field: Compared, values: readonly unknown[], { ctx, at }: Places): Sql {
+export function among(field: Compared, values: readonly unknown[], { ctx, at }: ValuesAt): Sql {
   const placed = values.flatMap((value, i): Placed[] => (value === null ? [] : [{ value, place: { ctx, at: at.item(i) } }]));
   const [first, ...others] = placed;
   if (!first) return sql`false`;
@@ -87,7 +87,7 @@ function amongAll(field: Compared, placed: readonly Placed[], ctx: Context): Sql
 }
 
 /** Whether a field's value stands before or behind this one. */
-export function ordered({ kind, value: its }: Compared, ordering: Ordering, value: unknown, place: Place): Sql {
+export function ordered({ kind, value: its }: Compared, ordering: Ordering, value: unknown, place: ValueAt): Sql {
   if (kind === 'json') throw refused(place, 'not_allowed', 'cannot be compared by size');
   if (kind === 'timestamptz') return onDates[ordering](its, value, place);
   const collation = kind === 'text' || kind === 'name' ? icu : rawSql('');
@@ -95,7 +95,7 @@ export function ordered({ kind, value: its }: Compared, ordering: Ordering, valu
 }
 
 /** Whether a field's value stands between two values, or is one of them. */
-export function between(field: Compared, values: unknown, { ctx, at }: Places): Sql {
+export function between(field: Compared, values: unknown, { ctx, at }: ValuesAt): Sql {
   if (!Array.isArray(values) || values.length !== 2) throw invalidField(at.name, 'invalid_type', 'must be a list of two values');
   const [from, to] = values.map((value, i) => ({ value: value as unknown, place: { ctx, at: at.item(i) } }));
   return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
@@ -106,7 +106,7 @@ export function inText(
   { value: its, isLong }: Compared,
   operator: 'contains' | 'starts_with' | 'ends_with',
   value: unknown,
-  place: Place,
+  place: ValueAt,
 ): Sql {
   if (typeof value !== 'string') throw refused(place, 'invalid_type', 'must be a string');
   const part = sql`(lower(${plain(value, 'text', place)}::text ${icu}) collate "C")`;
@@ -117,24 +117,24 @@ export function inText(
   return sql`strpos(${text}, ${part}) ${rawSql(operator === 'contains' ? '> 0' : '= 1')}`;
 }
 
-const onDates: Record<Ordering, (its: Sql, value: unknown, place: Place) => Sql> = {
+const onDates: Record<Ordering, (its: Sql, value: unknown, place: ValueAt) => Sql> = {
   '>=': (its, value, place) => since(its, plain(value, 'timestamptz', place), place.ctx),
   '<=': (its, value, place) => until(its, plain(value, 'timestamptz', place), place.ctx),
   '<': (...of) => sql`not (${onDates['>='](...of)})`,
   '>': (...of) => sql`not (${onDates['<='](...of)})`,
 };
 
-const refused = ({ at }: Place, code: FaultCode, message: string) => invalidField(at, code, message);
+const refused = ({ at }: ValueAt, code: FaultCode, message: string) => invalidField(at, code, message);
 
 /** A value as SQL of the kind. */
-function literal(value: unknown, kind: FilterKind, place: Place): Sql {
+function literal(value: unknown, kind: FilterKind, place: ValueAt): Sql {
   if (kind === 'json') return sql`${jsonText(value, place)}::jsonb`;
   const text = plain(value, kind, place);
   if (kind === 'date') return dayOf(text, place.ctx);
   return sql`${text}::${rawSql(kind === 'name' ? 'text' : kind)}`;
 }
 
-export function jsonText(value: unknown, place: Place): string {
+export function jsonText(value: unknown, place: ValueAt): string {
   if (value === undefined) throw refused(place, 'required', 'is required');
   const fault = jsonFault(value);
   if (fault) throw refused(place, fault.code, fault.message);
@@ -167,7 +167,7 @@ const forms: Record<Exclude<FilterKind, 'json'>, [form: Form, words: string]> = 
 };
 
 /** A scalar as text that PostgreSQL can read as the kind. Throws 400 where it is none. */
-export function plain(value: unknown, kind: FilterKind, place: Place): string {
+export function plain(value: unknown, kind: FilterKind, place: ValueAt): string {
   const [form, words] = forms[kind as Exclude<FilterKind, 'json'>];
   const text = ['string', 'number', 'boolean'].includes(typeof value) ? form(String(value)) : undefined;
   if (text === undefined) throw refused(place, 'invalid_format', `must be ${words}`);

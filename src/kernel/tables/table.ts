@@ -6,9 +6,9 @@ import { columnName, emptySql, fieldsOf, joinSql, rawSql, type Sql, sql, tableNa
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
-import { type Conditions, conditionsOf } from './filterConditions.js';
 import type { FilterField } from './filterField.js';
 import { kindOf, type ModelRow } from './modelRow.js';
+import { conditionsOf, type ParameterConditions } from './parameterConditions.js';
 import type { SortKey } from './sortKeys.js';
 
 type Class<T = object> = abstract new (...args: never[]) => T;
@@ -79,7 +79,7 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   /** Fields of several values that are kept elsewhere, as conditions know them: a contact's tags by their names. */
   several?: Readonly<Record<string, FilterField>>;
   /** What each field of the filter asks of a row, over the alias `t`. */
-  conditions?: Partial<Conditions<F>>;
+  conditions?: Partial<ParameterConditions<F>>;
   /** What a filter asks for besides: instead of the conditions alone. */
   asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => Asked | Promise<Asked>;
 }
@@ -176,7 +176,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   /** What the fields of a filter ask of a row. */
   conditions(ctx: Context, filter: F | null | undefined): Sql[] {
-    return conditionsOf((this.options.conditions ?? {}) as Conditions<F>, ctx, filter);
+    return conditionsOf((this.options.conditions ?? {}) as ParameterConditions<F>, ctx, filter);
   }
 
   /** What the arguments of its list come to. */

@@ -70,7 +70,7 @@ class Reader {
 
   #reached(records: Records, relation: Relation, how: 'is' | 'some' | 'none', node: Node, at: string, depth: number): Condition {
     this.tally.countRelation(at, records.depth + 1);
-    return { kind: 'reached', relation, how, of: this.records(records.beyond(relation), node, at, depth + 1) };
+    return { kind: 'related', relation, how, of: this.records(records.beyond(relation), node, at, depth + 1) };
   }
 
   /** Custom fields by key: what each is compared with says as what. */

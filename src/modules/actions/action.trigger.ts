@@ -3,7 +3,7 @@ import { check, denied } from '../../kernel/base/errors.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
-import { type Conditions, type Evaluation, readConditions } from '../../kernel/tables/conditions.js';
+import { type Evaluation, type Matcher, matcherOf } from '../../kernel/matching/matcher.js';
 
 /** What workflows and automations themselves tell of: what they start by it would start itself. */
 const ownNouns = ['automation_run', 'automation_step_log', 'workflow_run'];
@@ -41,8 +41,8 @@ export type Evaluator = (event: FeedEvent, conditions: unknown) => Evaluation;
  * read do not hold.
  */
 export function evaluator(ctx: Context, at: string): Evaluator {
-  const byType = new Map<string, Map<unknown, Conditions>>();
-  const unread: Conditions = { evaluate: () => ({ holds: false, conditions: [] }) };
+  const byType = new Map<string, Map<unknown, Matcher>>();
+  const unread: Matcher = { evaluate: () => ({ holds: false, conditions: [] }) };
   const orNone = <T>(work: () => T, event: string, none: T): T => {
     try {
       return work();
@@ -53,9 +53,9 @@ export function evaluator(ctx: Context, at: string): Evaluator {
   };
   return (event, conditions) => {
     const { type, name } = event;
-    const known = byType.get(type) ?? new Map<unknown, Conditions>();
+    const known = byType.get(type) ?? new Map<unknown, Matcher>();
     byType.set(type, known);
-    const read = known.get(conditions) ?? orNone(() => readConditions(ctx, type, conditions, at), name, unread);
+    const read = known.get(conditions) ?? orNone(() => matcherOf(ctx, type, conditions, at), name, unread);
     known.set(conditions, read);
     return orNone(() => read.evaluate(event), name, unread.evaluate(event));
   };

@@ -1,11 +1,11 @@
 import { mayUse, readableTypes } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
-import { soonDecided } from '../../kernel/tables/conditionCosts.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { withTotal } from '../../kernel/tables/rowCondition.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
+import { soonDecided } from '../../kernel/tables/sqlCosts.js';
 import { Activity, ActivityConnection, ActivityList } from './activity.model.js';
 
 /** What a change says of a record is for those who may read such records; a key's scopes hold here as for events. */

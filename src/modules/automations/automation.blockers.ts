@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { matcherOf } from '../../kernel/matching/matcher.js';
 import { shortened } from '../../kernel/model/checks.js';
-import { readConditions } from '../../kernel/tables/conditions.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
 import { isTrigger } from '../actions/action.trigger.js';
 import {
@@ -72,17 +72,17 @@ function faultsOf(nodeId: string | null, code: Blocker['code'], read: () => unkn
 /** What of the conditions names no field of the record that they are about, or compares it with what it cannot be. */
 function ofConditions(ctx: Context, { event, conditions, nodes }: Plan): Blocker[] {
   const eventType = event === null ? undefined : ctx.app.registry.events.get(event)?.of.type;
-  const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => readConditions(ctx, eventType, conditions, 'triggerConditions')) : [];
+  const ofTrigger = eventType ? faultsOf(null, 'bad_condition', () => matcherOf(ctx, eventType, conditions, 'triggerConditions')) : [];
   return [...ofTrigger, ...nodes.flatMap((node) => ofNodeConditions(ctx, node, eventType))];
 }
 
 function ofNodeConditions(ctx: Context, { id, type, config, branches }: GraphNode, eventType: string | undefined): Blocker[] {
   const own = conditionsType(config, eventType);
   if (type === 'branch')
-    return branches.flatMap(({ when }, nth) => faultsOf(id, 'bad_branch', () => readConditions(ctx, own, when, `branches.${nth}.when`)));
+    return branches.flatMap(({ when }, nth) => faultsOf(id, 'bad_branch', () => matcherOf(ctx, own, when, `branches.${nth}.when`)));
   const waited = type === 'wait' && typeof config.event === 'string' ? ctx.app.registry.events.get(config.event)?.of.type : undefined;
   const about = waited ?? (type === 'condition' || type === 'goal' ? own : undefined);
-  return about ? faultsOf(id, 'bad_condition', () => readConditions(ctx, about, config.conditions, 'config.conditions')) : [];
+  return about ? faultsOf(id, 'bad_condition', () => matcherOf(ctx, about, config.conditions, 'config.conditions')) : [];
 }
 
 /** Gives the actions their cleaned configurations; answers what is wrong with them. */

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
+import { type ChangedRecord, matcherOf } from '../../kernel/matching/matcher.js';
 import { recordOf } from '../../kernel/model/restRecord.js';
-import { type Happened, readConditions } from '../../kernel/tables/conditions.js';
 import type { Branch, GraphNode } from './automation.graph.js';
 import type { Started } from './run.table.js';
 
@@ -23,7 +23,7 @@ export const conditionsType = (config: Record<string, unknown>, eventType: strin
   config.of === 'contact' ? 'Contact' : (eventType ?? 'Contact');
 
 /** What the conditions of a node are evaluated over: a contact as it is now, anything else as the event told it. */
-async function happenedOf(ctx: Context, type: string, { started, contact }: Subject): Promise<Happened> {
+async function recordOfSubject(ctx: Context, type: string, { started, contact }: Subject): Promise<ChangedRecord> {
   const changes = started?.type === type ? started.changes : null;
   if (type !== 'Contact') return { data: started?.data ?? {}, changes };
   const row = await contact();
@@ -35,7 +35,7 @@ async function happenedOf(ctx: Context, type: string, { started, contact }: Subj
 
 async function holds(ctx: Context, node: GraphNode, { given, at }: { given: unknown; at: string }, subject: Subject) {
   const type = conditionsType(node.config, subject.started?.type);
-  return readConditions(ctx, type, given, at).evaluate(await happenedOf(ctx, type, subject));
+  return matcherOf(ctx, type, given, at).evaluate(await recordOfSubject(ctx, type, subject));
 }
 
 const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as const;

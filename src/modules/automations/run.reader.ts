@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
-import type { Evaluation } from '../../kernel/tables/conditions.js';
+import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { contactsOf } from '../actions/action.contact.js';
 import { actsFor } from '../actions/action.service.js';
 import { evaluator, isTrigger } from '../actions/action.trigger.js';

@@ -2,7 +2,7 @@ import type { Actor, Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import type { Changes } from '../../kernel/events/facts.js';
-import type { Seen } from '../../kernel/tables/conditions.js';
+import type { Seen } from '../../kernel/matching/matcher.js';
 import { isLoop } from '../actions/action.trigger.js';
 import { automationRunTable, type RunRow, type Started } from './run.table.js';
 

@@ -1,8 +1,8 @@
 import type { Cause } from '../../kernel/base/principal.js';
 import { flag, instant, integer, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
+import type { Seen } from '../../kernel/matching/matcher.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import type { Seen } from '../../kernel/tables/conditions.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
 import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { outcomeAsSeenBy } from '../events/event.redaction.js';

@@ -2,9 +2,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
 import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
-import type { Conditions } from '../../kernel/tables/filterConditions.js';
 import { filterSql } from '../../kernel/tables/filterSql.js';
 import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { keysBetween, saidByKeys } from '../../kernel/tables/rowCondition.js';
 import { matches } from '../../kernel/tables/searchPatterns.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
@@ -58,7 +58,7 @@ function dealContext(filter: ContactFilter, { caller }: Context): Sql[] {
   return [hasDeal(caller.account, allOf(parts))];
 }
 
-const conditions: Partial<Conditions<ContactFilter>> = {
+const conditions: Partial<ParameterConditions<ContactFilter>> = {
   search: (text, ctx) => matches(sql`t.search_text`, text, ctx),
   tag: (name, ctx) => carriesAny([name], ctx),
   tags: carriesAny,

@@ -2,14 +2,14 @@ import { invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { flag, instant, nullable, type RowOf } from '../../kernel/database/kinds.js';
 import { allOf, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
-import { soonDecided } from '../../kernel/tables/conditionCosts.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
-import type { Conditions } from '../../kernel/tables/filterConditions.js';
 import { fieldsWithin } from '../../kernel/tables/filterFields.js';
 import { filterSql } from '../../kernel/tables/filterSql.js';
 import { type Board, byBoard, byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { inAnyWay, opposite } from '../../kernel/tables/rowCondition.js';
 import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
+import { soonDecided } from '../../kernel/tables/sqlCosts.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { isAppointmentMissed, missedBefore } from './deal.clock.js';
 import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
@@ -85,7 +85,7 @@ function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
   ]);
 }
 
-const conditions: Partial<Conditions<DealFilter>> = {
+const conditions: Partial<ParameterConditions<DealFilter>> = {
   search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx),
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,

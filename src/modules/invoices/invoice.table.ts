@@ -3,9 +3,9 @@ import type { Context } from '../../kernel/context/context.js';
 import { nullable, records, type Shape, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { since, until } from '../../kernel/tables/dateRanges.js';
-import type { Conditions } from '../../kernel/tables/filterConditions.js';
 import { byNumber, byTime, table } from '../../kernel/tables/index.js';
 import { modelRow, selectList } from '../../kernel/tables/modelRow.js';
+import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { inAnyWay } from '../../kernel/tables/rowCondition.js';
 import { matches, wordPattern } from '../../kernel/tables/searchPatterns.js';
 import {
@@ -70,7 +70,7 @@ function found(text: string, ctx: Context): Sql {
   ]);
 }
 
-const conditions: Conditions<InvoiceFilter> = {
+const conditions: ParameterConditions<InvoiceFilter> = {
   search: found,
   status: (status, ctx) => {
     if (status === 'overdue')

@@ -1,9 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { isToday, midnight, since, until } from '../../kernel/tables/dateRanges.js';
-import type { Conditions } from '../../kernel/tables/filterConditions.js';
 import { byText, byTime, table } from '../../kernel/tables/index.js';
 import { modelRow } from '../../kernel/tables/modelRow.js';
+import type { ParameterConditions } from '../../kernel/tables/parameterConditions.js';
 import { opposite } from '../../kernel/tables/rowCondition.js';
 import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
 import { Task, TaskConnection, type TaskFilter, TaskList, TaskPriority, TaskStatus, type TaskTab } from './task.model.js';
@@ -38,7 +38,7 @@ export const taskTabs: Record<keyof typeof TaskTab, (ctx: Context) => Sql> = {
 };
 
 /** What each field of a filter asks of a task, over the alias `t`. */
-const conditions: Conditions<TaskFilter> = {
+const conditions: ParameterConditions<TaskFilter> = {
   search: (text) => sql`${words('t.title')} like ${wordPattern(text)}`,
   status: (status) => holds('status', status),
   priority: (priority) => holds('priority', priority),

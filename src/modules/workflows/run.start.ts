@@ -6,7 +6,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
-import type { Evaluation } from '../../kernel/tables/conditions.js';
+import type { Evaluation } from '../../kernel/matching/matcher.js';
 import { aboutWhom, contactOf, type Led, leadsOf, ledTo } from '../actions/action.contact.js';
 import { evaluator, isLoop, isTrigger } from '../actions/action.trigger.js';
 import { emitRun, pending } from './run.service.js';
@@ -74,7 +74,7 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
   const large = await largeActions(ctx, begun);
   for (const each of begun)
     await begin(ctx, { ...each, actions: each.workflow.actions ?? large.get(each.workflow.id)! }, thereOf(contactFor(each.event), there));
-  ctx.wake('workflow_runs');
+  ctx.wake('workflowRuns');
   return seen;
 }
 

@@ -9,10 +9,10 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
+import { matcherOf } from '../../kernel/matching/matcher.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { readConditions } from '../../kernel/tables/conditions.js';
 import { checkActive } from '../actions/action.limit.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName, isTrigger } from '../actions/action.trigger.js';
@@ -79,7 +79,7 @@ function checkTrigger(ctx: Context, trigger: WorkflowTrigger | null | undefined,
     invalidField('trigger.event', 'not_allowed', `must be the name of an event: ${names.join(', ')}`),
   );
   if (trigger.event !== known) checkMayName(ctx, trigger.event);
-  readConditions(ctx, events.get(trigger.event)!.of.type, trigger.conditions, 'trigger.conditions');
+  matcherOf(ctx, events.get(trigger.event)!.of.type, trigger.conditions, 'trigger.conditions');
   return { event: trigger.event, conditions: trigger.conditions ?? null };
 }
 

@@ -3,11 +3,11 @@ import { invalidField } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { dayAfter, nearestInstant, today } from '../base/timeZones.js';
 import { isDay } from '../model/checks.js';
-import type { FilterKind } from './filterField.js';
-import { jsonText as checkedJson, type Place, plain } from './filterValues.js';
+import type { FilterKind } from '../tables/filterField.js';
+import { jsonText, plain, type ValueAt } from '../tables/filterValues.js';
 
 /** Whether a value of a record, in the form of its kind, meets a comparison. */
-export type Test = (its: unknown) => boolean;
+export type ValueTest = (its: unknown) => boolean;
 
 /** A text as the database lower-cases it. */
 const folded = (text: unknown) => String(text).toLowerCase();
@@ -17,13 +17,13 @@ const collator = new Intl.Collator('und');
 const textOrder = (a: string, b: string): number => collator.compare(a, b) || Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** The first instant of a moment and the first after it; they differ where it is a day, which is the whole of it. */
-function span(moment: string, { ctx }: Place): { from: number; until: number } {
+function span(moment: string, { ctx }: ValueAt): { from: number; until: number } {
   const { timezone } = ctx.caller.account;
   const from = nearestInstant(moment, timezone).getTime();
   return { from, until: isDay(moment) ? nearestInstant(dayAfter(moment, 1), timezone).getTime() : from + 1 };
 }
 
-const dayOf = (moment: string, { ctx }: Place): string => {
+const dayOf = (moment: string, { ctx }: ValueAt): string => {
   const { timezone } = ctx.caller.account;
   return isDay(moment) ? moment : today(timezone, nearestInstant(moment, timezone));
 };
@@ -36,9 +36,9 @@ function stripped(value: unknown): unknown {
 }
 
 /** Whether a value is this one. Throws 400 for what is no value of the kind. */
-export function equalTo(kind: FilterKind, value: unknown, place: Place): Test {
+export function equalityTest(kind: FilterKind, value: unknown, place: ValueAt): ValueTest {
   if (kind === 'json') {
-    const wanted = stripped(JSON.parse(checkedJson(value, place)));
+    const wanted = stripped(JSON.parse(jsonText(value, place)));
     return (its) => isDeepStrictEqual(stripped(its), wanted);
   }
   const text = plain(value, kind, place);
@@ -62,7 +62,7 @@ const within: Record<Ordering, (order: number) => boolean> = {
 };
 
 /** Whether a value stands before or behind this one. Throws 400 for what is no value of the kind. */
-export function ordered(kind: FilterKind, ordering: Ordering, value: unknown, place: Place): Test {
+export function orderTest(kind: FilterKind, ordering: Ordering, value: unknown, place: ValueAt): ValueTest {
   const text = plain(value, kind, place);
   if (kind !== 'timestamptz') {
     const order = orderTo(kind, text, place);
@@ -76,7 +76,7 @@ export function ordered(kind: FilterKind, ordering: Ordering, value: unknown, pl
 }
 
 /** Whether a text is in a value, begins or ends it, whatever its case. */
-export function inText(operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: Place): Test {
+export function textTest(operator: 'contains' | 'starts_with' | 'ends_with', value: unknown, place: ValueAt): ValueTest {
   if (typeof value !== 'string') throw invalidField(place.at, 'invalid_type', 'must be a string');
   const part = folded(plain(value, 'text', place));
   const tests = { contains: 'includes', starts_with: 'startsWith', ends_with: 'endsWith' } as const;
@@ -86,7 +86,7 @@ export function inText(operator: 'contains' | 'starts_with' | 'ends_with', value
 const instantAt = (its: unknown): number => Date.parse(String(its));
 
 /** How a value stands to this one: below, above, or neither. */
-function orderTo(kind: FilterKind, text: string, place: Place): (its: unknown) => number {
+function orderTo(kind: FilterKind, text: string, place: ValueAt): (its: unknown) => number {
   if (kind === 'integer' || kind === 'numeric') {
     const wanted = exact(text);
     return (its) => exact(its as number | string).comparedTo(wanted);
@@ -97,7 +97,7 @@ function orderTo(kind: FilterKind, text: string, place: Place): (its: unknown) =
 }
 
 /** A JSON value as the database shows it as text: a text as it is, anything else as `jsonb` is written. */
-export function jsonText(value: unknown): string {
+export function textOfJson(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? exact(value).toFixed() : written(value);
 }
@@ -112,7 +112,7 @@ function written(value: unknown): string {
 }
 
 const matching = (form: RegExp) => (value: unknown) => {
-  const text = jsonText(value);
+  const text = textOfJson(value);
   return form.test(text) ? text : null;
 };
 

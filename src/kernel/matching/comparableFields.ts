@@ -3,29 +3,29 @@ import type { Context } from '../context/context.js';
 import type { Changes } from '../events/facts.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
-import { exactText, jsonText, numberText } from './conditionValues.js';
-import type { FilterKind, KnownField } from './filterField.js';
-import { customKind, fieldsOf, kindOfRule } from './filterFields.js';
-import { type Askable, customKey } from './filterTree.js';
-import type { AnyTable } from './table.js';
+import type { FilterKind, KnownField } from '../tables/filterField.js';
+import { customKind, fieldsOf, kindOfRule } from '../tables/filterFields.js';
+import { type Askable, customKey } from '../tables/filterTree.js';
+import type { AnyTable } from '../tables/table.js';
+import { exactText, numberText, textOfJson } from './valueTests.js';
 
 /** What conditions are evaluated over: a record as REST shows it, and what a change made of it. */
-export interface Happened {
+export interface ChangedRecord {
   data: Readonly<Record<string, unknown>>;
   changes?: Changes | null;
 }
 
 /** A field of a REST record that a condition may name. */
-export interface RecordCondition extends KnownField {
+export interface ComparableField extends KnownField {
   name: string;
   /** Whether it has several values, one of which must meet a condition. */
   isMany: boolean;
   /** Its values; none where there is none. */
-  values(happened: Happened): unknown[];
+  values(record: ChangedRecord): unknown[];
   /** Of a field of a change: whether that is among what was changed. Of what was not, no comparison holds. */
-  isChanged?(happened: Happened): boolean;
+  isChanged?(record: ChangedRecord): boolean;
   /** Whether a custom field that is kept as a list holds a value. */
-  holds?(value: unknown, happened: Happened): boolean;
+  holds?(value: unknown, record: ChangedRecord): boolean;
 }
 
 /** How a field is found: in the record, or in the old or new values of a change. */
@@ -76,7 +76,7 @@ function kindOf({ type, extensions }: RecordField['field']): FilterKind {
 const ofChange = /^changes\.(.+)\.(from|to)$/;
 
 /** What conditions over a REST record may ask for: its fields by name, custom ones by key, and `changes.<field>.from` and `.to`. */
-export class RecordConditions implements Askable<RecordCondition> {
+export class ComparableFields implements Askable<ComparableField> {
   readonly #fields: ReadonlyMap<string, Shown>;
   readonly relations = new Map<string, never>();
   readonly depth = 0;
@@ -89,7 +89,7 @@ export class RecordConditions implements Askable<RecordCondition> {
     return [...this.#fields.keys(), 'changes.<field>.from', 'changes.<field>.to'];
   }
 
-  field(name: string, value: unknown): RecordCondition | undefined {
+  field(name: string, value: unknown): ComparableField | undefined {
     const [, changed, side] = ofChange.exec(name) ?? [];
     return this.#field(changed ?? name, name, value, side as 'from' | 'to' | undefined);
   }
@@ -100,21 +100,21 @@ export class RecordConditions implements Askable<RecordCondition> {
     return this;
   }
 
-  #field(of: string, name: string, value: unknown, side?: 'from' | 'to'): RecordCondition | undefined {
+  #field(of: string, name: string, value: unknown, side?: 'from' | 'to'): ComparableField | undefined {
     const key = customKey(of);
     if (this.#fields.has('customFields') && key) return custom(key, name, customKind(value), side);
     const shown = this.#fields.get(of);
     if (!shown) return undefined;
     const { kind, isMany, path } = shown;
-    return { name, kind, isMany, values: (happened) => valuesAt(shown, happened, side), ...ofChanged(path[0]!, side) };
+    return { name, kind, isMany, values: (record) => valuesAt(shown, record, side), ...ofChanged(path[0]!, side) };
   }
 }
 
 /** What a field of a change asks first, by the name that the change has for it. */
-const ofChanged = (name: string, side?: 'from' | 'to'): Pick<RecordCondition, 'isChanged'> =>
+const ofChanged = (name: string, side?: 'from' | 'to'): Pick<ComparableField, 'isChanged'> =>
   side ? { isChanged: ({ changes }) => Object.hasOwn(changes ?? {}, name) } : {};
 
-function valuesAt({ path, kind, isMany }: Shown, { data, changes }: Happened, side?: 'from' | 'to'): unknown[] {
+function valuesAt({ path, kind, isMany }: Shown, { data, changes }: ChangedRecord, side?: 'from' | 'to'): unknown[] {
   const whole = side ? changes?.[path[0]!]?.[side] : data[path[0]!];
   const items = isMany && Array.isArray(whole) ? whole : [whole];
   return items.map((item) => inForm(path[1] ? memberOf(item, path[1]) : item, kind, isMany)).filter((value) => value !== null);
@@ -130,19 +130,19 @@ function inForm(value: unknown, kind: FilterKind, isMany: boolean): unknown {
   const plain = isMany && typeof value === 'object' ? memberOf(value, 'name') : value;
   if (plain === null) return null;
   if (kind === 'integer' || kind === 'numeric') return numberText(plain);
-  return kind === 'text' || kind === 'name' ? jsonText(plain) : plain;
+  return kind === 'text' || kind === 'name' ? textOfJson(plain) : plain;
 }
 
-function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'from' | 'to'): RecordCondition {
-  const whole = ({ data, changes }: Happened) =>
+function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'from' | 'to'): ComparableField {
+  const whole = ({ data, changes }: ChangedRecord) =>
     side ? (changes?.[`customFields.${key}`]?.[side] ?? null) : memberOf(data.customFields, key);
-  const values = (happened: Happened): unknown[] => {
-    const value = whole(happened);
-    const compared = value === null || value === undefined ? null : kind === 'text' ? jsonText(value) : exactText(value);
+  const values = (record: ChangedRecord): unknown[] => {
+    const value = whole(record);
+    const compared = value === null || value === undefined ? null : kind === 'text' ? textOfJson(value) : exactText(value);
     return compared === null ? [] : [compared];
   };
-  const holds = (value: unknown, happened: Happened) => {
-    const list = whole(happened);
+  const holds = (value: unknown, record: ChangedRecord) => {
+    const list = whole(record);
     return Array.isArray(list) && list.includes(value);
   };
   return { name, kind, isMany: false, values, holds, ...ofChanged(`customFields.${key}`, side) };

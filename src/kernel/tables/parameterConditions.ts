@@ -2,10 +2,10 @@ import type { Context } from '../context/context.js';
 import type { Sql } from '../database/sql.js';
 
 /** For each field of a filter, what it asks of a row over the alias `t`. */
-export type Conditions<F> = { [K in keyof F]-?: (value: NonNullable<F[K]>, ctx: Context) => Sql };
+export type ParameterConditions<F> = { [K in keyof F]-?: (value: NonNullable<F[K]>, ctx: Context) => Sql };
 
 /** The conditions of the fields that a filter gives. */
-export const conditionsOf = <F extends object>(all: Conditions<F>, ctx: Context, filter: F | null | undefined): Sql[] =>
+export const conditionsOf = <F extends object>(all: ParameterConditions<F>, ctx: Context, filter: F | null | undefined): Sql[] =>
   Object.entries(filter ?? {}).flatMap(([name, value]) => {
     const build = all[name as keyof F] as ((value: unknown, ctx: Context) => Sql) | undefined;
     return build && value !== null && value !== undefined ? [build(value, ctx)] : [];

@@ -1,13 +1,13 @@
 import { invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { type Happened, type RecordCondition, RecordConditions } from './conditionFields.js';
-import { equalTo, inText, type Ordering, ordered, type Test } from './conditionValues.js';
-import type { Operator } from './filterField.js';
-import { readTree } from './filterJson.js';
-import { checkedFlag, checkedList } from './filterSql.js';
-import { type Condition, placeOf } from './filterTree.js';
+import type { Operator } from '../tables/filterField.js';
+import { readTree } from '../tables/filterJson.js';
+import { checkedFlag, checkedList } from '../tables/filterSql.js';
+import { type Condition, placeOf } from '../tables/filterTree.js';
+import { type ChangedRecord, type ComparableField, ComparableFields } from './comparableFields.js';
+import { equalityTest, type Ordering, orderTest, textTest, type ValueTest } from './valueTests.js';
 
-export type { Happened } from './conditionFields.js';
+export type { ChangedRecord } from './comparableFields.js';
 
 /** What one condition saw, and whether it held. */
 export interface Seen {
@@ -28,9 +28,9 @@ export interface Evaluation {
   conditions: Seen[];
 }
 
-/** Conditions that were read, and hold for a record or do not. */
-export interface Conditions {
-  evaluate(happened: Happened): Evaluation;
+/** Conditions that were read, and hold for a record or do not. What lists are filtered by is SQL: `kernel/tables`. */
+export interface Matcher {
+  evaluate(record: ChangedRecord): Evaluation;
 }
 
 const grouped = ['and', 'or', 'not', 'field', 'op'];
@@ -41,27 +41,27 @@ const grouped = ['and', 'or', 'not', 'field', 'op'];
  * it, with the same fields, operators and meanings. Of what did not change no comparison of its change holds, nor does its negation.
  * None, or an empty object, always hold. Throws 400 naming the place, below `at`, that is wrong.
  */
-export function readConditions(ctx: Context, type: string, given: unknown, at: string): Conditions {
+export function matcherOf(ctx: Context, type: string, given: unknown, at: string): Matcher {
   if (given === null || given === undefined) return { evaluate: () => ({ holds: true, conditions: [] }) };
   if (typeof given !== 'object' || Array.isArray(given)) throw invalidField(at, 'invalid_type', 'must be an object');
-  const records = new RecordConditions(ctx, type);
+  const fields = new ComparableFields(ctx, type);
   const isTree = Object.keys(given).some((name) => grouped.includes(name));
-  const tree = isTree ? readTree(records, given, at) : readMap(records, given as Record<string, unknown>, at);
+  const tree = isTree ? readTree(fields, given, at) : readMap(fields, given as Record<string, unknown>, at);
   const evaluate = evaluation(ctx, tree);
   return {
-    evaluate: (happened) => {
+    evaluate: (record) => {
       const conditions: Seen[] = [];
-      return { holds: evaluate(happened, conditions) === true, conditions };
+      return { holds: evaluate(record, conditions) === true, conditions };
     },
   };
 }
 
 /** `{field: value}` as a tree, whose places are named by the fields. */
-function readMap(records: RecordConditions, given: Record<string, unknown>, at: string): Condition<RecordCondition> {
-  const of = Object.entries(given).map(([name, value]): Condition<RecordCondition> => {
-    const field = records.field(name, value);
+function readMap(fields: ComparableFields, given: Record<string, unknown>, at: string): Condition<ComparableField> {
+  const of = Object.entries(given).map(([name, value]): Condition<ComparableField> => {
+    const field = fields.field(name, value);
     if (!field)
-      throw invalidField(`${at}.${name}`, 'unknown_field', `is no field of the record; its fields are ${records.names.join(', ')}`);
+      throw invalidField(`${at}.${name}`, 'unknown_field', `is no field of the record; its fields are ${fields.names.join(', ')}`);
     const place = placeOf(`${at}.${name}`);
     const operator = Array.isArray(value) && field.kind !== 'json' ? 'in' : 'eq';
     return { kind: 'compared', field, operator, value, place };
@@ -73,12 +73,12 @@ function readMap(records: RecordConditions, given: Record<string, unknown>, at: 
 const mostOfMap = 200;
 
 /** Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor negated. */
-type Evaluate = (happened: Happened, seen: Seen[]) => boolean | null;
+type Evaluate = (record: ChangedRecord, seen: Seen[]) => boolean | null;
 
 /** A tree as a function, whose values have been checked. Every condition is looked at, so that each tells what it saw. */
-function evaluation(ctx: Context, condition: Condition<RecordCondition>): Evaluate {
+function evaluation(ctx: Context, condition: Condition<ComparableField>): Evaluate {
   if (condition.kind === 'compared') return leaf(ctx, condition);
-  if (condition.kind === 'reached') throw new Error('A record of an event leads to no others');
+  if (condition.kind === 'related') throw new Error('A record of an event leads to no others');
   if (condition.kind === 'not') {
     const inner = evaluation(ctx, condition.of);
     return (...of) => {
@@ -95,15 +95,15 @@ function evaluation(ctx: Context, condition: Condition<RecordCondition>): Evalua
   };
 }
 
-type Compared = Extract<Condition<RecordCondition>, { kind: 'compared' }>;
+type Compared = Extract<Condition<ComparableField>, { kind: 'compared' }>;
 
 function leaf(ctx: Context, compared: Compared): Evaluate {
   const { field, operator, value, place } = compared;
   const test = testOf(ctx, compared);
-  return (happened, seen) => {
-    const values = field.values(happened);
-    const isAsked = field.isChanged?.(happened) ?? true;
-    const holds = isAsked && test(values, happened);
+  return (record, seen) => {
+    const values = field.values(record);
+    const isAsked = field.isChanged?.(record) ?? true;
+    const holds = isAsked && test(values, record);
     const shown = field.kind === 'numeric' || field.kind === 'integer' ? values.map(Number) : values;
     seen.push({
       at: place.name,
@@ -117,26 +117,26 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
   };
 }
 
-type TestOfAll = (values: unknown[], happened: Happened) => boolean;
+type TestOfAll = (values: unknown[], record: ChangedRecord) => boolean;
 
 /** What a condition asks of the values of its field; as in SQL, what has no value is not equal to any, and is below and above none. */
 function testOf(ctx: Context, { field, operator, value, place }: Compared): TestOfAll {
   const { kind } = field;
   const some =
-    (test: Test): TestOfAll =>
+    (test: ValueTest): TestOfAll =>
     (values) =>
       values.some(test);
   const isNone: TestOfAll = (values) => values.length === 0;
   const isEqual = (one: unknown, at: string): TestOfAll => {
     if (one === null) return isNone;
-    const test = equalTo(kind, one, { ctx, at });
-    return (values, happened) => values.some(test) || (field.holds?.(one, happened) ?? false);
+    const test = equalityTest(kind, one, { ctx, at });
+    return (values, record) => values.some(test) || (field.holds?.(one, record) ?? false);
   };
   const isAmong = (): TestOfAll => {
     const tests = checkedList(value, place).map((one, i) => isEqual(one, place.item(i)));
     return (...of) => tests.some((test) => test(...of));
   };
-  const orderedBy = (ordering: Ordering, one: unknown, at: string) => ordered(kind, ordering, one, { ctx, at });
+  const orderedBy = (ordering: Ordering, one: unknown, at: string) => orderTest(kind, ordering, one, { ctx, at });
   const answers: Record<Exclude<Operator, Ordering>, () => TestOfAll> = {
     is_empty: () => (checkedFlag(value, place) ? isNone : negated(isNone)),
     eq: () => isEqual(value, place.name),
@@ -148,9 +148,9 @@ function testOf(ctx: Context, { field, operator, value, place }: Compared): Test
       const [from, to] = [orderedBy('gte', value[0], place.item(0)), orderedBy('lte', value[1], place.item(1))];
       return some((its) => from(its) && to(its));
     },
-    contains: () => some(inText('contains', value, { ctx, at: place.name })),
-    starts_with: () => some(inText('starts_with', value, { ctx, at: place.name })),
-    ends_with: () => some(inText('ends_with', value, { ctx, at: place.name })),
+    contains: () => some(textTest('contains', value, { ctx, at: place.name })),
+    starts_with: () => some(textTest('starts_with', value, { ctx, at: place.name })),
+    ends_with: () => some(textTest('ends_with', value, { ctx, at: place.name })),
   };
   return operator in answers ? answers[operator as keyof typeof answers]() : some(orderedBy(operator as Ordering, value, place.name));
 }
