@@ -1,5 +1,6 @@
 import type { App, DueWork } from '../kernel/context/context.js';
-import type { Sweep } from '../kernel/context/registry.js';
+import { joinSql, rawSql, sql } from '../kernel/database/sql.js';
+import type { Sweep } from '../kernel/database/sweep.js';
 
 /** So many processes may have ended in the middle of the work on a row; with one more the row itself is what ends them. */
 const mostLapses = 5;
@@ -56,16 +57,15 @@ export async function forgetLapses({ database, log }: App, { table }: DueWork, {
     .catch((err: unknown) => log.warn({ err, id }, 'how often the work on a row was cut off could not be forgotten'));
 }
 
-/** Of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, knows of no process that died. */
+/** Counts of rows that are due no more, or gone: what settled them, such as whoever took back what was to be sent, does not delete them. */
 export const lapsesOver = ({ registry }: App): Sweep => {
   const isDue = [...registry.due.values()].map(
-    ({ table }) => `when '${table}' then exists (
-      select from ${table} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
+    ({ table }) => sql`when ${rawSql(`'${table}'`)} then exists (
+      select from ${rawSql(table)} t where t.account_id = l.account_id and t.id = l.id and t.due_at is not null)`,
   );
   return {
-    sql: `delete from due_lapses d using (
-        select account_id, kind, id from due_lapses l where $1::timestamptz is not null and not case l.kind ${isDue.join(' ')} else false end
-        limit $2::int
+    rows: ({ most }) => sql`delete from due_lapses d using (
+        select account_id, kind, id from due_lapses l where not case l.kind ${joinSql(isDue, ' ')} else false end limit ${most}
       ) l where d.account_id = l.account_id and d.kind = l.kind and d.id = l.id returning 1`,
   };
 };

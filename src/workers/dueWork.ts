@@ -5,7 +5,7 @@ import type { DueRow } from '../kernel/context/registry.js';
 import { commitsUnawaited, tablesWith } from '../kernel/database/sql.js';
 import { actingAs, type FoundAccount, foundAccount } from '../modules/auth/auth.acting.js';
 import { countLapses, forgetLapses, isHopeless, type Lapsing, pauseOf } from './dueLapses.js';
-import { jobsWake } from './jobs.js';
+import { workWake } from './jobs.js';
 import { type Work, Worker } from './worker.js';
 
 /** Rows of one kind that are worked on at once in this process. */
@@ -137,7 +137,7 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
   /** What is worked on in the place of each row that was taken. */
   const underWay = new Map<string, Due>();
   return {
-    wake: jobsWake(name),
+    wake: workWake(name),
     concurrency: due.concurrency ?? concurrency,
     idOf,
     hasTurns: due.hasTurns,
@@ -183,6 +183,12 @@ async function giveBack(app: App, { name, due }: { name: string; due: DueWork },
   app.jobs.wake(name);
 }
 
+/** Says why nothing is done about a row now. A suspended account may have very many. */
+function notePause({ log }: App, row: object, isActive: boolean): void {
+  if (isActive) log.warn(row, 'a row waits: processes ended in the middle of its work');
+  else log.debug(row, 'a row waits: its account is suspended');
+}
+
 /** Works on one row; answers what its place goes on to. */
 async function workOnRow(
   app: App,
@@ -200,9 +206,10 @@ async function workOnRow(
   try {
     const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
     const pause = account ? pauseOf(app, due, row) : mostPause;
-    // The work of a suspended account waits.
-    if (!account || pause !== undefined) await later(pause!);
-    else {
+    if (!account || pause !== undefined) {
+      notePause(app, { work: name, id, accountId, attempt, pause }, account !== null);
+      await later(pause!);
+    } else {
       const ctx = actingAs(app, account, { actor: due.actor, request });
       if (due.giveUp && isHopeless(row)) await due.giveUp(ctx, { id, attempt });
       else await due.work(ctx, { id, attempt, more, place: { mayGoOn, goOn } });

@@ -21,8 +21,8 @@ const sweepSeconds = 300;
 const sweepQueue = 'sweep';
 const queueLock = 7_240_113;
 
-/** The wake of those who work on a queue. */
-export const jobsWake = (queue: string) => `jobs:${queue}`;
+/** The wake of those who work on a queue, or on rows that are due. */
+export const workWake = (queue: string) => `jobs:${queue}`;
 
 /** What is kept of a job: its queue is the name that it is kept under. */
 type Kept = Omit<Job, 'queue'>;
@@ -107,7 +107,7 @@ export class JobQueue implements Jobs {
   }
 
   wake(queue: string): void {
-    this.base.channel.publish(jobsWake(queue), '');
+    this.base.channel.publish(workWake(queue), '');
   }
 
   /** Takes no more jobs and waits for those that run; what is not done by then is taken by another worker. */
@@ -153,7 +153,7 @@ const settling = (boss: PgBoss, { execute, prisma }: Database, queue: string) =>
 function queueWork(boss: PgBoss, database: Database, queue: string): Work<Taken> {
   const { complete, fail } = settling(boss, database, queue);
   return {
-    wake: jobsWake(queue),
+    wake: workWake(queue),
     concurrency,
     idOf: runOf,
     take: async (_app, batchSize) => (await boss.fetch<Kept>(queue, { batchSize, includeMetadata: true })) ?? [],
@@ -175,7 +175,7 @@ async function run(app: App, { name, data, id, retryCount, retryLimit, retryDela
   if (name === sweepQueue) return sweep(app);
   const ctx = await actingForPerson(app, data.accountId, data.userId, id);
   if (ctx) return app.registry.jobs.get(name)!(ctx, data.data, { id, retries: retryCount });
-  // The account is suspended: its work waits.
+  app.log.info({ queue: name, job: id, accountId: data.accountId }, 'a job waits: its account is suspended');
   await app.jobs.add(app.database.prisma, { ...data, queue: name }, { startAfter: suspendedSeconds, retryLimit, retryDelay });
 }
 

@@ -155,7 +155,7 @@ describe('what waits of rows that are due', () => {
     for (const id of ids) await attempted(api, id, 1);
     await query('update webhook_deliveries set due_at = $1::timestamptz, leased_until = null where id = any($2::uuid[])', [due, ids]);
     const at = await waitingAt(`${due}T00:00:30Z`);
-    expect(at('workflow_runs')).toMatchObject({ count: 5, age: expect.closeTo(30, 0) });
+    expect(at('workflowRuns')).toMatchObject({ count: 5, age: expect.closeTo(30, 0) });
     expect(at('deliveries')).toEqual({ queue: 'deliveries', count: 4, age: 30 });
     await query(`update webhook_deliveries set leased_until = now() + interval '1 minute' where id = $1::uuid`, [ids[0]]);
     expect((await waitingAt(`${due}T00:00:30Z`))('deliveries')).toMatchObject({ count: 3 });
@@ -176,7 +176,7 @@ describe('what waits of rows that are due', () => {
     try {
       await eventually(async () => {
         const { text } = await api.anybody().raw({ path: '/metrics' });
-        return /queue_depth\{queue="events"\} \d/.test(text) && !text.includes('queue="workflow_runs"');
+        return /queue_depth\{queue="events"\} \d/.test(text) && !text.includes('queue="workflowRuns"');
       });
     } finally {
       await query('alter table workflow_runs_away rename to workflow_runs', []);
@@ -184,7 +184,7 @@ describe('what waits of rows that are due', () => {
   });
 
   it('is told by the metrics, of every kind', async () => {
-    await eventually(async () => (await api.anybody().raw({ path: '/metrics' })).text.includes('queue="workflow_runs"'));
+    await eventually(async () => (await api.anybody().raw({ path: '/metrics' })).text.includes('queue="workflowRuns"'));
     const { text } = await api.anybody().raw({ path: '/metrics' });
     for (const queue of api.app.registry.due.keys()) {
       expect(text).toMatch(new RegExp(`queue_depth\\{queue="${queue}"\\} \\d`));

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from '../../src/kernel/base/config.js';
+import { sweepOf } from '../../src/kernel/database/sweep.js';
+import { oldRuns } from '../../src/modules/automations/run.sweeps.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { Automations, aNode, aTask } from '../support/automations.js';
 import { queued } from '../support/deliveries.js';
@@ -78,8 +80,8 @@ describe('runs of automations', () => {
     const { id, runs } = await ended([aTask('a')], 4);
     const latest = runs.at(-1)!;
     for (const run of runs.slice(0, -1)) await ageRun(run, 400, { steps: 4999 });
-    const { sql, before } = api.app.registry.sweeps.find((each) => 'sql' in each && each.sql.includes('automation_runs')) as Loose;
-    const once = () => api.app.database.execute(sql, [before(api.clock.now(), api.app.config).toISOString(), 5000]);
+    const { text, values } = sweepOf(oldRuns, oldRuns.before!(api.clock.now(), api.app.config)!, 5000);
+    const once = () => api.app.database.execute(text, values);
     // One is as much as a statement takes: the others are left to the next ones.
     expect((await once()).rows).toHaveLength(2);
     expect(await left(id)).toHaveLength(3);

@@ -1,9 +1,9 @@
 import type { GraphQLSchema } from 'graphql';
 import type { AccessMark } from '../access/access.js';
-import type { Config } from '../base/config.js';
 import type { Actor } from '../base/principal.js';
 import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
+import type { Sweep } from '../database/sweep.js';
 import type { Fact } from '../events/facts.js';
 import type { ReadEvent } from '../events/readers.js';
 import type { RecordEvents } from '../events/recordEvents.js';
@@ -44,22 +44,6 @@ export interface DeclaredTable {
   sorts: object;
 }
 
-/** What is done over all accounts once its time has come. */
-export interface Sweep {
-  /** A statement over at most `$2` rows that answers a row for each; `$1` is the moment. It is run until fewer are left. */
-  sql: string;
-  /** The moment, `now` by default; undefined where the server is to keep what there is. */
-  before?: (now: Date, config: Config) => Date | undefined;
-}
-
-/** When a sweep begins of what is kept for a number of days; for ever where the server is told none. */
-export const daysBefore =
-  (daysOf: (config: Config) => number | undefined): NonNullable<Sweep['before']> =>
-  (now, config) => {
-    const days = daysOf(config);
-    return days === undefined ? undefined : new Date(now.getTime() - days * 24 * 60 * 60 * 1000);
-  };
-
 /** A column of values that `seal` closed: under another SECRET_KEY they are sealed anew. What lives for a day at most needs none. */
 export interface SealedColumn {
   table: string;
@@ -83,8 +67,8 @@ export type UsesOf<C> = (ctx: C, id: string) => Promise<Use[]>;
 
 /** What is done, and told, in each account where something has come due. */
 export interface AccountSweepOf<C> {
-  /** A statement that answers the `id` of each such account; `$1` is the moment. */
-  accounts: string;
+  /** A statement that answers the `id` of each such account at a moment. */
+  accounts(now: Sql): Sql;
   /** Does some of it as the account, and answers whether there may be more. */
   work(ctx: C): Promise<boolean>;
 }
@@ -201,7 +185,7 @@ export interface Registry<C> {
   tables: ReadonlyMap<string, DeclaredTable>;
   /** How records are read by their ids alone, by the names of their types. */
   nodes: ReadonlyMap<string, NodeSourceOf<C>>;
-  sweeps: readonly (Sweep | AccountSweepOf<C>)[];
+  sweeps: ReadonlyMap<string, Sweep | AccountSweepOf<C>>;
   seals: readonly SealedColumn[];
   schema(): GraphQLSchema;
 }

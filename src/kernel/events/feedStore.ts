@@ -2,6 +2,7 @@ import { AppError, check, invalidField } from '../base/errors.js';
 import type { Actor, Cause } from '../base/principal.js';
 import type { Database } from '../database/index.js';
 import { type Sql, sql } from '../database/sql.js';
+import type { Sweep } from '../database/sweep.js';
 import type { Changes } from './facts.js';
 import type { RecordEvents } from './recordEvents.js';
 
@@ -62,7 +63,7 @@ export const keptDays = 30;
 const keptMs = keptDays * 24 * 60 * 60 * 1000;
 
 /** The moment before which events are no longer kept. */
-export const keptSince = (now: Date) => new Date(now.getTime() - keptMs);
+const keptSince = (now: Date) => new Date(now.getTime() - keptMs);
 
 /** Where an account's feed begins and ends. */
 export interface Extent {
@@ -204,3 +205,20 @@ export async function countFeed(database: Database, account: string, { floor, he
   const [{ n }] = rows as [{ n: string | number | bigint }];
   return Number(n);
 }
+
+/**
+ * Events that are no longer kept. By account, since the index begins with it. Those without a place are never deleted, nor those that
+ * are still to be read.
+ */
+export const oldEvents: Sweep = {
+  rows: ({ before, most }) => sql`
+    with old as (
+        select e.* from feed_heads h cross join lateral (
+          select e.account_id, e.id, p.pos from outbox_events e join feed_positions p on p.account_id = e.account_id and p.seq = e.seq
+          where e.account_id = h.account_id and e.created_at < ${before}
+            and not exists (select from feed_readers r where r.account_id = h.account_id and r.pos < p.pos) order by e.created_at limit ${most}
+        ) e limit ${most}
+      ), places as (delete from feed_positions p using old where p.account_id = old.account_id and p.pos = old.pos)
+      delete from outbox_events o using old where o.account_id = old.account_id and o.id = old.id returning 1`,
+  before: keptSince,
+};

@@ -13,8 +13,9 @@ import type {
   NodeSource,
   Reaction,
 } from '../context/context.js';
-import type { Reference, SealedColumn, Sweep, UsesOf } from '../context/registry.js';
+import type { Reference, SealedColumn, UsesOf } from '../context/registry.js';
 import { constraintsMean } from '../database/errors.js';
+import type { Sweep } from '../database/sweep.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
 import { nodeOf } from '../lists/nodes.js';
@@ -77,8 +78,8 @@ export interface Module {
   references?: Record<string, Reference>;
   /** What of this module's records needs a record of another kind, by that kind: `template`. It keeps the other from being deleted. */
   uses?: Record<string, UsesOf<Context>>;
-  /** What is swept over all accounts every five minutes. */
-  sweeps?: readonly (Sweep | AccountSweep)[];
+  /** What is swept over all accounts every five minutes, by the name that the log has for it. */
+  sweeps?: Record<string, Sweep | AccountSweep>;
   /** What its unique indexes and constraints mean, by their names, where these do not end in the field at fault. */
   constraints?: Record<string, () => AppError>;
   /** Its columns of sealed values. */
@@ -110,18 +111,24 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
     loaders: named(modules, 'loaders') as ReadonlyMap<string, Batch>,
     reactions,
     events,
-    jobs: named(modules, 'jobs'),
-    due: named(modules, 'due'),
+    ...workOf(modules),
     readers: named(modules, 'readers'),
     uses,
     filterable: named(modules, 'filterable'),
     references: named(modules, 'references'),
     tables: new Map(modules.flatMap(({ tables = [] }) => tables).map((table) => [table.type.name, table])),
     nodes: nodesOf(modules),
-    sweeps: modules.flatMap(({ sweeps = [] }) => sweeps),
+    sweeps: named(modules, 'sweeps'),
     seals: modules.flatMap(({ seals = [] }) => seals),
     schema,
   };
+}
+
+/** Jobs and due rows: their names are those of one set of wakes and of one metric. */
+function workOf(modules: readonly Module[]): Pick<App['registry'], 'jobs' | 'due'> {
+  const [jobs, due] = [named(modules, 'jobs'), named(modules, 'due')];
+  for (const name of due.keys()) if (jobs.has(name)) throw new Error(`A queue and work on due rows are both called ${name}`);
+  return { jobs, due };
 }
 
 function addEvent(events: Map<string, DeclaredEvent>, name: string, event: DeclaredEvent): void {
@@ -135,7 +142,7 @@ export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSou
   return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
 }
 
-type Declared = 'loaders' | 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes';
+type Declared = 'loaders' | 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes' | 'sweeps';
 
 /** What all modules declare under a member, by its names; no two of one name. */
 function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {

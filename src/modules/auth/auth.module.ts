@@ -9,13 +9,13 @@ import { passwordPages } from './auth.pages.js';
 import { AuthResolver, WorkspaceResolver } from './auth.resolver.js';
 import { findWorkspace } from './auth.service.js';
 import { ownWorkspace } from './auth.session.js';
-import { sweeps } from './auth.sweeps.js';
+import { endedSessions, endedTokens } from './auth.sweeps.js';
 import { confirmVerification, showVerification } from './auth.verification.js';
 
 export default defineModule({
   name: 'auth',
   about: 'Sessions of people: registration, login, second factor, passwords, accounts',
-  sweeps,
+  sweeps: { endedSessions, endedTokens },
   seals,
   constraints: { users_email_lower_key: () => invalidField('email', 'taken', 'is taken already') },
   jobs: { mailOfToken: mailOfTokenAgain },

@@ -72,7 +72,7 @@ export default defineModule({
   on: { 'contact.deleted': onContactDeleted, 'workspace.updated': onWorkspaceUpdated },
   loaders: { automationRunsEnded, automationRun: runsById as Batch, automationPlan: plansOfVersions as Batch },
   readers: { automations: automationReader },
-  sweeps: [oldRuns],
+  sweeps: { oldAutomationRuns: oldRuns },
   due: {
     automations: { table: 'automations', actor, work: runSchedule },
     automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runToChange.whole, mayForgetTaking: true },

@@ -1,8 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import type { Sweep } from '../../kernel/context/registry.js';
 import { instant, json, nullable, type RowOf, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import type { Sweep } from '../../kernel/database/sweep.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { Interval, Paid, SoldPlan, Subscription } from '../../vendors/payments/payments.js';
 import { tellWorkspace } from '../auth/auth.service.js';
@@ -120,8 +120,8 @@ const resentMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Messages of the vendor that will not come again. */
 export const oldNotices: Sweep = {
-  sql: `delete from billing_events e using (
-      select account_id, id from billing_events where created_at < $1::timestamptz limit $2::int
+  rows: ({ before, most }) => sql`delete from billing_events e using (
+      select account_id, id from billing_events where created_at < ${before} limit ${most}
     ) old where e.account_id = old.account_id and e.id = old.id returning 1`,
   before: (now) => new Date(now.getTime() - resentMs),
 };

@@ -7,7 +7,7 @@ import { BillingResolver } from './billing.resolver.js';
 export default defineModule({
   name: 'billing',
   about: 'The plan of the workspace, its limits and its payment',
-  sweeps: [oldNotices],
+  sweeps: { oldNotices },
   resolvers: [BillingResolver],
   routes: [
     read('GET /billing/status', 'billingStatus'),

@@ -13,7 +13,7 @@ const underWay = statement({
 
 /** Imports that were begun and whose job is gone, whatever ended it, go on where they stopped, for who made them. */
 export const resumeSweep: AccountSweep = {
-  accounts: "select distinct account_id as id from imports where status = 'processing' and $1::timestamptz is not null",
+  accounts: () => sql`select distinct account_id as id from imports where status = 'processing'`,
   async work(ctx) {
     for (const { id: importId, createdBy: as } of await ctx.rows(underWay)) {
       if (await ctx.app.jobs.has('contactImport', ctx.caller.account.id, { importId })) continue;
@@ -25,7 +25,7 @@ export const resumeSweep: AccountSweep = {
 
 /** Imports whose rows were never written to the end are no imports: nobody may ever make another one, who would forget them. */
 export const unfinishedSweep: AccountSweep = {
-  accounts: 'select distinct account_id as id from imports where total_rows = 0 and leased_until < now() and $1::timestamptz is not null',
+  accounts: () => sql`select distinct account_id as id from imports where total_rows = 0 and leased_until < now()`,
   async work(ctx) {
     await ctx.transaction((inside) => inside.rows(forgetUnfinished, { id: null }));
     return false;

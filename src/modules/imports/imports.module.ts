@@ -28,7 +28,7 @@ export default defineModule({
   resolvers: [ImportResolver],
   loaders: { import: importsById, importPreview: previewsOf },
   jobs: { contactImport: runImport },
-  sweeps: [resumeSweep, unfinishedSweep],
+  sweeps: { interruptedImports: resumeSweep, unfinishedImports: unfinishedSweep },
   routes: [
     list('GET /imports', 'imports', { as: 'page' }),
     make('POST /imports', 'createImport', { ...withPreview, bodyCap, also: [402] }),

@@ -1,6 +1,6 @@
 import type { AccountSweep } from '../../kernel/context/context.js';
 import { instant, uuid } from '../../kernel/database/kinds.js';
-import { rawSql, sql } from '../../kernel/database/sql.js';
+import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { emitInvoice, readInvoices } from './invoice.service.js';
 import { isLate } from './invoice.table.js';
@@ -23,8 +23,8 @@ const markOverdue = statement({
 
 /** Writes down and tells what reads show as overdue from the first minute of the day after, in the time zone of each workspace. */
 export const overdueSweep: AccountSweep = {
-  accounts: sql`select distinct t.account_id as id from invoices t join accounts a on a.id = t.account_id
-    where ${isLate(rawSql('($1::timestamptz at time zone a.timezone)::date'))}`.text,
+  accounts: (now) => sql`select distinct t.account_id as id from invoices t join accounts a on a.id = t.account_id
+    where ${isLate(sql`(${now} at time zone a.timezone)::date`)}`,
   work: (ctx) =>
     ctx.transaction(async (inside) => {
       const late = await inside.rows(markOverdue, { now: inside.now() });

@@ -20,7 +20,7 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'invoices',
   about: 'Invoices with their lines and payments',
-  sweeps: [overdueSweep],
+  sweeps: { overdueInvoices: overdueSweep },
   tables: [invoiceTable, invoiceItemTable, paymentTable],
   relations: invoiceRelations,
   resolvers: [InvoiceResolver],

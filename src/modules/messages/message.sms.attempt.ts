@@ -88,8 +88,7 @@ async function sent(ctx: Context, message: Sending, mayBeSent: boolean): Promise
 }
 
 /** Where the vendor reports what becomes of a message: what it says is believed by its signature, which covers the address. */
-const reportUrl = ({ app, caller }: Context, id: string) =>
-  `${app.config.publicUrl}/webhooks/twilio/status/${caller.account.id}/${id}`;
+const reportUrl = ({ app, caller }: Context, id: string) => `${app.config.publicUrl}/webhooks/twilio/status/${caller.account.id}/${id}`;
 
 interface ChatContent {
   whatsappContentSid?: string;

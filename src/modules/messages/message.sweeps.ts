@@ -1,11 +1,12 @@
-import type { Sweep } from '../../kernel/context/registry.js';
+import { sql } from '../../kernel/database/sql.js';
+import type { Sweep } from '../../kernel/database/sweep.js';
 
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Decisions, "idempotency": the key of a text message is kept for 30 days, and then free for another. */
 export const oldKeys: Sweep = {
-  sql: `update messages m set idempotency_key = null, request_hash = null from (
-      select account_id, id from messages where idempotency_key is not null and created_at < $1::timestamptz limit $2::int
+  rows: ({ before, most }) => sql`update messages m set idempotency_key = null, request_hash = null from (
+      select account_id, id from messages where idempotency_key is not null and created_at < ${before} limit ${most}
     ) old where m.account_id = old.account_id and m.id = old.id returning 1`,
   before: (now) => new Date(now.getTime() - keptMs),
 };

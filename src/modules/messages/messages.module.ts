@@ -38,7 +38,7 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted, 'contact.updated': onContactUpdated },
-  sweeps: [oldKeys],
+  sweeps: { oldMessageKeys: oldKeys },
   due: {
     messages: { table: 'messages', actor: { kind: 'sender', id: null, name: 'Sender' }, work: deliver, giveUp, keepsLease: true },
     replies: { table: 'vendor_connections', actor: lineActor, pause: 60, work: takeReplies },

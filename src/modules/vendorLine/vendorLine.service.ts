@@ -88,8 +88,7 @@ const assignments = statement({
     select ${assignmentTable.columns} from line_assignments t where t.account_id = ${account} and ${byProvider} order by t.created_at, t.id`,
 });
 
-const listAssignments = (ctx: Context): Promise<AssignmentRow[]> =>
-  ctx.rows(assignments) as Promise<unknown> as Promise<AssignmentRow[]>;
+const listAssignments = (ctx: Context): Promise<AssignmentRow[]> => ctx.rows(assignments) as Promise<unknown> as Promise<AssignmentRow[]>;
 
 /** Contract GET /settings/vendor-line. */
 export async function getVendorLine(ctx: Context): Promise<VendorLine> {

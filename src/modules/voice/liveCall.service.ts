@@ -1,7 +1,7 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, flag, instant, integer, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
+import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
@@ -212,7 +212,8 @@ const stale = statement({
 
 /** Calls whose end was never reported are over after a day; when they ended nobody knows. */
 export const staleCalls = {
-  accounts: `select distinct account_id as id from live_calls where started_at < $1::timestamptz - interval '${longest} hours'`,
+  accounts: (now: Sql) =>
+    sql`select distinct account_id as id from live_calls where started_at < ${now} - make_interval(hours => ${longest})`,
   async work(ctx: Context): Promise<boolean> {
     const calls = await ctx.rows(stale, { now: ctx.now(), hours: longest });
     for (const ends of calls) await endCall(ctx, ends, null);

@@ -24,7 +24,7 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted },
-  sweeps: [staleCalls],
+  sweeps: { staleCalls },
   callbacks: [
     { method: 'POST', path: voicePath, bodyCap, handler: takeCall },
     { method: 'POST', path: voiceStatusPath, bodyCap, handler: takeStatus },

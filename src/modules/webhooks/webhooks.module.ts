@@ -29,7 +29,7 @@ export default defineModule({
   events: [recordFeed(webhookEvents, { record: () => Webhook, find: findWebhook, access: administration })],
   due: { deliveries },
   seals,
-  sweeps: [oldDeliveries],
+  sweeps: { oldDeliveries },
   readers: { webhooks: webhookReader },
   jobs: { tellOfSwitchedOff },
   routes: [

@@ -112,6 +112,6 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
     ...{ actions, status: 'running', error: null, tries: 0, dueAt: ctx.now(), completedAt: null, durationMs: null },
   }) as RunRow;
   await emitRun(ctx, 'updated', after, changesOfRun(before, after));
-  ctx.wake('workflow_runs');
+  ctx.wake('workflowRuns');
   return asSeen(ctx, after);
 }

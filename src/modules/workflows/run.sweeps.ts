@@ -1,4 +1,5 @@
-import { daysBefore, type Sweep } from '../../kernel/context/registry.js';
+import { sql } from '../../kernel/database/sql.js';
+import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
 
 /**
  * Runs that ended as long ago as the server is told to keep them; the contract sets them no end. The latest one of each workflow stays,
@@ -6,16 +7,16 @@ import { daysBefore, type Sweep } from '../../kernel/context/registry.js';
  * retried meanwhile is looked at again where it is deleted.
  */
 export const oldRuns: Sweep = {
-  sql: `with old as (
+  rows: ({ before, most }) => sql`with old as (
       select r.account_id, r.id from accounts a cross join lateral (
         select r.account_id, r.id from workflow_runs r
-        where r.account_id = a.id and r.started_at < $1::timestamptz and r.completed_at < $1::timestamptz and r.status <> 'running'
+        where r.account_id = a.id and r.started_at < ${before} and r.completed_at < ${before} and r.status <> 'running'
           and exists (select from workflow_runs later where later.account_id = r.account_id and later.workflow_id = r.workflow_id
             and (later.started_at, later.id) > (r.started_at, r.id))
           and not exists (select from webhook_deliveries d
             where d.account_id = r.account_id and d.source_id = r.workflow_id and d.due_at is not null and d.run_id = r.id)
-        order by r.started_at, r.id limit $2::int) r
-      limit $2::int)
+        order by r.started_at, r.id limit ${most}) r
+      limit ${most})
     delete from workflow_runs r using old where r.account_id = old.account_id and r.id = old.id and r.status <> 'running' returning 1`,
   before: daysBefore(({ keepRunsDays }) => keepRunsDays),
 };

@@ -45,9 +45,9 @@ export default defineModule({
   loaders: { workflow: workflowsById as Batch, workflowRun: runsById as Batch },
   on: { 'contact.deleted': onContactDeleted },
   readers: { workflows: { actor, wanted, make: startRuns } },
-  sweeps: [oldRuns],
+  sweeps: { oldWorkflowRuns: oldRuns },
   due: {
-    workflow_runs: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runToChange.whole, mayForgetTaking: true },
+    workflowRuns: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runToChange.whole, mayForgetTaking: true },
   },
   routes: [
     list('GET /workflows', 'workflows', { as: 'page' }),

@@ -1,0 +1,23 @@
+import type { Config } from '../base/config.js';
+import type { Sql } from './sql.js';
+import { type Bound, slot, Template } from './statement.js';
+
+/** What is done over all accounts once its time has come. */
+export interface Sweep {
+  /** A statement over `most` rows from before a moment that answers a row for each. It is run until fewer are left. */
+  rows(slots: { before: Sql; most: Sql }): Sql;
+  /** The moment, `now` by default; undefined where the server is to keep what there is. */
+  before?: (now: Date, config: Config) => Date | undefined;
+}
+
+/** When a sweep begins of what is kept for a number of days; for ever where the server is told none. */
+export const daysBefore =
+  (daysOf: (config: Config) => number | undefined): NonNullable<Sweep['before']> =>
+  (now, config) => {
+    const days = daysOf(config);
+    return days === undefined ? undefined : new Date(now.getTime() - days * 24 * 60 * 60 * 1000);
+  };
+
+/** A statement of a sweep, over so many rows from before a moment. */
+export const sweepOf = ({ rows }: Sweep, before: Date, most: number): Bound =>
+  new Template(rows({ before: slot('before', 'timestamptz'), most: slot('most', 'int') })).with({ before: before.toISOString(), most });
