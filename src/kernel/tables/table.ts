@@ -78,11 +78,14 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   lowered?: Readonly<Record<string, Sql>>;
   /** Fields of several values that are kept elsewhere, as conditions know them: a contact's tags by their names. */
   several?: Readonly<Record<string, FilterField>>;
-  /** What each field of the filter asks of a row, over the alias `t`. */
-  conditions?: Partial<ParameterConditions<F>>;
   /** What a filter asks for besides: instead of the conditions alone. */
   asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => Asked | Promise<Asked>;
+  /** What each field of the filter asks of a row. */
+  conditions?: ParameterConditions<F>;
 }
+
+/** A filter with fields comes with what each of them asks: none is ignored. */
+type Filtered<F> = keyof F extends never ? unknown : { conditions: ParameterConditions<F> };
 
 /**
  * The table of a record type: its rows, how they are found and sorted. Columns follow from the model's lines and Prisma's
@@ -176,7 +179,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   /** What the fields of a filter ask of a row. */
   conditions(ctx: Context, filter: F | null | undefined): Sql[] {
-    return conditionsOf((this.options.conditions ?? {}) as ParameterConditions<F>, ctx, filter);
+    return this.options.conditions ? conditionsOf(this.options.conditions, ctx, filter) : [];
   }
 
   /** What the arguments of its list come to. */
@@ -203,7 +206,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 // biome-ignore lint/suspicious/noExplicitAny: a table of any filter and any sort
 export type AnyTable = Table<any, any, any>;
 
-export const table = <R extends Shape, F extends object, S extends string>(options: TableOptions<R, F, S>): Table<R, F, S> =>
+export const table = <R extends Shape, F extends object, S extends string>(options: TableOptions<R, F, S> & Filtered<F>): Table<R, F, S> =>
   new Table(options);
 
 const named = (value: Sql, name: string): Sql => sql`${value} as ${rawSql(`"${name}"`)}`;

@@ -58,7 +58,8 @@ function dealContext(filter: ContactFilter, { caller }: Context): Sql[] {
   return [hasDeal(caller.account, allOf(parts))];
 }
 
-const conditions: Partial<ParameterConditions<ContactFilter>> = {
+const conditions: ParameterConditions<ContactFilter> = {
+  ...{ smartListId: null, dealContextOwners: null, dealContextStages: null, dealContextStatuses: null },
   search: (text, ctx) => matches(sql`t.search_text`, text, ctx),
   tag: (name, ctx) => carriesAny([name], ctx),
   tags: carriesAny,

@@ -85,7 +85,8 @@ function bearsOrLeadsTo(pattern: string, { caller }: Context): Sql {
   ]);
 }
 
-const conditions: Partial<ParameterConditions<DealFilter>> = {
+const conditions: ParameterConditions<DealFilter> = {
+  ...{ view: null, viewId: null },
   search: (text, ctx) => bearsOrLeadsTo(wordPattern(text), ctx),
   pipelineId: (id) => sql`t.pipeline_id = ${id}::uuid`,
   pipelineName: (name, ctx) => sql`t.pipeline_id = any(${idsCalled(ctx, 'pipelines', name)})`,

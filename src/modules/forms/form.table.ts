@@ -20,6 +20,7 @@ export const formTable = table({
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'desc'],
   conditions: {
+    includeArchived: null,
     search: (text) => sql`${searchText} like ${wordPattern(text)}`,
     isActive: (isActive) => sql`t.is_active = ${isActive}`,
   },
