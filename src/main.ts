@@ -2,7 +2,7 @@ import module from 'node:module';
 import { getPriority, setPriority } from 'node:os';
 import type { Server } from './app.js';
 import { readConfig } from './kernel/base/config.js';
-import { pause } from './kernel/base/pause.js';
+import { pause } from './kernel/base/eventLoop.js';
 
 // graphql decides while it is loaded how much it checks, and static imports run before any statement of this file: so
 // what loads graphql is imported below.

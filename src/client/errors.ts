@@ -19,8 +19,8 @@ export type CrmError =
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });
 
-type Told = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
-type Members = Partial<Record<Told | 'reason' | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
+type KnownMember = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
+type Members = Partial<Record<KnownMember | 'reason' | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
 
 /** The body that Apollo keeps as text of an answer that is no 200. */
 function parsed(text: unknown): Members | undefined {

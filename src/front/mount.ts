@@ -3,8 +3,8 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphq
 import { rawBody } from '../http/callbacks.js';
 import { isFromHere } from '../http/probes.js';
 import { notFound, unauthenticated } from '../kernel/base/errors.js';
+import { Html, html } from '../kernel/base/html.js';
 import type { App } from '../kernel/context/context.js';
-import { Html, html } from '../kernel/module/page.js';
 import { Assets } from './assets.js';
 import { guide } from './guide.js';
 import { bar, page } from './page.js';

@@ -1,4 +1,4 @@
-import { type Html, html } from '../kernel/module/page.js';
+import { type Html, html } from '../kernel/base/html.js';
 import type { RawReply } from '../kernel/module/routes.js';
 
 interface PageParts {

@@ -1,4 +1,4 @@
-import { pause } from '../kernel/base/pause.js';
+import { pause } from '../kernel/base/eventLoop.js';
 
 /** Bytes that wait for a reader of a stream or socket: from the first a replay waits, at the second it is ended. */
 const crowdedBytes = 64 * 1024;

@@ -7,7 +7,7 @@ import type { AnyTable } from '../kernel/tables/table.js';
 import type { ListPlan } from './live.plan.js';
 
 /** Tables whose rows come and change with the events of others, or with none. */
-const quietTables = ['activities', 'conversations', 'imports', 'import_rows', 'custom_field_cleanups', 'webhook_deliveries'];
+const untoldTables = ['activities', 'conversations', 'imports', 'import_rows', 'custom_field_cleanups', 'webhook_deliveries'];
 
 const word = /[a-z_]+/g;
 
@@ -21,7 +21,7 @@ interface Known {
   /** Every table, with those of the records that it belongs to. */
   owners: ReadonlyMap<string, readonly string[]>;
   /** The columns of each table that change without an event of its records. */
-  quiet: ReadonlyMap<string, readonly string[]>;
+  untold: ReadonlyMap<string, readonly string[]>;
 }
 
 const known = new WeakMap<App['registry'], Known>();
@@ -48,19 +48,19 @@ function look({ tables, events }: App['registry']): Known {
   return {
     ofType: new Map(all.filter(({ name }) => records.has(name)).map(({ type, name }) => [type.name, name])),
     owners: new Map(tableNames().flatMap((name) => (name === 'counts' ? [] : [[name, ownersOf(name)]]))),
-    quiet: new Map(all.map(({ name, options: { quiet = [] } }) => [name, quiet.map(columnName)])),
+    untold: new Map(all.map(({ name, options: { withoutEvents = [] } }) => [name, withoutEvents.map(columnName)])),
   };
 }
 
 /** The tables of records that a statement reads, and whether it reads what any event may change. */
-function readBy({ owners, quiet }: Known, statement: string): { tables: string[]; isAny: boolean } {
+function readBy({ owners, untold }: Known, statement: string): { tables: string[]; isAny: boolean } {
   const words = new Set(statement.match(word));
   const named = [...owners].filter(([table]) => words.has(table));
-  const isQuiet = ([table, of]: [string, readonly string[]]) =>
-    of.length === 0 || quietTables.includes(table) || quiet.get(table)?.some((column) => words.has(column));
+  const isUntold = ([table, of]: [string, readonly string[]]) =>
+    of.length === 0 || untoldTables.includes(table) || untold.get(table)?.some((column) => words.has(column));
   const isUnknown = [...statement.matchAll(kept)].some(([, of]) => !of || !owners.has(of));
   // What happens to a deal or a contact is noted in their rows, which are then younger.
-  return { tables: named.flatMap(([, of]) => of), isAny: isUnknown || words.has('updated_at') || named.some(isQuiet) };
+  return { tables: named.flatMap(([, of]) => of), isAny: isUnknown || words.has('updated_at') || named.some(isUntold) };
 }
 
 /** What a live query was read from, as far as events tell of it. */

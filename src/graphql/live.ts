@@ -1,8 +1,7 @@
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Budget } from '../kernel/base/budget.js';
 import { AppError, badRequest } from '../kernel/base/errors.js';
-import { nextTurn } from '../kernel/base/jsonText.js';
-import { pause } from '../kernel/base/pause.js';
+import { nextTurn, pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';

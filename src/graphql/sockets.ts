@@ -12,7 +12,7 @@ import { type Identified, type Identify, sessionCookie } from '../http/server.js
 import { clientKey } from '../kernel/access/clientKey.js';
 import { limited } from '../kernel/access/rateLimits.js';
 import { AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
-import { Turns } from '../kernel/base/jsonText.js';
+import { Turns } from '../kernel/base/eventLoop.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';

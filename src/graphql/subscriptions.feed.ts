@@ -1,4 +1,4 @@
-import { pause } from '../kernel/base/pause.js';
+import { pause } from '../kernel/base/eventLoop.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import type { App } from '../kernel/context/context.js';
 import { type FeedEvent, readFeed, type StoredEvent, shown } from '../kernel/events/feedStore.js';

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { Budget } from '../kernel/base/budget.js';
 import type { AppError } from '../kernel/base/errors.js';
-import { jsonSize, nextTurn, printJson } from '../kernel/base/jsonText.js';
-import { pause } from '../kernel/base/pause.js';
+import { nextTurn, pause } from '../kernel/base/eventLoop.js';
+import { jsonSize, printJson } from '../kernel/base/jsonText.js';
 import type { TurnQueue } from '../kernel/base/turnQueue.js';
 import { type App, Context, type Principal } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
@@ -33,10 +33,10 @@ export interface Sink {
 }
 
 /** What a group is told of an event: its result, or why the subscription ends. */
-type Told = { result: Message; refusal?: undefined } | { result?: undefined; refusal: AppError };
+type Outcome = { result: Message; refusal?: undefined } | { result?: undefined; refusal: AppError };
 
 /** What executing it came to, and whether it lacks something since the database was not there. */
-type Tried = { told: Told; lack?: AppError } | { told?: undefined; lack: AppError };
+type Attempt = { told: Outcome; lack?: AppError } | { told?: undefined; lack: AppError };
 
 /** What the members of a group have in common. */
 export interface Shared {
@@ -67,7 +67,7 @@ export class Group {
   /** Everybody, those who still replay included. */
   holders = 0;
   // A moment only: what a replay shows of a record is the record as it is, and many may come back at once.
-  readonly #told = new LRUCache<string, Promise<Told>>({ max: 100, ttl: 1000 });
+  readonly #told = new LRUCache<string, Promise<Outcome>>({ max: 100, ttl: 1000 });
   readonly #patience: Patience;
 
   constructor(
@@ -87,7 +87,7 @@ export class Group {
   }
 
   /** What it is told of one event, executed when it is the account's turn. */
-  told(event: ToldEvent): Promise<Told> {
+  told(event: ToldEvent): Promise<Outcome> {
     const key = `${event.name} ${event.id} ${event.batch?.count ?? 1}`;
     const known = this.#told.get(key);
     if (known) return known;
@@ -100,7 +100,7 @@ export class Group {
    * Executes it until nothing is missing that was only away: a subscriber goes on after what he was sent, and never gets it again. It
    * is sent as it is where the database answers others all the while, and where nobody waits for it any more.
    */
-  async #whole(event: ToldEvent): Promise<Told> {
+  async #whole(event: ToldEvent): Promise<Outcome> {
     for (;;) {
       const { told, lack } = await this.turns.run(this.shared.principal.account.id, () => this.#execute(event));
       if (!lack) this.#patience.restore();
@@ -112,7 +112,7 @@ export class Group {
     }
   }
 
-  async #execute(event: ToldEvent): Promise<Tried> {
+  async #execute(event: ToldEvent): Promise<Attempt> {
     // Who reads from the embedded database never waits: without this the event loop would not turn between two groups.
     await nextTurn();
     const { operation, variables, principal, cost } = this.shared;
@@ -145,7 +145,7 @@ export class Group {
     }
   }
 
-  async #send({ id }: ToldEvent, { result, refusal }: Told, members: readonly Member[]): Promise<void> {
+  async #send({ id }: ToldEvent, { result, refusal }: Outcome, members: readonly Member[]): Promise<void> {
     let sent = 0;
     for (const member of members) {
       if (member.left) continue;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { pause } from '../kernel/base/pause.js';
+import { pause } from '../kernel/base/eventLoop.js';
 
 /** Between two looks at what is in flight, and how many in a row must find nothing: what has come meanwhile is read by then. */
 const lookMs = 10;

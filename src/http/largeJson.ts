@@ -1,5 +1,5 @@
 import { badRequest, invalidField } from '../kernel/base/errors.js';
-import { nextTurn } from '../kernel/base/jsonText.js';
+import { nextTurn } from '../kernel/base/eventLoop.js';
 
 /** A text of so many characters is parsed as a whole: some milliseconds at worst. */
 export const inOneTurn = 64 * 1024;

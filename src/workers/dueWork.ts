@@ -99,7 +99,7 @@ const withAccounts = (rows: string, { mayForgetTaking }: DueWork) => `
   with work as (${rows}) select w.*, ${foundAccount.text} as account${mayForgetTaking ? `, ${commitsUnawaited.text} as unawaited` : ''}
   from work w join accounts a on a.id = w."accountId"`;
 
-/** Whose rows are worked on here, and whose were taken last: what turns between accounts go by. */
+/** Fairness between accounts: whose rows are in progress here, and who was served last. */
 class Turns {
   readonly #busy = new Map<object, string>();
   readonly #served = new Set<string>();

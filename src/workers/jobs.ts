@@ -1,5 +1,5 @@
 import PgBoss from 'pg-boss';
-import { pause } from '../kernel/base/pause.js';
+import { pause } from '../kernel/base/eventLoop.js';
 import type { App } from '../kernel/context/context.js';
 import type { Job, JobOptions, Jobs } from '../kernel/context/jobQueue.js';
 import type { Transaction } from '../kernel/database/accountScope.js';

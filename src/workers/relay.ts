@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { nextTurn } from '../kernel/base/jsonText.js';
-import { pause } from '../kernel/base/pause.js';
+import { nextTurn, pause } from '../kernel/base/eventLoop.js';
 import type { Database } from '../kernel/database/index.js';
 import { type Sql, sql } from '../kernel/database/sql.js';
 import type { Channel } from '../kernel/events/channel.js';
@@ -51,7 +50,7 @@ const step = (account: string | null): Sql => sql`
   from place_events(${batch}::int) r`;
 
 /** Who is told of what a step has placed. */
-interface Told {
+interface Listeners {
   followed?: FollowedFeeds;
   /** The accounts whose events got their places. */
   placed?: (accounts: readonly string[]) => void;
@@ -78,7 +77,7 @@ export class Relay {
     private readonly database: Database,
     private readonly channel: Channel,
     private readonly log: Logger,
-    private readonly told: Told = {},
+    private readonly listeners: Listeners = {},
   ) {}
 
   start(): void {
@@ -141,12 +140,12 @@ export class Relay {
     for (const each of placed) this.#tell(each);
     // Who listens goes first: others have work of their own to do before they tell anybody.
     await nextTurn();
-    this.told.placed?.(placed.map(({ account_id: account }) => account!));
+    this.listeners.placed?.(placed.map(({ account_id: account }) => account!));
     return this.#placed === batch;
   }
 
   async #place(): Promise<Placed[]> {
-    const { followed } = this.told;
+    const { followed } = this.listeners;
     const writer = this.#writer !== undefined && followed?.has(this.#writer) ? this.#writer : null;
     this.#writer = undefined;
     const { text, values } = step(writer);
@@ -155,7 +154,7 @@ export class Relay {
 
   #tell({ account_id: account, head, placed, events }: Placed): void {
     const brought = events ? (JSON.parse(events) as StoredEvent[]) : [];
-    if (brought.length === Number(placed)) this.told.followed?.give(account!, brought);
+    if (brought.length === Number(placed)) this.listeners.followed?.give(account!, brought);
     this.channel.publish(feedWake(account!), head);
   }
 }

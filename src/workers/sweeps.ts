@@ -4,7 +4,7 @@ import { type Sweep, sweepOf } from '../kernel/database/sweep.js';
 import { oldEvents } from '../kernel/events/feedStore.js';
 import { oldOutcomes } from '../kernel/operations/idempotency.claims.js';
 import { oldPublicOutcomes } from '../kernel/operations/idempotency.public.js';
-import { actingForAccounts } from '../modules/auth/auth.acting.js';
+import { actingForAccount } from '../modules/auth/auth.acting.js';
 import { lapsesOver } from './dueLapses.js';
 import { reseal } from './reseal.js';
 
@@ -51,7 +51,7 @@ async function sweepAccounts(app: App, { accounts, work }: AccountSweep, note: (
   for (const { id } of rows as { id: string }[]) {
     try {
       // A suspended account has no context: what is due there waits.
-      const [ctx] = await actingForAccounts(app, [id]);
+      const ctx = await actingForAccount(app, id);
       while (ctx && (await work(ctx)));
     } catch (error) {
       note(error, id);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { allPlaced, aNode, aTask } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
 import { dataOf, minute } from '../support/index.js';
@@ -31,7 +31,7 @@ describe('a run that waits for an event and comes due at another moment than its
       "update automation_runs set due_at = now() - interval '1 second', leased_until = now() + interval '1 hour' where id = $1 returning attempt",
       [run],
     );
-    const [ctx] = await actingForAccounts(api.app, [acme.id]);
+    const ctx = await actingForAccount(api.app, acme.id);
     const count = async () => (await api.metrics.queries.get()).values.reduce((sum, { value }) => sum + value, 0);
     const before = await count();
     await api.app.registry.due.get('automationRuns')!.work(ctx!, { id: run, attempt: (rows as [{ attempt: number }])[0].attempt });

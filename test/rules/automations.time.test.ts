@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { nextMoment } from '../../src/modules/automations/automation.schedule.js';
 import { endOfWait, waitOf } from '../../src/modules/automations/automation.wait.js';
 import { Automations, allPlaced, aNode, aTask, whileUnread } from '../support/automations.js';
@@ -97,7 +97,7 @@ describe('a schedule that is changed as it comes due', () => {
     const [{ attempt }] = rows as [{ attempt: number }];
     dataOf(await automations.key.patch(`/automations/${id}`, { schedule: '0 10 * * *' }));
     const { nextRunAt } = dataOf(await automations.key.post(`/automations/${id}/publish`));
-    const [ctx] = await actingForAccounts(api.app, [acme.id]);
+    const ctx = await actingForAccount(api.app, acme.id);
     await api.app.registry.due.get('automations')!.work(ctx!, { id, attempt });
     expect(await automations.runs(id)).toEqual([]);
     api.clock.set(new Date(nextRunAt));

@@ -7,7 +7,7 @@ import { recordFields } from '../../src/kernel/model/restRecord.js';
 import { operatorsOf } from '../../src/kernel/tables/filterField.js';
 import { fieldsOf } from '../../src/kernel/tables/filterFields.js';
 import { filterSql } from '../../src/kernel/tables/filterSql.js';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { contactTable } from '../../src/modules/contacts/contact.table.js';
 import { dealTable } from '../../src/modules/deals/deal.table.js';
 import { type Account, dataOf, type Loose, server, type TestServer } from '../support/index.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   api = await server();
   acme = await api.seed.account();
   await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { timezone: 'Europe/Berlin' } });
-  [ctx] = (await actingForAccounts(api.app, [acme.id])) as [Context];
+  ctx = (await actingForAccount(api.app, acme.id))!;
   const pipeline = await acme.pipeline();
   for (let i = 0; i < 24; i++) {
     const maybe = <T>(nth: number, value: T) => ((i * 7 + nth * 5) % 4 === 0 ? undefined : value);

@@ -66,7 +66,7 @@ function missing(data: Loose, record: Loose, quiet: readonly string[] = [], at =
 /** What a read shows of the record of an event that is not told, there or by what has happened to it since: work goes on by itself. */
 async function untold(event: Loose): Promise<string[]> {
   const { name } = typeOf(event);
-  const quiet = [...(tables.get(name)?.options.quiet ?? []), ...(ofRuns[name] ?? [])];
+  const quiet = [...(tables.get(name)?.options.withoutEvents ?? []), ...(ofRuns[name] ?? [])];
   const record = await readOf(event);
   if (missing(event.data, record, quiet).length === 0) return [];
   const where = { accountId: acme.id, entityId: event.entityId };

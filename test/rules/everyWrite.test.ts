@@ -122,7 +122,7 @@ it('every column that a record shows and that changes without a word of it is de
   const shown = Object.entries(quiet).flatMap(([name, columns]) => {
     const table = tables.get(name)!;
     const fields = rulesOf(table.type).map((rule) => table.columnOf(rule.name));
-    const known = (table.options.quiet ?? []).map((field) => table.columnOf(field));
+    const known = (table.options.withoutEvents ?? []).map((field) => table.columnOf(field));
     return columns
       .filter((column) => fields.includes(`t.${column}`) && !known.includes(`t.${column}`))
       .map((column) => `${name}.${column}`);

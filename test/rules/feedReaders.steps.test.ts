@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, FeedReader } from '../../src/kernel/context/context.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
 import { behind, type ReadEvent } from '../../src/kernel/events/readers.js';
-import { actingForAccounts, foundAccount } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount, foundAccount } from '../../src/modules/auth/auth.acting.js';
 import { makeDeliveries } from '../../src/modules/webhooks/webhook.reader.js';
 import { startRuns } from '../../src/modules/workflows/run.start.js';
 import { allPlaced } from '../support/automations.js';
@@ -93,7 +93,7 @@ describe('a step of a reader', () => {
 
 /** What a reader makes of events, and of how many of them. */
 async function making(account: Account, make: FeedReader['make'], events: readonly ReadEvent[], app: App = crm.app): Promise<number> {
-  const [ctx] = await actingForAccounts(app, [account.id]);
+  const ctx = await actingForAccount(app, account.id);
   return ctx!.transaction((inside) => make(inside, events));
 }
 

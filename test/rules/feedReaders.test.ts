@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { App, FeedReader } from '../../src/kernel/context/context.js';
 import { sql } from '../../src/kernel/database/sql.js';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { FeedReaders } from '../../src/workers/feedReaders.js';
 import { sweep } from '../../src/workers/sweeps.js';
 import { type Account, day, server, type TestServer } from '../support/index.js';
@@ -121,7 +121,7 @@ describe('what a reader has not read', () => {
 describe('what a run does', () => {
   it('is told with the runs that led to it', async () => {
     account = await crm.seed.account();
-    const [ctx] = await actingForAccounts(crm.app, [account.id]);
+    const ctx = await actingForAccount(crm.app, account.id);
     const ids = Array.from({ length: 4 }, () => crm.clock.id());
     const first = { kind: 'workflow' as const, id: ids[0]!, runId: ids[1]! };
     const second = { kind: 'automation' as const, id: ids[2]!, runId: ids[3]! };

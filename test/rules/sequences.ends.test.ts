@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { messageToSend, settle } from '../../src/modules/messages/message.due.js';
 import { type Account, dataOf, day, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
@@ -21,7 +21,7 @@ afterAll(() => api.close());
 
 const write = (contactId: string, fields: Loose = {}) =>
   key.post('/messages', { contactId, channel: 'sms', direction: 'inbound', body: 'Yes', ...fields });
-const acting = async () => (await actingForAccounts(api.app, [acme.id], { kind: 'sender', id: null, name: 'Sequence' }))[0]!;
+const acting = async () => (await actingForAccount(api.app, acme.id, { actor: { kind: 'sender', id: null, name: 'Sequence' } }))!;
 
 /** Two runs of a contact, whose sequences say the contrary of what ends them. */
 async function twoRuns(flag: string, contact: string): Promise<[string, string]> {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { type Account, dataOf, day, hour, type KeyClient, minute, onPostgres, second, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { mailsTo } from '../support/mail.js';
@@ -22,7 +22,7 @@ const inZone = async (timezone: string) => {
   await api.app.database.prisma.account.update({ where: { id: acme.id }, data: { timezone } });
   api.clock.reset();
 };
-const acting = async () => (await actingForAccounts(api.app, [acme.id], { kind: 'sender', id: null, name: 'Sequence' }))[0]!;
+const acting = async () => (await actingForAccount(api.app, acme.id, { actor: { kind: 'sender', id: null, name: 'Sequence' } }))!;
 
 describe('a run', () => {
   it.each([

@@ -1,12 +1,11 @@
 import type { Context } from '../../src/kernel/context/context.js';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { bodyOf, type Queued, queueDelivery } from '../../src/modules/webhooks/webhook.queue.js';
 import type { Account, Loose, TestServer } from './index.js';
 import { eventually } from './live.js';
 
 /** The account as what acts for it where nobody calls. */
-export const actingFor = async (api: TestServer, account: Account): Promise<Context> =>
-  (await actingForAccounts(api.app, [account.id]))[0]!;
+export const actingFor = async (api: TestServer, account: Account): Promise<Context> => (await actingForAccount(api.app, account.id))!;
 
 /** Has something sent for an account, without a registration; the delivery's id. */
 export async function queued(api: TestServer, account: Account, given: Partial<Queued> & { url: string }): Promise<string> {

@@ -1,7 +1,7 @@
 import type { App, Context, FeedReader } from '../../src/kernel/context/context.js';
 import { sql } from '../../src/kernel/database/sql.js';
 import type { FeedEvent } from '../../src/kernel/events/feedStore.js';
-import { actingForAccounts } from '../../src/modules/auth/auth.acting.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { FeedReaders } from '../../src/workers/feedReaders.js';
 import type { TestServer } from './server.js';
 
@@ -25,7 +25,7 @@ export const made = async (ctx: Context): Promise<string[]> => {
 export async function reading(crm: TestServer, name: string, reader: FeedReader, workers = 1) {
   const account = await crm.seed.account();
   const app: App = { ...crm.app, registry: { ...crm.app.registry, readers: new Map([[name, reader]]) } };
-  const [ctx] = await actingForAccounts(app, [account.id]);
+  const ctx = await actingForAccount(app, account.id);
   const running = Array.from({ length: workers }, () => new FeedReaders());
   for (const each of running) each.start(app);
   const placed = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BatchQueue } from '../../src/kernel/base/batchQueue.js';
-import { pause } from '../../src/kernel/base/pause.js';
+import { pause } from '../../src/kernel/base/eventLoop.js';
 
 /** A queue, and the parties that it served. */
 function queueOf(gathering?: { ms: number; small: number }, mostUnderWay = 1) {

@@ -215,7 +215,7 @@ test('a unit writes a record before what refers to it, also where it names other
   add('contact_tags', { contactId: 'a', tagId: 't' });
   add('contacts', { firstName: 'B', id: 'b' });
   add('contact_tags', { contactId: 'b', tagId: 't' });
-  const order = statementsOf(unit.batches).map((batches) => batches.map(({ shape, rows }) => [shape.table, rows.length]));
+  const order = statementsOf(unit.batches).map((batches) => batches.map(({ layout, rows }) => [layout.table, rows.length]));
   expect(order).toEqual([
     [
       ['contacts', 1],

@@ -1,4 +1,4 @@
-import { pause } from './pause.js';
+import { pause } from './eventLoop.js';
 
 interface Line<T> {
   waiting: T[];

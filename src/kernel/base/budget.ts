@@ -1,5 +1,6 @@
 import { AppError } from './errors.js';
-import { jsonSize, nextTurn } from './jsonText.js';
+import { nextTurn } from './eventLoop.js';
+import { jsonSize } from './jsonText.js';
 
 export interface BudgetLimits {
   records: number;

@@ -1,3 +1,5 @@
+import { nextTurn } from './eventLoop.js';
+
 /** JSON as text: it goes to the client, or into the database, as it stands. */
 export class Printed {
   constructor(readonly text: string) {}
@@ -49,19 +51,6 @@ export function jsonSize(value: unknown, most = Number.POSITIVE_INFINITY): numbe
 /** About how many bytes the data of an answer take; those that are printed already, exactly. */
 export const answerSize = (data: unknown, most?: number): number =>
   data instanceof Printed ? Buffer.byteLength(data.text) : jsonSize(data, most);
-
-/** The next turn of the event loop: what else has come meanwhile goes first. */
-export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
-
-/** Lets what comes at one moment go on one after the other, each in a turn of the event loop of its own. */
-export class Turns {
-  #last = Promise.resolve();
-
-  next(): Promise<void> {
-    this.#last = this.#last.then(nextTurn);
-    return this.#last;
-  }
-}
 
 /** What is printed in one turn, in characters: some milliseconds. */
 const inOneTurn = 1_000_000;

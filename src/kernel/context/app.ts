@@ -13,10 +13,10 @@ import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
 import type { FollowedFeeds } from '../events/followedFeeds.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
-import type { Memory } from '../reads/memory.js';
 import type { CommitBatcher } from '../writes/commitBatcher.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 import type { Jobs } from './jobQueue.js';
+import type { Memory } from './memory.js';
 import type { Registry } from './registry.js';
 import type { Vendors } from './vendors.js';
 

@@ -149,7 +149,7 @@ export class Context {
   }
 
   /** Shares the account's lock of this name from the next write to the end; who changes what it stands for takes it alone. */
-  share(name: string): void {
+  shareName(name: string): void {
     this.#changing.lock(name, sharedLock(this.caller.account.id, name), 'together');
   }
 
@@ -222,15 +222,15 @@ export class Context {
 
   /** Tells of a change: its events, its entry in the log and the other modules' reactions, in this unit of work. */
   async emit(change: Change): Promise<void> {
-    this.#changing.tells = true;
+    this.#changing.hasEvents = true;
     this.#recorder.record(this.#source, change, (model, row) => this.#changing.insertLast(tableName(model), this.#newRow(model, row)));
     for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
   /** Has the events and log entries so far wait in the database instead of in memory; those of all are written at the end. */
-  async putFactsAside(): Promise<void> {
+  async spillFacts(): Promise<void> {
     this.#recorder.forget();
-    await this.#changing.putAside();
+    await this.#changing.spill();
   }
 
   /** A record as its last event of this unit of work has it, which is as REST shows it; undefined where none was told. */
@@ -285,7 +285,7 @@ export class Context {
     try {
       const done = await work(inside).catch((error: unknown) => Promise.reject(unit.readsMayBeStale ? new StaleReads(error) : error));
       await unit.commit();
-      if (unit.tells) this.app.eventsWritten(this.principal?.account.id);
+      if (unit.hasEvents) this.app.eventsWritten(this.principal?.account.id);
       for (const tell of unit.afterwards.values()) tell();
       return done;
     } catch (error) {

@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../database/sql.js';
-import type { Versioned } from '../reads/memory.js';
 import type { Context } from './context.js';
+import type { Versioned } from './memory.js';
 import { perContext } from './perContext.js';
 
 interface Source<T> {

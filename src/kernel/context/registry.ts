@@ -74,7 +74,7 @@ export interface AccountSweepOf<C> {
 }
 
 /** A place of this process in which a row is worked on. */
-export interface Place {
+export interface WorkerSlot {
   /** Whether it may go on to a row that is taken with the settling of this one. */
   mayGoOn(): boolean;
   /** Goes on to that row once this one is done. */
@@ -88,7 +88,7 @@ export interface DueRow {
   attempt: number;
   /** What its `taking` answers besides, or its row that `brings` says. */
   more?: unknown;
-  place?: Place;
+  place?: WorkerSlot;
 }
 
 /**

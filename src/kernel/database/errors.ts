@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { Prisma } from '../../generated/prisma/client.js';
 import { AppError, badRequest, invalidField, notFound, taken, unavailable } from '../base/errors.js';
-import { pause } from '../base/pause.js';
+import { pause } from '../base/eventLoop.js';
 
 interface DriverFault {
   originalCode?: string;

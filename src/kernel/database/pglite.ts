@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '@prisma/driver-adapter-utils';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { nextTurn } from '../base/jsonText.js';
+import { nextTurn } from '../base/eventLoop.js';
 import { withFixes } from './adapter.js';
 import { takeLock } from './lock.js';
 import { PGliteAtOnce } from './pglite.wire.js';

@@ -19,7 +19,7 @@ export const nodeOf = (table: AnyTable): NodeSource => ({
 });
 
 /** Whether a record is there for the caller to find, of a type whose records are found by their ids; others are taken to be. */
-export async function isThere(ctx: Context, type: string, id: string): Promise<boolean> {
+export async function recordExists(ctx: Context, type: string, id: string): Promise<boolean> {
   const source = ctx.app.registry.nodes.get(type);
   if (!source) return true;
   const found = await ctx.select({ id: uuid }, sql`select n.id from (${source.rows(ctx, sql`${[id]}::uuid[]`)}) n`);

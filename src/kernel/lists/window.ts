@@ -1,5 +1,6 @@
 import { invalidField } from '../base/errors.js';
-import { jsonSize, Turns } from '../base/jsonText.js';
+import { Turns } from '../base/eventLoop.js';
+import { jsonSize } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
 import { type ListArgs, pageSize, type SortOrder } from '../model/connection.js';

@@ -155,7 +155,7 @@ export const uuid: Check = (value, at, report) => {
 const chosen = /^[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** An id that a client chose: a random UUID, or one of its time. */
-export const newId: Check = (value, at, report) => {
+export const clientId: Check = (value, at, report) => {
   if (value === '') return null;
   if (!chosen.test(String(value))) report(at, 'invalid_format', 'must be a UUID of version 4 or 7');
   return String(value).toLowerCase();

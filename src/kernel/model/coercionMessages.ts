@@ -29,7 +29,7 @@ const byType: Record<string, Fault> = {
 export const notList = wrongType('must be a list');
 
 /** A type fault of a variable as graphql-js tells it: where, of what value, in its own words. */
-interface Told {
+interface TypeFault {
   path: readonly (string | number)[];
   value: unknown;
   message: string;
@@ -39,7 +39,7 @@ interface Told {
  * The same as a detail of ours. A member that is missing, or that is no field, is reported on its object: the member itself is blamed.
  * `name` is the variable's, for a fault of the whole.
  */
-export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: Told): Detail {
+export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: TypeFault): Detail {
   const at = (...more: string[]) => placeOf(type, name, [...path, ...more]);
   const list = listAt(type, path);
   // An object in its place is read as its only item: what is wrong is within.

@@ -1,5 +1,5 @@
 import { ID, InputType } from 'type-graphql';
-import { newId } from './checks.js';
+import { clientId } from './checks.js';
 import { type Class, Draft, type DraftOf, field } from './fields.js';
 
 /** The id of a new record, where the client chooses it: so it can show the record before it is made. GraphQL alone has it. */
@@ -7,7 +7,7 @@ export const OwnId = () =>
   field(
     'The id of the new record, a UUID of version 4 or 7 that no other record has; one is made by default',
     {},
-    { type: () => ID, isOwnId: true, nullIsAbsent: true, check: newId, schema: { format: 'uuid' } },
+    { type: () => ID, isOwnId: true, nullIsAbsent: true, check: clientId, schema: { format: 'uuid' } },
   );
 
 /** The fields of a record as its create input, in which a client may choose the id. */

@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/jsonText.js';
+import { nextTurn } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
 
 /** Rows that one statement changes, few enough for it not to take long. */
@@ -20,7 +20,7 @@ export async function changeAll<Row>(ctx: Context, { find, change, tell }: All<R
   ctx.unit?.changeMany(ids.length);
   for (let before = 0; before < ids.length; before += atOnce) {
     // What is told of hundreds of thousands does not fit into memory.
-    if (before > 0) await ctx.putFactsAside();
+    if (before > 0) await ctx.spillFacts();
     const changed = await change(ids.slice(before, before + atOnce), before);
     // Many at once, so that what others do about it is done for all of them together.
     await Promise.all(changed.map(tell));

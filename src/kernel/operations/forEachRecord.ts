@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../base/errors.js';
+import { nextTurn } from '../base/eventLoop.js';
 import { Context } from '../context/context.js';
 import { fromDatabase, isRetryable, mayRetry } from '../database/errors.js';
 import { note, noted } from './concluded.js';
@@ -45,8 +45,8 @@ const together = 100;
  * statements; an item at fault leaves nothing behind, and the rest is done without it. Errors of the server are thrown. Under an
  * `Idempotency-Key` a retry does those that were not done: it is noted with them that they are.
  */
-export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T, R>): Promise<Outcome<T, R>[]> {
-  const places = new Map<Place<T>, Outcome<T, R>>();
+export async function forEachRecord<T, R>(ctx: Context, items: readonly T[], plan: Plan<T, R>): Promise<Outcome<T, R>[]> {
+  const places = new Map<Indexed<T>, Outcome<T, R>>();
   const all = items.map((item, nth) => ({ item, nth }));
   const request = { ...ctx.request, batchId: plan.batchId ?? ctx.app.clock.id() };
   const batch = new Context(ctx.app, request, ctx.principal);
@@ -58,24 +58,24 @@ export async function each<T, R>(ctx: Context, items: readonly T[], plan: Plan<T
     if (alike) round.sort((a, b) => (alike(a.item) < alike(b.item) ? -1 : 1));
     for (const [place, outcome] of await attempt(batch, round, { ...plan, done })) places.set(place, outcome);
     // The embedded database answers within the turn: without this, other requests would starve until the last round.
-    await turn();
+    await nextTurn();
   }
   return all.map((place) => places.get(place)!);
 }
 
-/** An item by identity, since the same may be given twice. */
-interface Place<T> {
+/** An item with its place among all: the same may be given twice. */
+interface Indexed<T> {
   item: T;
   nth: number;
 }
 
 /** A plan, and the places of those that are done for good. */
 type UnderWay<T, R> = Plan<T, R> & { done: Set<number> };
-type Outcomes<T, R> = [Place<T>, Outcome<T, R>][];
+type Outcomes<T, R> = [Indexed<T>, Outcome<T, R>][];
 
 /** Who touches the same as an earlier one comes in a later round. */
-function roundsOf<T>(places: Place<T>[], touches: (item: T) => string[] = () => []): Place<T>[][] {
-  const rounds: Place<T>[][] = [];
+function roundsOf<T>(places: Indexed<T>[], touches: (item: T) => string[] = () => []): Indexed<T>[][] {
+  const rounds: Indexed<T>[][] = [];
   const last = new Map<string, number>();
   let open = 0;
   for (const place of places) {
@@ -104,7 +104,7 @@ const ending = (cause: unknown) => {
   throw cause instanceof AppError ? new Ended('', { cause }) : cause;
 };
 
-async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: UnderWay<T, R>, nth = 1): Promise<Outcomes<T, R>> {
+async function attempt<T, R>(ctx: Context, places: Indexed<T>[], plan: UnderWay<T, R>, nth = 1): Promise<Outcomes<T, R>> {
   try {
     const outcomes = await ctx.transaction((inside) => pass(inside, places, plan));
     for (const { nth } of places) plan.done.add(nth);
@@ -117,17 +117,17 @@ async function attempt<T, R>(ctx: Context, places: Place<T>[], plan: UnderWay<T,
     if (!known || known.status >= 500) throw known ?? error;
     const [place] = places;
     if (places.length === 1) return [[place!, { item: place!.item, error: known }]];
-    // Whose fault it was the database does not say: the halves tell.
+    // The database does not name the item at fault: bisect.
     const half = Math.ceil(places.length / 2);
     return [...(await attempt(ctx, places.slice(0, half), plan)), ...(await attempt(ctx, places.slice(half), plan))];
   }
 }
 
-async function pass<T, R>(inside: Context, places: Place<T>[], plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {
+async function pass<T, R>(inside: Context, places: Indexed<T>[], plan: UnderWay<T, R>): Promise<Outcomes<T, R>> {
   await plan.begin?.(inside).catch((cause: unknown) => {
     throw new Ended('', { cause });
   });
-  const one = async (place: Place<T>): Promise<{ place: Place<T>; outcome: Outcome<T, R>; fault?: unknown }> => {
+  const one = async (place: Indexed<T>): Promise<{ place: Indexed<T>; outcome: Outcome<T, R>; fault?: unknown }> => {
     const { item } = place;
     try {
       return { place, outcome: { item, value: await plan.work(inside, item) } };

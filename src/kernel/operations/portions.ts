@@ -1,4 +1,4 @@
-import { nextTurn } from '../base/jsonText.js';
+import { nextTurn } from '../base/eventLoop.js';
 import type { Context } from '../context/context.js';
 import { transacted } from './transacted.js';
 

@@ -5,7 +5,7 @@ import { StaleReads, type UnitKind } from '../writes/unitOfWork.js';
 
 /**
  * Does something again while the database says that its failure is transient; its faults are thrown as what they mean to the
- * caller. Only the first attempt is optimistic: the others hold what they are to change. What one refused that was unsure is not final.
+ * caller. Only the first attempt is optimistic: the others hold what they are to change. A refusal with `StaleReads` is retried, too.
  * `faultsOf` tells what was behind an error.
  */
 export async function retried<T>(

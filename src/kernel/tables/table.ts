@@ -71,7 +71,7 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   /** What a connection tells of all records that its list finds, as a select of one JSON value: `where` is over the alias `t`. */
   figures?: Record<string, (where: Sql, ctx: Context) => Sql>;
   /** Fields that change with events of other records, or with none: a contact's score, when a webhook was last called. */
-  quiet?: readonly string[];
+  withoutEvents?: readonly string[];
   sorts: Record<S, SortKey>;
   byDefault: readonly [S, SortOrder];
   /** Of texts that are the same whatever their case: the columns that have them in lower case. */

@@ -3,11 +3,11 @@ import { BatchQueue } from '../base/batchQueue.js';
 import { leftNothing } from '../database/errors.js';
 import type { Database } from '../database/index.js';
 import { allTaken, isTogether, type Taking } from './locks.js';
-import { type Batch, mostCharacters, sharedStatementOf, statementOf } from './rowBatches.js';
+import { mostCharacters, type RowBatch, sharedStatementOf, statementOf } from './rowBatches.js';
 
 /** All that a unit of work writes, in one statement. */
 export interface Write {
-  batches: Batch[];
+  batches: RowBatch[];
   /** What it takes besides. */
   locks: readonly Taking[];
   /** The names of those that no other unit may take in the same statement: it would not wait for this one. */
@@ -131,17 +131,17 @@ const mayBeShared = (unit: Write) =>
 
 /** Those of a kind have a statement of the same text, however many they are. */
 function kindOf({ batches, locks }: Write, isShared: boolean, account: string): string {
-  const shapes = batches.map(({ kind, shape }) => `${kind} ${shape.name}`);
+  const shapes = batches.map(({ kind, layout }) => `${kind} ${layout.name}`);
   return isShared ? `${shapes} ${locks.map(({ own }) => own!.sql)}` : `${account} ${shapes}`;
 }
 
 /** What no other unit of the same statement may take or change: a clause changes a row once, and a lock keeps out no other clause. */
 function* ownOf({ batches, exclusive }: Write): Generator<string> {
   yield* exclusive ?? [];
-  for (const { kind, shape, ids } of batches) if (kind === 'update') for (const id of ids) yield `${shape.table} ${id}`;
+  for (const { kind, layout, ids } of batches) if (kind === 'update') for (const id of ids) yield `${layout.table} ${id}`;
 }
 
-const together = (batch: Batch, units: Waiting[], i: number): Batch => ({
+const together = (batch: RowBatch, units: Waiting[], i: number): RowBatch => ({
   ...batch,
   rows: units.flatMap(({ batches }) => batches[i]!.rows),
 });

@@ -4,7 +4,7 @@ import { columnName, emptySql, joinSql, rawSql, type Sql, sql } from '../databas
 import { type Taking, takenOver, takingSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
-export interface Shape {
+export interface RowLayout {
   /** The same for the same columns of the same table. */
   name: string;
   table: string;
@@ -15,29 +15,29 @@ export interface Shape {
 }
 
 /** Rows of one table that name the same columns: they are written by one clause. */
-export interface Batch {
+export interface RowBatch {
   kind: 'insert' | 'update';
-  shape: Shape;
+  layout: RowLayout;
   rows: Record<string, unknown>[];
   ids: Set<unknown>;
   /** About how many characters its rows take as JSON. */
   size: number;
 }
 
-const shapes = new LRUCache<string, Shape>({ max: 1000 });
+const layouts = new LRUCache<string, RowLayout>({ max: 1000 });
 
-/** The shape of the last row of each table: the next one mostly has it too, which costs less to see than its name to make. */
-const lastShapes = new Map<string, Shape>();
+/** The layout of the last row of each table: the next one mostly has it too, which costs less to see than its name to make. */
+const lastLayouts = new Map<string, RowLayout>();
 
-function shapeOf(table: string, row: Record<string, unknown>): Shape {
-  const last = lastShapes.get(table);
-  if (last && hasShape(row, last)) return last;
-  const shape = namedShape(table, row);
-  lastShapes.set(table, shape);
-  return shape;
+function layoutOf(table: string, row: Record<string, unknown>): RowLayout {
+  const last = lastLayouts.get(table);
+  if (last && hasLayout(row, last)) return last;
+  const layout = namedLayout(table, row);
+  lastLayouts.set(table, layout);
+  return layout;
 }
 
-function hasShape(row: Record<string, unknown>, { fields }: Shape): boolean {
+function hasLayout(row: Record<string, unknown>, { fields }: RowLayout): boolean {
   let seen = 0;
   for (const field in row) {
     if (row[field] === undefined) continue;
@@ -46,21 +46,21 @@ function hasShape(row: Record<string, unknown>, { fields }: Shape): boolean {
   return seen === fields.length;
 }
 
-function namedShape(table: string, row: Record<string, unknown>): Shape {
+function namedLayout(table: string, row: Record<string, unknown>): RowLayout {
   const fields = Object.keys(row).filter((field) => row[field] !== undefined);
   const name = `${table} ${fields}`;
-  const known = shapes.get(name);
+  const known = layouts.get(name);
   if (known) return known;
   const names = fields.map(columnName);
-  const shape = {
+  const layout = {
     name,
     table,
     fields,
     columns: names.join(', '),
     members: names.map((column) => `"${column}":`),
   };
-  shapes.set(name, shape);
-  return shape;
+  layouts.set(name, layout);
+  return layout;
 }
 
 /** Rows that one clause writes, and characters of them: few enough for its statement not to take long. A single row may have more. */
@@ -84,35 +84,35 @@ function sizeOf(row: Record<string, unknown>): number {
  * it `refersToNone`: what it refers to may be written by that.
  */
 export function addRow(
-  batches: Batch[],
-  kind: Batch['kind'],
+  batches: RowBatch[],
+  kind: RowBatch['kind'],
   table: string,
   row: Record<string, unknown>,
   { refersToNone = false } = {},
 ): void {
-  const shape = shapeOf(table, row);
+  const layout = layoutOf(table, row);
   const open = refersToNone ? batches : (statementsOf(batches).at(-1) ?? []);
-  const last = open.filter((batch) => batch.shape.table === table).at(-1);
+  const last = open.filter((batch) => batch.layout.table === table).at(-1);
   // Two changes of one row must follow each other; a single clause would make only one of them.
   const size = sizeOf(row);
   const hasRoom = last && last.rows.length < mostRows && last.size + size <= mostCharacters;
-  if (hasRoom && last.kind === kind && last.shape.name === shape.name && (kind === 'insert' || !last.ids.has(row.id))) {
+  if (hasRoom && last.kind === kind && last.layout.name === layout.name && (kind === 'insert' || !last.ids.has(row.id))) {
     last.rows.push(row);
     last.ids.add(row.id);
     last.size += size;
-  } else batches.push({ kind, shape, rows: [row], ids: new Set([row.id]), size });
+  } else batches.push({ kind, layout, rows: [row], ids: new Set([row.id]), size });
 }
 
 /** The rows of a table that are to be inserted. */
-export const insertedInto = (batches: Batch[], table: string): Record<string, unknown>[] =>
-  batches.flatMap(({ kind, shape, rows }) => (kind === 'insert' && shape.table === table ? rows : []));
+export const insertedInto = (batches: RowBatch[], table: string): Record<string, unknown>[] =>
+  batches.flatMap(({ kind, layout, rows }) => (kind === 'insert' && layout.table === table ? rows : []));
 
 /** Gives a row that is to be inserted new values; false where there is none, or where it names no such columns. */
-export function changeWaiting(batches: Batch[], table: string, values: Record<string, unknown>): boolean {
+export function changeWaiting(batches: RowBatch[], table: string, values: Record<string, unknown>): boolean {
   for (const batch of batches) {
-    const { kind, shape, ids, rows } = batch;
-    if (kind !== 'insert' || shape.table !== table || !ids.has(values.id)) continue;
-    if (!Object.keys(values).every((field) => shape.fields.includes(field))) return false;
+    const { kind, layout, ids, rows } = batch;
+    if (kind !== 'insert' || layout.table !== table || !ids.has(values.id)) continue;
+    if (!Object.keys(values).every((field) => layout.fields.includes(field))) return false;
     const at = rows.findIndex(({ id }) => id === values.id);
     // Another object: the row as it was is in the hands of who made it.
     rows[at] = { ...rows[at], ...values };
@@ -123,10 +123,10 @@ export function changeWaiting(batches: Batch[], table: string, values: Record<st
 }
 
 /** Takes a change of a row that waits out of its batch; undefined where there is none. */
-export function takeChange(batches: Batch[], table: string, id: unknown): Record<string, unknown> | undefined {
+export function takeChange(batches: RowBatch[], table: string, id: unknown): Record<string, unknown> | undefined {
   for (const [nth, batch] of batches.entries()) {
-    const { kind, shape, ids, rows } = batch;
-    if (kind !== 'update' || shape.table !== table || !ids.delete(id)) continue;
+    const { kind, layout, ids, rows } = batch;
+    if (kind !== 'update' || layout.table !== table || !ids.delete(id)) continue;
     const [row] = rows.splice(
       rows.findIndex((each) => each.id === id),
       1,
@@ -139,23 +139,23 @@ export function takeChange(batches: Batch[], table: string, id: unknown): Record
 }
 
 /** One statement for all batches, but for a second batch of the same table, which comes after the first. */
-export function statementsOf(batches: Batch[]): Batch[][] {
-  const statements: Batch[][] = [];
+export function statementsOf(batches: RowBatch[]): RowBatch[][] {
+  const statements: RowBatch[][] = [];
   let tables = new Set<string>();
   for (const batch of batches) {
-    const isFirst = !tables.has(batch.shape.table);
+    const isFirst = !tables.has(batch.layout.table);
     if (statements.length === 0 || !isFirst) {
       statements.push([]);
       tables = new Set();
     }
     statements.at(-1)!.push(batch);
-    tables.add(batch.shape.table);
+    tables.add(batch.layout.table);
   }
   return statements;
 }
 
 /** Every batch as one clause of one statement: foreign keys between them are checked at its end. `isAlone` where one unit writes it. */
-export const statementOf = (batches: Batch[], locks: readonly Taking[], isAlone = true): Sql =>
+export const statementOf = (batches: RowBatch[], locks: readonly Taking[], isAlone = true): Sql =>
   written(
     batches,
     rawSql("''"),
@@ -164,12 +164,13 @@ export const statementOf = (batches: Batch[], locks: readonly Taking[], isAlone 
 
 /** The same of units of several accounts, which wait for each lock no longer than this. */
 // PostgreSQL answers the select before it writes, from left to right; the setting ends with the statement.
-export const sharedStatementOf = (batches: Batch[], locks: readonly Taking[], waitMs: number): Sql =>
+export const sharedStatementOf = (batches: RowBatch[], locks: readonly Taking[], waitMs: number): Sql =>
   written(batches, rawSql(`set_config('lock_timeout', '${waitMs}', true)`), takenOver(locks));
 
-function written(batches: Batch[], first: Sql, taken: readonly Sql[]): Sql {
+function written(batches: RowBatch[], first: Sql, taken: readonly Sql[]): Sql {
   const clauses = batches.map(
-    (batch, i) => sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertionOf(batch.shape, sql`${jsonOf(batch)}`) : change(batch)})`,
+    (batch, i) =>
+      sql`${rawSql(`w${i}`)} as (${batch.kind === 'insert' ? insertionOf(batch.layout, sql`${jsonOf(batch)}`) : change(batch)})`,
   );
   const tables = clauses.length > 0 ? sql`with ${joinSql(clauses, ', ')} ` : emptySql;
   return sql`${tables}select ${first} as written${joinSql([...taken.map((one) => sql`, (${one})::text`), emptySql], '')}`;
@@ -178,9 +179,9 @@ function written(batches: Batch[], first: Sql, taken: readonly Sql[]): Sql {
 /** The rows of a batch as JSON. */
 // Written by hand: an object of forty members made only to be printed costs more than its text. What is null need not be said: a column
 // that a row does not name is null, too.
-export const jsonOf = ({ shape, rows }: Batch): string => `[${rows.map((row) => rowText(shape, row)).join()}]`;
+export const jsonOf = ({ layout, rows }: RowBatch): string => `[${rows.map((row) => rowText(layout, row)).join()}]`;
 
-function rowText({ fields, members }: Shape, row: Record<string, unknown>): string {
+function rowText({ fields, members }: RowLayout, row: Record<string, unknown>): string {
   let text = '{';
   for (let i = 0; i < fields.length; i++) {
     const value = row[fields[i]!];
@@ -200,12 +201,12 @@ function textOf(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Inserts rows of a shape, in the order in which they are in the JSON. */
-export const insertionOf = ({ table, columns }: Shape, json: Sql): Sql =>
+/** Inserts rows of a layout, in the order in which they are in the JSON. */
+export const insertionOf = ({ table, columns }: RowLayout, json: Sql): Sql =>
   sql`${rawSql(`insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, `)}${json}::json)`;
 
-function change(batch: Batch): Sql {
-  const { table, fields } = batch.shape;
+function change(batch: RowBatch): Sql {
+  const { table, fields } = batch.layout;
   // In one order, so that two statements wait for each other instead of for ever.
   if (batch.rows.length > 1) batch.rows.sort((a, b) => ((a.id as string) < (b.id as string) ? -1 : 1));
   const set = fields.filter((f) => f !== 'accountId' && f !== 'id').map((f) => `${columnName(f)} = v.${columnName(f)}`);

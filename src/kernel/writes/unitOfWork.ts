@@ -1,11 +1,11 @@
 import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
 import { type Sql, tableName } from '../database/sql.js';
-import { Aside } from './aside.js';
 import type { CommitBatcher } from './commitBatcher.js';
 import { type Hold, Locks, type RowLock, type Taking } from './locks.js';
-import { addRow, type Batch, changeWaiting, insertedInto, statementOf, statementsOf, takeChange } from './rowBatches.js';
+import { addRow, changeWaiting, insertedInto, type RowBatch, statementOf, statementsOf, takeChange } from './rowBatches.js';
 import { showsIn } from './shownIn.js';
+import { SpilledRows } from './spilledRows.js';
 
 export type { Hold } from './locks.js';
 
@@ -24,7 +24,7 @@ export class NeedsTurn extends Error {
   }
 }
 
-/** What a unit of work refused that was unsure of what it went by: it is done again by one that looks. */
+/** A refusal that rests on what was read before and may have changed: the work is done again with fresh reads. */
 export class StaleReads extends Error {
   constructor(override readonly cause: unknown) {
     super('Refused by what may not be so any more');
@@ -55,16 +55,16 @@ export class UnitOfWork {
   /** Whether it goes by what it did not look at. Its write makes sure of that; what is refused before may be refused for no reason. */
   readsMayBeStale = false;
   /** Whether it writes events, which wait for their places once it is committed. */
-  tells = false;
+  hasEvents = false;
   /** Rows that were looked at, by how they are read and their ids: whoever may look at one has it here. */
   readonly seen = new Map<string, object>();
   /** What is done once it is committed, each by its name once. */
   readonly afterwards = new Map<string, () => void>();
-  #batches: Batch[] = [];
+  #batches: RowBatch[] = [];
   /** Figures of rows that nobody has read, by the tables and the ids. */
   readonly #touched = new Map<string, Map<string, Changed>>();
-  readonly #facts: Batch[] = [];
-  readonly #aside = new Aside();
+  readonly #facts: RowBatch[] = [];
+  readonly #spilled = new SpilledRows();
   /** The ids that clients chose for new records. */
   readonly #chosen = new Set<string>();
   readonly #own = new Set<string>();
@@ -186,7 +186,7 @@ export class UnitOfWork {
   }
 
   #wouldShow(text: string): boolean {
-    return this.#batches.some(({ shape: { table } }) => showsIn(table, text));
+    return this.#batches.some(({ layout: { table } }) => showsIn(table, text));
   }
 
   /** The transaction, begun if it was not yet; what waits is in it, and its locks are taken. */
@@ -202,12 +202,12 @@ export class UnitOfWork {
     return tx;
   }
 
-  /** Puts the rows aside that are written last of all: they are too many to wait in memory. */
-  async putAside(): Promise<void> {
+  /** Has the database keep the rows that are written last of all: they are too many to wait in memory. */
+  async spill(): Promise<void> {
     this.changeMany(Number.POSITIVE_INFINITY);
     const tx = await this.connection();
     const rows = this.#facts.splice(0);
-    this.#writing = this.#writing.then(() => this.#aside.put(tx, rows));
+    this.#writing = this.#writing.then(() => this.#spilled.put(tx, rows));
     await this.#writing;
   }
 
@@ -226,11 +226,11 @@ export class UnitOfWork {
       return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
     }
     const tx = await this.#begin();
-    if (this.#aside.isEmpty) await this.#writeIn(tx, rest);
+    if (this.#spilled.isEmpty) await this.#writeIn(tx, rest);
     else {
       await this.#writeIn(tx, rows);
       // Whoever has a number of an event holds up the feeds of all accounts until he is done.
-      await this.#aside.insert(tx, tableName('OutboxEvent'));
+      await this.#spilled.insert(tx, tableName('OutboxEvent'));
       await this.#writeIn(tx, facts);
     }
     this.#settle?.commit();
@@ -244,12 +244,12 @@ export class UnitOfWork {
     await this.#finished?.catch(() => undefined);
   }
 
-  async #writeIn(tx: Transaction, batches: Batch[]): Promise<void> {
+  async #writeIn(tx: Transaction, batches: RowBatch[]): Promise<void> {
     for (const together of statementsOf(batches)) await tx.$queryRaw(statementOf(together, this.#takeLocks(batches)));
   }
 
   /** All that waits, but for facts. */
-  #takeRows(): Batch[] {
+  #takeRows(): RowBatch[] {
     for (const [table, rows] of this.#touched) for (const id of rows.keys()) this.update(table, { ...rows.get(id)! });
     this.#touched.clear();
     return this.#batches.splice(0);
@@ -262,11 +262,11 @@ export class UnitOfWork {
   }
 
   /** A row that is only changed stays, so that others may refer to it meanwhile; who deletes it has it alone. */
-  #takeLocks(batches: readonly Batch[]): Taking[] {
+  #takeLocks(batches: readonly RowBatch[]): Taking[] {
     return this.#locks.take((table, id) =>
       batches.some(
-        ({ kind, shape, ids, rows }) =>
-          kind === 'update' && shape.table === table && ids.has(id) && rows.every((row) => !row.deletedAt && !row.archivedAt),
+        ({ kind, layout, ids, rows }) =>
+          kind === 'update' && layout.table === table && ids.has(id) && rows.every((row) => !row.deletedAt && !row.archivedAt),
       ),
     );
   }

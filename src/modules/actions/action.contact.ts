@@ -4,7 +4,7 @@ import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
 /** A record as an event told it. */
-interface Told {
+interface EventRecord {
   type: string | null;
   data: Readonly<Record<string, unknown>>;
 }
@@ -12,15 +12,16 @@ interface Told {
 const idOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** The contact that a record is about: itself, or the one that it names. */
-export function contactOf({ type, data }: Told): string | null {
+export function contactOf({ type, data }: EventRecord): string | null {
   return idOf(type === 'Contact' ? data.id : (data.contactId ?? (data.contact as { id?: unknown } | null)?.id));
 }
 
 /** The deal or the invoice whose contact a record is about that names none itself: a payment, the task of a deal. */
-const leadOf = (told: Told): string | null => (contactOf(told) === null ? (idOf(told.data.invoiceId) ?? idOf(told.data.dealId)) : null);
+const leadOf = (told: EventRecord): string | null =>
+  contactOf(told) === null ? (idOf(told.data.invoiceId) ?? idOf(told.data.dealId)) : null;
 
 /** The deals and invoices that lead from records to contacts. */
-export const leadsOf = (records: readonly Told[]): string[] => [...new Set(records.flatMap((told) => leadOf(told) ?? []))];
+export const leadsOf = (records: readonly EventRecord[]): string[] => [...new Set(records.flatMap((told) => leadOf(told) ?? []))];
 
 /** Deals and invoices with the contacts that they are of, as a select of `id` and `contact`: an invoice without one is its deal's. */
 export const ledTo = (account: Sql, leads: Sql): Sql => sql`
@@ -46,13 +47,13 @@ const led = statement({
 });
 
 /** Whom a record is about, by what deals and invoices lead to. */
-export function aboutWhom(found: readonly Led[]): (told: Told) => string | null {
+export function aboutWhom(found: readonly Led[]): (told: EventRecord) => string | null {
   const contacts = new Map(found.map(({ id, contact }) => [id, contact]));
   return (told) => contactOf(told) ?? contacts.get(leadOf(told) ?? '') ?? null;
 }
 
 /** The same, which reads what deals and invoices lead to, where some records are about somebody by these alone. */
-export async function contactsOf(ctx: Context, records: readonly Told[]): Promise<(told: Told) => string | null> {
+export async function contactsOf(ctx: Context, records: readonly EventRecord[]): Promise<(told: EventRecord) => string | null> {
   const leads = leadsOf(records);
   return aboutWhom(leads.length > 0 ? await ctx.rows(led, { leads }) : []);
 }

@@ -14,7 +14,7 @@ import { UpdateDealInput } from '../deals/deal.model.js';
 import { links as linksOfDeal, updateDeal } from '../deals/deal.service.js';
 import { UpdateTaskInput } from '../tasks/task.model.js';
 import { links as linksOfTask, updateTask } from '../tasks/task.service.js';
-import { isThere, mergedJson, mergeFieldsOf, Room, wholeMergeField } from '../templates/template.mergeFields.js';
+import { mergedJson, mergeFieldsOf, namesValue, Room, wholeMergeField } from '../templates/template.mergeFields.js';
 import type { Blame } from './action.config.js';
 import { type Acting, type ActionKind, success } from './action.kinds.js';
 import { mayName } from './action.values.js';
@@ -111,7 +111,7 @@ const namesNothing = (path: string): Fault => ({ code: 'not_allowed', message: `
 async function filled(ctx: Context, { entity = 'contact', field, value = null }: UpdateConfig, acting: Acting): Promise<unknown> {
   const values = mergeFieldsOf(JSON.stringify(value)).length > 0 ? await acting.values() : {};
   const path = typeof value === 'string' ? wholeMergeField(value) : undefined;
-  if (path !== undefined && !isThere(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
+  if (path !== undefined && !namesValue(values, path)) throw invalid([detailOf(field, namesNothing(path))]);
   const merged = mergedJson(value, values, new Room('value'));
   return field.startsWith(custom) ? merged : spelled(ctx.app.registry.schema(), entities[entity]!.input.name, field, merged);
 }

@@ -6,7 +6,7 @@ import { ApiKey, ApiKeyConnection, ApiKeyList } from './apiKey.model.js';
 /** The keys that are not revoked. Kept as an empty list, what restricts nothing is shown as null. */
 export const apiKeyTable = table({
   row: modelRow('ApiKey', ApiKey),
-  quiet: ['lastUsedAt'],
+  withoutEvents: ['lastUsedAt'],
   list: ApiKeyList,
   page: ApiKeyConnection,
   what: 'API key',

@@ -1,4 +1,4 @@
-import type { AccountInfo, Actor, Cause, Principal } from '../../kernel/base/principal.js';
+import type { AccountInfo, Actor, Principal } from '../../kernel/base/principal.js';
 import { type App, Context, type RequestInfo } from '../../kernel/context/context.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { type Bound, listedSql, slot, Template } from '../../kernel/database/statement.js';
@@ -9,20 +9,20 @@ import { accountInfo } from './auth.session.js';
 /** Who changes something for an account when nobody is calling. */
 const system: Actor = { kind: 'system', id: null, name: 'System' };
 
+interface Acting {
+  /** Whose doing it is in the log. */
+  actor?: Actor;
+  requestId?: string;
+}
+
 /**
- * The contexts in which accounts act although nobody is calling: forms, inbound messages, sequences. The log names the actor. An
+ * The context in which an account acts although nobody is calling: for forms, inbound messages, sequences. The log names the actor. An
  * account that is suspended or unknown has none.
  */
-export async function actingForAccounts(
-  app: App,
-  accountIds: readonly string[],
-  actor: Actor = system,
-  requestId = app.clock.id(),
-  causes?: readonly Cause[],
-): Promise<Context[]> {
-  const accounts = await app.database.prisma.account.findMany({ where: { id: { in: [...accountIds] }, suspendedAt: null } });
-  const request = { id: requestId, ip: '127.0.0.1', causes };
-  return accounts.map((account) => new Context(app, request, accountPrincipal(accountInfo(account), actor)));
+export async function actingForAccount(app: App, id: string, { actor = system, requestId }: Acting = {}): Promise<Context | undefined> {
+  const account = await app.database.prisma.account.findFirst({ where: { id, suspendedAt: null } });
+  const request = { id: requestId ?? app.clock.id(), ip: '127.0.0.1' };
+  return account ? new Context(app, request, accountPrincipal(accountInfo(account), actor)) : undefined;
 }
 
 const accountPrincipal = (account: Principal['account'], actor: Actor): Principal => ({
@@ -89,7 +89,7 @@ export async function actingForPerson(app: App, accountId: string, userId: strin
         include: { account: true },
       })
     : null;
-  if (!member) return (await actingForAccounts(app, [accountId], system, `job-${jobId}`))[0];
+  if (!member) return actingForAccount(app, accountId, { requestId: `job-${jobId}` });
   const principal = principalOf('job', jobId, member, { tier: 'admin', scopes: null });
   return new Context(app, { id: `job-${jobId}`, ip: '127.0.0.1' }, principal);
 }
@@ -97,5 +97,5 @@ export async function actingForPerson(app: App, accountId: string, userId: strin
 /** The context of the account that has claimed a phone number; undefined where none has, or it is suspended. */
 export async function actingForNumber(app: App, number: string, actor: Actor): Promise<Context | undefined> {
   const claimed = await app.database.prisma.phoneNumber.findUnique({ where: { number } });
-  return claimed ? (await actingForAccounts(app, [claimed.accountId], actor))[0] : undefined;
+  return claimed ? actingForAccount(app, claimed.accountId, { actor }) : undefined;
 }

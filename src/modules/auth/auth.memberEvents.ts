@@ -7,7 +7,7 @@ type Person = Parameters<typeof userOf>[0];
 type Place = Awaited<ReturnType<typeof placesOf>>[number];
 
 /** What is told of a member. */
-interface Told {
+interface MemberChange {
   changes: Changes;
   logged?: boolean;
 }
@@ -17,7 +17,7 @@ export const asMember = (inside: Context, place: Parameters<typeof principalOf>[
   inside.as(principalOf('job', inside.request.id, place, { tier: 'admin', scopes: null }));
 
 /** Tells an account what changed of its member, in this unit of work. */
-const tellMember = (inside: Context, person: Person, place: Place, told: Told): Promise<void> =>
+const tellMember = (inside: Context, person: Person, place: Place, told: MemberChange): Promise<void> =>
   asMember(inside, place).emit({ name: 'user.updated', record: userOf(person, place), ...told });
 
 /** A member who accepted an invitation: what the account knew of them, and what it knows now. */

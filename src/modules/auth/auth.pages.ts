@@ -1,7 +1,8 @@
 import { AppError } from '../../kernel/base/errors.js';
+import { html } from '../../kernel/base/html.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { Callback, CallbackRequest } from '../../kernel/module/module.js';
-import { html, htmlPage } from '../../kernel/module/page.js';
+import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { acceptInvite, resetPassword } from './auth.password.js';
 import { deadLink } from './auth.verification.js';

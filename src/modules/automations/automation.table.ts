@@ -10,7 +10,7 @@ const lastTriggered = sql`(select max(r.started_at) from automation_runs r where
 
 export const automationTable = table({
   row: modelRow('Automation', Automation, { liveEvent: nullable(text), liveAfter: text, dueAt: nullable(instant), attempt: integer }),
-  quiet: ['liveEvent', 'liveAfter'],
+  withoutEvents: ['liveEvent', 'liveAfter'],
   list: AutomationList,
   page: AutomationConnection,
   renamed: { webhookUrl: 'ext_webhook_url' },

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { shown } from '../../kernel/events/feedStore.js';
 import { endOfFeed, eventsAfter } from '../../kernel/events/readers.js';
-import { isThere } from '../../kernel/lists/nodes.js';
+import { recordExists } from '../../kernel/lists/nodes.js';
 import type { Wait } from './automation.wait.js';
 import { recordIsGone } from './run.end.js';
 import type { RunRow } from './run.table.js';
@@ -27,7 +27,7 @@ export async function beginningOf(ctx: Context, run: RunRow, wait: Extract<Wait,
     return `${event} is about nothing that the run is about, neither its record nor its contact: without a timeout the wait would never end`;
   // Before the record is looked for: what becomes of it later has a later place.
   const [{ pos }] = (await ctx.rows(endOfFeed)) as [{ pos: string }];
-  const isGone = way === 'record' && !patience && !(await isThere(ctx, ctx.app.registry.events.get(event)!.of.type, run.entityId!));
+  const isGone = way === 'record' && !patience && !(await recordExists(ctx, ctx.app.registry.events.get(event)!.of.type, run.entityId!));
   return isGone ? recordIsGone(event) : { after: pos };
 }
 

@@ -1,4 +1,4 @@
-import { Breath } from '../../kernel/base/pause.js';
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context, FeedReader } from '../../kernel/context/context.js';
 import { bigint, integer, json, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -59,13 +59,13 @@ interface Meant {
 async function meantBy(ctx: Context, events: readonly ReadEvent[], automations: readonly Automation[]) {
   const evaluate = evaluator(ctx, 'triggerConditions');
   const portion = new Portion();
-  const breath = new Breath();
+  const timer = new YieldTimer();
   const meant: Meant[] = [];
   for (const [seen, event] of events.entries()) {
     const its: Meant[] = [];
     for (const automation of automations) {
       if (automation.event !== event.name || BigInt(event.id) <= BigInt(automation.after)) continue;
-      if (breath.isDue) await breath.take();
+      if (timer.isDue) await timer.take();
       const { holds, conditions: results } = evaluate(event, automation.plan.conditions);
       if (holds) its.push({ event, automation, results });
     }

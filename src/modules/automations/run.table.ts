@@ -45,7 +45,7 @@ export const automationRunTable = table({
     },
     ...{ causes: nullable(json<Cause[]>()), tries: integer, attempt: integer, dueAt: nullable(instant) },
   }),
-  quiet: ['tries', 'state', 'waitEvent'],
+  withoutEvents: ['tries', 'state', 'waitEvent'],
   what: 'Automation run',
   list: AutomationRunList,
   page: AutomationRunConnection,

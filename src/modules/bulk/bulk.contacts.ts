@@ -1,7 +1,7 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
-import { each } from '../../kernel/operations/forEachRecord.js';
+import { forEachRecord } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import type { UpdateContactInput } from '../contacts/contact.model.js';
 import { contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
@@ -25,7 +25,7 @@ async function updateOne(inside: Context, update: BulkContactUpdate) {
 
 /** Contract POST /bulk/contacts/update: each as PATCH /contacts/{id} would; what is wrong with one is its own result. */
 export async function updateContacts(ctx: Context, { updates }: BulkUpdateContactsInput) {
-  return resultsOf(await each(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
+  return resultsOf(await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
 }
 
 /** Contract POST /bulk/contacts/edit: the same change for all that are named, or that the filters find. */
@@ -35,12 +35,12 @@ export async function editContacts(ctx: Context, input: BulkEditContactsInput) {
   const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company' } as const;
   await checkReferences(ctx, links, { 'changes.assignedTo': assignedTo, 'changes.companyId': companyId });
   const work = (inside: Context, id: string) => updateContact(inside, id, structuredClone(input.changes));
-  return countsOf(await each(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf(await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }
 
 /** Contract POST /bulk/contacts/delete: each as DELETE /contacts/{id} would. */
 export async function deleteContacts(ctx: Context, { ids }: BulkDeleteContactsInput) {
-  return countsOf(await each(ctx, distinct(ids), { work: deleteContact }));
+  return countsOf(await forEachRecord(ctx, distinct(ids), { work: deleteContact }));
 }
 
 async function checkTag(ctx: Context, tagId: string): Promise<void> {
@@ -51,7 +51,7 @@ async function checkTag(ctx: Context, tagId: string): Promise<void> {
 export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
   const work = async (inside: Context, id: string) => putOn(inside, await contactToChange(inside, id), [tagId], 'tagId');
-  return countsOf(await each(ctx, distinct(contactIds), { work }));
+  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
 }
 
 /** POST /bulk/contacts/untag: who does not carry the tag stays as they are. */
@@ -62,12 +62,12 @@ export async function untagContacts(ctx: Context, { contactIds, tagId }: BulkTag
     await takeOff(inside, before, tagId);
     return afterRetagging(inside, before);
   };
-  return countsOf(await each(ctx, distinct(contactIds), { work }));
+  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
 }
 
 /** POST /bulk/contacts/do-not-contact: marks them or takes the mark off, and with it the reason. */
 export async function setDoNotContact(ctx: Context, { contactIds, doNotContact, reason }: BulkDoNotContactInput) {
   const doNotContactReason = doNotContact ? reason : (reason ?? null);
   const work = (inside: Context, id: string) => updateContact(inside, id, { doNotContact, doNotContactReason });
-  return countsOf(await each(ctx, distinct(contactIds), { work }));
+  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
 }

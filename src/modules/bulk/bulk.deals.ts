@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
-import { each } from '../../kernel/operations/forEachRecord.js';
+import { forEachRecord } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { updateDeal } from '../deals/deal.service.js';
 import { BulkDealUpdate, type BulkEditDealsInput, type BulkUpdateDealsInput } from './bulk.model.js';
@@ -15,7 +15,7 @@ async function updateOne(inside: Context, update: BulkDealUpdate) {
 
 /** Contract POST /bulk/deals/update: each as PATCH /deals/{id} would; what is wrong with one is its own result. */
 export async function updateDeals(ctx: Context, { updates }: BulkUpdateDealsInput) {
-  return resultsOf(await each(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
+  return resultsOf(await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
 }
 
 /**
@@ -30,5 +30,5 @@ export async function editDeals(ctx: Context, input: BulkEditDealsInput) {
     ...{ 'changes.assignedTo': assignedTo, 'changes.companyId': companyId, 'changes.contactId': contactId },
   });
   const work = (inside: Context, id: string) => updateDeal(inside, id, structuredClone(input.changes));
-  return countsOf(await each(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf(await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }

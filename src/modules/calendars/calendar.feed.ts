@@ -1,7 +1,7 @@
-import { setImmediate as pause } from 'node:timers/promises';
 import ICAL from 'ical.js';
 import { isOneOf, signatures } from '../../kernel/base/crypto.js';
 import { found } from '../../kernel/base/errors.js';
+import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
@@ -11,7 +11,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { actingForAccounts } from '../auth/auth.acting.js';
+import { actingForAccount } from '../auth/auth.acting.js';
 import type { CalendarFeed } from './calendar.model.js';
 import { calendarToChange, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
@@ -54,7 +54,7 @@ async function calendarAt(ctx: Context, token: string): Promise<{ acting: Contex
   const [place, signature] = [bytes.subarray(0, placeBytes), bytes.subarray(placeBytes)];
   if (!isOneOf(signaturesOf(ctx, place), signature)) return undefined;
   const hex = place.toString('hex');
-  const [acting] = await actingForAccounts(ctx.app, [idInHex(hex, 0)], reader);
+  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), { actor: reader });
   const calendar = acting && (await findCalendar(acting, idInHex(hex, 1)));
   return calendar && calendar.feedVersion === place.readUInt32BE(32) ? { acting, calendar } : undefined;
 }
@@ -110,7 +110,7 @@ async function printed(rows: readonly AppointmentRow[]): Promise<string> {
   const parts: string[] = [];
   for (const [i, row] of rows.entries()) {
     parts.push(ICAL.stringify.component(eventOf(row), ICAL.design.icalendar));
-    if (i % 100 === 99) await pause();
+    if (i % 100 === 99) await nextTurn();
   }
   return parts.map((part) => `${part}\r\n`).join('');
 }

@@ -21,7 +21,7 @@ export const callFlowRow = modelRow('CallFlow', CallFlow);
 
 export const callFlowTable = table({
   row: callFlowRow,
-  quiet: ['priorConfig'],
+  withoutEvents: ['priorConfig'],
   list: CallFlowList,
   page: CallFlowConnection,
   what: 'Call flow',

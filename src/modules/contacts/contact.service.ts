@@ -97,7 +97,7 @@ export const links: ReferenceKinds<'assignedTo' | 'companyId'> = { assignedTo: '
 export async function createContact(
   ctx: Context,
   { tags, ...input }: Partial<CreateContactInput> & { importId?: string },
-  isBeyondPlan = false,
+  { beyondPlan = false }: { beyondPlan?: boolean } = {},
 ) {
   check(input.firstName || input.lastName || input.email || input.phone, () =>
     invalidField('firstName', 'required', 'or lastName, email or phone is required'),
@@ -109,7 +109,7 @@ export async function createContact(
   const customFields = mergeCustomFields({}, checked) ?? {};
   refuseMissing(missing);
   // Last of the checks: what is refused takes no place in the plan.
-  if (!isBeyondPlan) await checkPlan(ctx, contactsOfPlan);
+  if (!beyondPlan) await checkPlan(ctx, contactsOfPlan);
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
   const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields });
   contact.tags = carry(ctx, contact.id, carried);

@@ -97,7 +97,7 @@ export const contactRow = modelRow('Contact', Contact, {
 
 export const contactTable = table({
   row: contactRow,
-  quiet: ['leadScore', 'scoredAt', 'lastActivityAt', 'lastContactedAt'],
+  withoutEvents: ['leadScore', 'scoredAt', 'lastActivityAt', 'lastContactedAt'],
   list: ContactList,
   page: ContactConnection,
   computed: {

@@ -1,6 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
+import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { nilId } from '../../kernel/base/ids.js';
-import { nextTurn } from '../../kernel/base/jsonText.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { integer, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql } from '../../kernel/database/sql.js';

@@ -99,7 +99,7 @@ export async function checkCustomFields<T extends object | undefined>(
   const values = { ...given } as Record<string, unknown>;
   const all = await definitionsToWrite(ctx, entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
-  if (all.length > 0) ctx.share(definitionsLock);
+  if (all.length > 0) ctx.shareName(definitionsLock);
   const { emptied, details, missing } = judged(ctx, all, values, before);
   if (details.length > 0) throw invalid(details);
   if (missing) throw unprocessable(missing.field, missing.code, missing.message);

@@ -145,7 +145,7 @@ const ofLines = fieldsWithin(
 
 export const dealTable = table({
   row: dealRow,
-  quiet: ['lastActivityAt'],
+  withoutEvents: ['lastActivityAt'],
   list: DealList,
   page: DealConnection,
   computed: {

@@ -1,7 +1,8 @@
 import { AppError, badRequest, check } from '../../kernel/base/errors.js';
+import { type Html, html } from '../../kernel/base/html.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
-import { type Html, html, htmlPage } from '../../kernel/module/page.js';
+import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import type { FormField } from './form.model.js';
 import type { FormRow } from './form.service.js';

@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { type CsvError, type Options, parse } from 'csv-parse';
 import { AppError, check, type Detail, invalid, invalidField } from '../../kernel/base/errors.js';
-import { nextTurn, Printed } from '../../kernel/base/jsonText.js';
+import { nextTurn } from '../../kernel/base/eventLoop.js';
+import { Printed } from '../../kernel/base/jsonText.js';
 import { jsonObject } from '../../kernel/model/checks.js';
 import { mostRows } from './import.model.js';
 

@@ -5,7 +5,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { isUuid, shortened } from '../../kernel/model/checks.js';
-import { each, type Outcome } from '../../kernel/operations/forEachRecord.js';
+import { forEachRecord, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { createContact, updateContact } from '../contacts/contact.service.js';
 import { type Imported, importedFrom } from './import.mapping.js';
 import type { Import } from './import.model.js';
@@ -176,7 +176,7 @@ async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; faile
 async function importPortion(ctx: Context, run: Run): Promise<boolean> {
   const { rows, failed } = await readPortion(ctx, run);
   if (rows.length + failed.length === 0) return false;
-  const outcomes = await each(ctx, rows, {
+  const outcomes = await forEachRecord(ctx, rows, {
     batchId: run.id,
     begin: fence(run),
     work: (inside, row) => importOne(inside, run, row),

@@ -1,5 +1,5 @@
 import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
-import { nextTurn } from '../../kernel/base/jsonText.js';
+import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped, inOrder } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';

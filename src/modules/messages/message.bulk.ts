@@ -1,5 +1,5 @@
 import { check, invalidField } from '../../kernel/base/errors.js';
-import { nextTurn } from '../../kernel/base/jsonText.js';
+import { nextTurn } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail } from '../contacts/contact.optOut.js';
@@ -31,7 +31,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   const results: SendResult[] = [];
   let filled = 0;
   for (const [i, contact] of contacts.entries()) {
-    if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.putFactsAside();
+    if ((ctx.unit?.waitingSize ?? 0) > muchWaiting) await ctx.spillFacts();
     filled += input.body.length + (input.bodyHtml?.length ?? 0);
     if (filled > inOneTurn) {
       await nextTurn();

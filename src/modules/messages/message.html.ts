@@ -1,4 +1,4 @@
-import { escapeHtml, unescapeHtml } from '../../kernel/module/page.js';
+import { escapeHtml, unescapeHtml } from '../../kernel/base/html.js';
 
 /** An address in a text, without the sign that ends its sentence. */
 const address = /https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]]/g;

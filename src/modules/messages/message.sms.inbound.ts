@@ -10,7 +10,7 @@ import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
 import { refusalOf } from '../../vendors/sms/sms.js';
-import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
+import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
 import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
@@ -143,7 +143,7 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   const form = await genuine(ctx, `/webhooks/twilio/status/${account}/${id}`, request);
   const status = outcomes[form.MessageStatus ?? ''];
   if (!status || !isUuid(account) || !isUuid(id)) return noted;
-  const [acting] = await actingForAccounts(ctx.app, [account], actor);
+  const acting = await actingForAccount(ctx.app, account, { actor });
   const [message] = acting ? await acting.rows(reported, { id }) : [];
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;

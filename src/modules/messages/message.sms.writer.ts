@@ -31,7 +31,7 @@ async function senderCalled(ctx: Context, sender: string): Promise<string> {
   await ctx.lockName('writers without a number');
   const [known] = await ctx.rows(withoutNumber, { called, source });
   if (known) requireContact(ctx, known.id);
-  return known?.id ?? (await createContact(ctx, { firstName: called, source }, true)).id;
+  return known?.id ?? (await createContact(ctx, { firstName: called, source }, { beyondPlan: true })).id;
 }
 
 /**
@@ -44,5 +44,5 @@ export async function writerOf(ctx: Context, text: { fromNumber: string; toNumbe
   // In one statement.
   const [oldest, answering] = await Promise.all([contactMatching(ctx, { phone }), contactAnswering(ctx, text)]);
   if (answering) requireContact(ctx, answering);
-  return answering ?? oldest ?? (await createContact(ctx, { phone, source }, true)).id;
+  return answering ?? oldest ?? (await createContact(ctx, { phone, source }, { beyondPlan: true })).id;
 }

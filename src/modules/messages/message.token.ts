@@ -2,7 +2,7 @@ import { isOneOf, signatures } from '../../kernel/base/crypto.js';
 import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { actingForAccounts } from '../auth/auth.acting.js';
+import { actingForAccount } from '../auth/auth.acting.js';
 
 /** What an address or a link that names a message is for: one that was signed for something else does not open it. */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'reply';
@@ -38,6 +38,6 @@ export async function messageAt(ctx: Context, purpose: Purpose, written: string,
   const ours = signaturesOf(ctx, purpose, place, target).map((signature) => Buffer.from(signature));
   if (!isOneOf(ours, Buffer.from(given))) return undefined;
   const hex = numberIn(place).toString(16).padStart(64, '0');
-  const [acting] = await actingForAccounts(ctx.app, [idInHex(hex, 0)], actor);
+  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), { actor });
   return acting && { acting, id: idInHex(hex, 1) };
 }

@@ -1,9 +1,10 @@
 import { check, found, notFound } from '../../kernel/base/errors.js';
+import { escapeHtml, unescapeHtml } from '../../kernel/base/html.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
-import { escapeHtml, htmlPage, unescapeHtml } from '../../kernel/module/page.js';
+import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';

@@ -53,7 +53,7 @@ export const wholeSequenceColumns = sql`${sequenceTable.columns}, ${counts.enrol
 /** An enrollment as it is kept; `attempt` is the number of the last attempt at its next step. */
 export const enrollmentTable = table({
   row: modelRow('Enrollment', Enrollment, { attempt: integer, dueAt: nullable(instant), countsFrom: instant }),
-  quiet: ['countsFrom'],
+  withoutEvents: ['countsFrom'],
   list: EnrollmentList,
   page: EnrollmentConnection,
   sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), nextEmailAt: byTime('next_email_at', true) },

@@ -1,7 +1,7 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
+import { escapeHtml } from '../../kernel/base/html.js';
 import type { Context } from '../../kernel/context/context.js';
 import { shortened } from '../../kernel/model/checks.js';
-import { escapeHtml } from '../../kernel/module/page.js';
 
 /** A placeholder: a dotted path, or one name, in double braces. Whatever else stands in braces is text. */
 const placeholder = /\{\{\s*([a-z]\w{0,99}(?:\.[\w-]{1,100}){0,3})\s*\}\}/gi;
@@ -37,7 +37,7 @@ export function wholeMergeField(text: string): string | undefined {
  * Whether there is what a path names, be it empty: the first two of its names must be there. What is deeper, a custom field or an
  * answer of a form, is kept by its key only where it has a value.
  */
-export function isThere(values: MergeValues, path: string): boolean {
+export function namesValue(values: MergeValues, path: string): boolean {
   let at: unknown = values;
   for (const name of path.split('.').slice(0, 2)) {
     if (at === null) return true;

@@ -9,7 +9,7 @@ const ofPerson = (what: string) => rawSql(`(select ${what} from users u where u.
 /** The members of a workspace. A removed one stays for what it wrote, and is found by id and listed no more. */
 export const userTable = table({
   row: modelRow('Membership', User),
-  quiet: ['lastActiveAt'],
+  withoutEvents: ['lastActiveAt'],
   list: UserList,
   page: UserConnection,
   key: 'user_id',

@@ -142,7 +142,7 @@ async function callerAt(ctx: Context, fromNumber: string): Promise<string | null
   const phone = withheld.has(fromNumber) ? undefined : toE164(fromNumber, ctx.caller.account.defaultCountry);
   if (!phone) return null;
   const known = await contactMatching(ctx, { phone });
-  return known ?? (await createContact(ctx, { phone, source: 'call' }, true)).id;
+  return known ?? (await createContact(ctx, { phone, source: 'call' }, { beyondPlan: true })).id;
 }
 
 const answering = statement({

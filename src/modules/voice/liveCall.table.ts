@@ -4,7 +4,7 @@ import { LiveCall, LiveCallConnection, LiveCallList } from './liveCall.model.js'
 
 export const liveCallTable = table({
   row: modelRow('LiveCall', LiveCall),
-  quiet: ['choices'],
+  withoutEvents: ['choices'],
   list: LiveCallList,
   page: LiveCallConnection,
   what: 'Call',

@@ -4,7 +4,7 @@ import { isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import type { Verb } from '../../vendors/sms/voice.js';
-import { actingForAccounts, actingForNumber } from '../auth/auth.acting.js';
+import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { type AgentNode, type GroupNode, personOf } from '../callFlows/callFlow.graph.js';
 import { isRung, nodesById, ringOrder } from '../callFlows/callFlow.route.js';
 import { genuine } from '../numbers/number.notice.js';
@@ -165,7 +165,7 @@ export async function takeTurnOf(ctx: Context, request: CallbackRequest): Promis
 
 /** A message was left. */
 async function keepRecording({ app }: Context, account: string, ends: Ends, { RecordingUrl: recordingUrl }: Record<string, string>) {
-  const [acting] = await actingForAccounts(app, [account], voiceActor);
+  const acting = await actingForAccount(app, account, { actor: voiceActor });
   if (acting && ends.sid && recordingUrl)
     await progress(acting, ends, () => ({ status: 'voicemail', recordingUrl: recordingUrl.slice(0, 2000) }));
 }
@@ -181,7 +181,7 @@ const choicesOf = (found: Found | undefined, key: string): Ring[] => {
 
 /** Somebody was on the line: who it was is known where one phone rang alone, else it is told by itself. */
 async function keepAnswer({ app }: Context, account: string, found: Found | undefined, turn: Turn, ends: Ends): Promise<void> {
-  const acting = found?.acting ?? (await actingForAccounts(app, [account], voiceActor))[0];
+  const acting = found?.acting ?? (await actingForAccount(app, account, { actor: voiceActor }));
   const rings = turn.do === 'rang' ? choicesOf(found, turn.c ?? '') : [];
   if (acting && ends.sid) await answeredBy(acting, ends, rings.length === 1 ? rings[0]!.userId : null);
 }
@@ -199,7 +199,7 @@ export async function takeAnswer(ctx: Context, request: CallbackRequest): Promis
   const { ParentCallSid: sid = '' } = await genuine(ctx, `${voicePath}/${account}/${call}/answered`, request);
   const { user } = request.query;
   if (sid && isUuid(account)) {
-    const [acting] = await actingForAccounts(ctx.app, [account], voiceActor);
+    const acting = await actingForAccount(ctx.app, account, { actor: voiceActor });
     // Of the leg of who answered: which number the caller called is not told.
     if (acting) await answeredBy(acting, { sid, from: '', to: '' }, isUuid(user) ? user : null);
   }

@@ -33,14 +33,14 @@ export const switchOff = (ctx: Context, id: string): Promise<void> =>
     for (const { email } of await inside.rows(admins)) await inside.enqueue('tellOfSwitchedOff', { email, host, id }, { retryDelay: 60 });
   });
 
-interface Told {
+interface SwitchedOff {
   email: string;
   host: string;
   id: string;
 }
 
 /** The mail that tells of a webhook that was switched off: one job a person, so that a fault repeats no other's. */
-export async function tellOfSwitchedOff(ctx: Context, { email, host, id }: Told): Promise<void> {
+export async function tellOfSwitchedOff(ctx: Context, { email, host, id }: SwitchedOff): Promise<void> {
   await ctx.app.vendors.email.send({
     to: email,
     subject: `The webhook to ${host} was switched off`,

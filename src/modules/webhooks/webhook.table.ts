@@ -10,7 +10,7 @@ import { Webhook, WebhookConnection, WebhookList } from './webhook.model.js';
 /** Webhooks that are not deleted; their secrets are read by those who sign alone. */
 export const webhookTable = table({
   row: modelRow('Webhook', Webhook),
-  quiet: ['lastFiredAt', 'failCount', 'failingSince'],
+  withoutEvents: ['lastFiredAt', 'failCount', 'failingSince'],
   list: WebhookList,
   page: WebhookConnection,
   live: sql`t.archived_at is null`,

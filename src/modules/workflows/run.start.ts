@@ -1,4 +1,4 @@
-import { Breath } from '../../kernel/base/pause.js';
+import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Cause } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
 import { bigint, integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
@@ -82,14 +82,14 @@ export async function startRuns(ctx: Context, told: readonly ReadEvent[]): Promi
 async function startedBy(ctx: Context, events: readonly ReadEvent[], workflows: readonly Active[]) {
   const evaluate = evaluator(ctx, 'trigger.conditions');
   const portion = new Portion();
-  const breath = new Breath();
+  const timer = new YieldTimer();
   const begun: Begun[] = [];
   for (const [seen, event] of events.entries()) {
     const its: Begun[] = [];
     for (const workflow of workflows) {
       const { trigger, activatedAfter } = workflow;
       if (trigger.event !== event.name || BigInt(event.id) <= BigInt(activatedAfter)) continue;
-      if (breath.isDue) await breath.take();
+      if (timer.isDue) await timer.take();
       const evaluation = evaluate(event, trigger.conditions);
       if (evaluation.holds) its.push({ event, workflow, evaluation });
     }

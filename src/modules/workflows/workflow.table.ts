@@ -40,7 +40,7 @@ export const runTable = table({
     ...{ nextAction: integer, tries: integer, attempt: integer, dueAt: nullable(instant), eventAt: instant },
     ...{ entityType: nullable(text), changes: nullable(json<Changes>()), conditions: json<Seen[]>(), causes: nullable(json<Cause[]>()) },
   }),
-  quiet: ['tries'],
+  withoutEvents: ['tries'],
   list: WorkflowRunList,
   page: WorkflowRunConnection,
   counted: false,

@@ -41,7 +41,7 @@ interface SimulatorOptions {
 }
 
 /** What it is told over HTTP of a mail that it has taken: the newest to an address, or the one of a Message-ID. */
-interface Told {
+interface Instruction {
   messageId?: string;
   to?: string;
   body?: string;
@@ -112,7 +112,7 @@ export class SmtpSimulator {
   async #told({ url: { pathname: path }, body, reply }: Asked): Promise<void> {
     if (path === '/simulator/messages') return reply(200, this.#taken);
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
-    const told = JSON.parse(body) as Told;
+    const told = JSON.parse(body) as Instruction;
     if (path === '/simulator/next') return void reply(200, { waiting: this.#next.push(JSON.parse(body)) });
     const mail = this.#taken.findLast(({ messageId, to }) => (told.messageId ? messageId === told.messageId : to === told.to));
     const makes = incoming.get(path);
@@ -135,7 +135,7 @@ function answer(behaviour: MailBehaviour | undefined, done: (error?: Error | nul
     done(Object.assign(new Error('Told to by the simulator'), { responseCode: behaviour.status }));
 }
 
-async function replyTo({ from, to, replyTo: asked, subject, messageId }: Taken, told: Told): Promise<Buffer> {
+async function replyTo({ from, to, replyTo: asked, subject, messageId }: Taken, told: Instruction): Promise<Buffer> {
   const written = {
     from: to,
     to: asked ?? from,
@@ -157,7 +157,7 @@ const report = (kind: string, { from, messageId }: Taken, type: string, said: re
     ].join('\r\n'),
   );
 
-const bounce = (mail: Taken, { status = '5.1.1' }: Told) =>
+const bounce = (mail: Taken, { status = '5.1.1' }: Instruction) =>
   report('delivery-status', mail, 'message/delivery-status', [
     ...['Reporting-MTA: dns; localhost', '', `Final-Recipient: rfc822; ${mail.to}`],
     ...[`Action: ${status.startsWith('5') ? 'failed' : 'delayed'}`, `Status: ${status}`],
@@ -165,7 +165,7 @@ const bounce = (mail: Taken, { status = '5.1.1' }: Told) =>
 
 const complaint = (mail: Taken) => report('feedback-report', mail, 'message/feedback-report', ['Feedback-Type: abuse', 'Version: 1']);
 
-const incoming = new Map<string, (mail: Taken, told: Told) => Buffer | Promise<Buffer>>([
+const incoming = new Map<string, (mail: Taken, told: Instruction) => Buffer | Promise<Buffer>>([
   ['/simulator/reply', replyTo],
   ['/simulator/bounce', bounce],
   ['/simulator/complain', complaint],

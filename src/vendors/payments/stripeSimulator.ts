@@ -50,7 +50,7 @@ interface Options {
 }
 
 /** What it is told over HTTP. */
-interface Told {
+interface Instruction {
   session?: string;
   customer?: string;
   status?: string | number;
@@ -129,7 +129,7 @@ export class StripeSimulator {
       await this.#pay(paid);
       return reply(session ? 303 : 404, {}, session ? { location: session.successUrl } : {});
     }
-    if (path.startsWith('/simulator/')) return reply(200, { status: await this.#told(path, JSON.parse(body) as Told) });
+    if (path.startsWith('/simulator/')) return reply(200, { status: await this.#told(path, JSON.parse(body) as Instruction) });
     const form = new URLSearchParams(body || url.search);
     this.asked.push({ method: request.method!, path, form, headers: request.headers });
     const isKnown = request.headers.authorization === `Bearer ${this.options.secretKey}`;
@@ -143,7 +143,7 @@ export class StripeSimulator {
   }
 
   /** Does what it is told; the status that the server answered, where it told it of something. */
-  async #told(path: string, { session, customer, status }: Told): Promise<number> {
+  async #told(path: string, { session, customer, status }: Instruction): Promise<number> {
     if (path === '/simulator/pay') return this.#pay(session);
     if (path === '/simulator/down') {
       this.failing = Number(status);

@@ -29,7 +29,7 @@ interface SimulatorOptions {
 }
 
 /** What it is told over HTTP: of somebody who writes, or of a message that it has taken, by its sid or the newest to a number. */
-interface Told {
+interface Instruction {
   sid?: string;
   from?: string;
   to?: string;
@@ -97,7 +97,7 @@ export class SmsSimulator {
   async #told(path: string, body: string, reply: JsonReply): Promise<void> {
     if (path === '/simulator/messages') return reply(200, this.#taken);
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
-    const told = JSON.parse(body) as Told;
+    const told = JSON.parse(body) as Instruction;
     if (path === '/simulator/next') {
       this.will(JSON.parse(body));
       return reply(200, { waiting: this.#next.length });
@@ -111,7 +111,7 @@ export class SmsSimulator {
     reply(200, { status: await this.#tell(message.StatusCallback!, { ...form, ...error }) });
   }
 
-  #receive({ from = '', to = this.options.numbers[0]!, body = '', sid }: Told): Promise<number> {
+  #receive({ from = '', to = this.options.numbers[0]!, body = '', sid }: Instruction): Promise<number> {
     const MessageSid = sid ?? `SM${this.options.clock.bytes(16).toString('hex')}`;
     return this.#tell(`${this.options.publicUrl}/webhooks/twilio/sms`, { MessageSid, From: from, To: to, Body: body });
   }

@@ -1,13 +1,24 @@
-import { nextTurn } from './jsonText.js';
+/** The next turn of the event loop: what else has come meanwhile goes first. */
+export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
+
+/** Lets what comes at one moment go on one after the other, each in a turn of the event loop of its own. */
+export class Turns {
+  #last = Promise.resolve();
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(nextTurn);
+    return this.#last;
+  }
+}
 
 /** Milliseconds for which one piece of work may hold the event loop. */
 const longestTurn = 10;
 
 /** Lets others go on between the parts of a long piece of work. */
-export class Breath {
+export class YieldTimer {
   #since = performance.now();
 
-  /** Whether the work has held the event loop for long: then `take` one. */
+  /** Whether the work has held the event loop for long: then `take` a turn. */
   get isDue(): boolean {
     return performance.now() - this.#since > longestTurn;
   }
