@@ -40,7 +40,7 @@ export async function addMainLine(ctx: Context, members: string[]): Promise<Main
   await claimForWorkspace(ctx, { id: 'demo', number, label: 'Main line', hasVoice: true, voice }, { hasSms: false });
   await setPresence(ctx, { presence: 'on', phone: '+14155550170' });
   const { id } = await createCallFlow(ctx, { name: 'Main line', phoneNumber: number, draftGraph: graph(members) });
-  const published = await publishDraft(ctx, await ctx.forChange(flowToChange, id, 'Call flow'));
+  const published = await publishDraft(ctx, await ctx.forChange(flowToChange, id));
   return { callFlowId: id, callFlowVersion: published.publishedVersion! };
 }
 

@@ -139,8 +139,8 @@ export class Context {
   }
 
   /** One row that is to be changed, or 404; those asked for at the same moment are read together. */
-  async forChange<Row extends object>(rows: ToChange<Row>, id: string, what: string): Promise<Row> {
-    return found(await loaderToChange(this, rows).fresh(validId(id, what)), what);
+  async forChange<Row extends object>(rows: ToChange<Row>, id: string): Promise<Row> {
+    return found(await loaderToChange(this, rows).fresh(validId(id, rows.what)), rows.what);
   }
 
   /** From here on rows that are to be changed are locked as they are read: for what does many things with them. */

@@ -1,5 +1,6 @@
 import { notFound } from '../base/errors.js';
 import type { Principal } from '../base/principal.js';
+import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
@@ -13,9 +14,25 @@ export interface Version {
   xmin: string;
 }
 
+/** Rows of a table, over the alias `t`: which there are, and what is read of each. A `Table` is such, and what its `reading` answers. */
+export interface TableRows<S extends Shape = Shape> {
+  /** The table. */
+  readonly name: string;
+  /** How messages name one. */
+  readonly what: string;
+  /** The column that is a row's id within its account. */
+  readonly key: string;
+  /** Which of them a read by id finds. */
+  readonly found: Sql;
+  readonly shape: S;
+  readonly columns: Sql;
+}
+
 /** How rows of a table are read by their ids to be changed. */
 export interface ToChange<Row extends object> {
   table: string;
+  /** How messages name one. */
+  what: string;
   key: string;
   /** The texts of what is read of them, which name every table that it is of. */
   reads: string;
@@ -36,7 +53,7 @@ interface Changing {
   readonly caller: Principal;
   readonly unit?: UnitOfWork;
   rows<Row extends object>(statement: Statement<Row, { ids: readonly string[] }>, params: { ids: readonly string[] }): Promise<Row[]>;
-  forChange<Row extends object>(rows: ToChange<Row>, id: string, what: string): Promise<Row>;
+  forChange<Row extends object>(rows: ToChange<Row>, id: string): Promise<Row>;
 }
 
 /** Rows that are to be changed, by their ids: locked, or looked at and required to be the same when they are written. */
@@ -91,9 +108,9 @@ export const rowNow = <Row extends object>(ctx: Changing, rows: ToChange<Row>, i
   ctx.unit?.mayLookAt(rows.reads) ? lookedAt(ctx, rows, id) : read();
 
 /** A row that is to be changed, and was read before this unit of work. */
-export function sameForChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version, what: string): Promise<Row> {
+export function sameForChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version): Promise<Row> {
   alreadyRead(ctx, rows, seen);
-  return ctx.forChange(rows, seen.id, what);
+  return ctx.forChange(rows, seen.id);
 }
 
 /** Has the next write find a row as it was seen. */

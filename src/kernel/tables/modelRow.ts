@@ -28,10 +28,13 @@ type Column<M extends Model> = keyof Prisma.TypeMap['model'][M]['payload']['scal
 /** Those of a class's fields that are columns of a model. */
 type Kept<M extends Model, C> = { [F in keyof C & Column<M>]: Kind<C[F]> };
 
+/** Those of a class's fields that bear one of these names. */
+export type Shown<C, N extends PropertyKey> = { [F in N & keyof C]: Kind<C[F]> };
+
 /** The columns of a model's rows, by the lines of the class that shows them, and some more. */
-export interface ModelRow<S extends Shape = Shape> {
+export interface ModelRow<S extends Shape = Shape, C extends object = object> {
   model: Model;
-  type: Class;
+  type: Class<C>;
   shape: S;
   /** The columns as a select list over an alias, `t` by default. */
   columns(alias?: string): Sql;
@@ -42,7 +45,7 @@ export function modelRow<M extends Model, C extends object, X extends Shape = Re
   model: M,
   type: Class<C>,
   more?: X,
-): ModelRow<Kept<M, C> & X> {
+): ModelRow<Kept<M, C> & X, C> {
   const columns = fieldsOf(model);
   const shown = rulesOf(type).filter(({ name }) => columns.includes(name));
   const shape = { ...Object.fromEntries(shown.map((rule) => [rule.name, kindOf(rule)])), ...more } as Kept<M, C> & X;

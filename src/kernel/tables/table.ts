@@ -1,13 +1,14 @@
 import { isScalarType } from 'graphql';
 import { Float } from 'type-graphql';
 import type { Context } from '../context/context.js';
+import type { TableRows } from '../context/rows.js';
 import { type Kind, type Shape, uuid } from '../database/kinds.js';
 import { columnName, emptySql, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
 import type { FilterField } from './filterField.js';
-import { kindOf, type ModelRow } from './modelRow.js';
+import { kindOf, type ModelRow, type Shown } from './modelRow.js';
 import { conditionsOf, type ParameterConditions } from './parameterConditions.js';
 import type { SortKey } from './sortKeys.js';
 
@@ -40,9 +41,16 @@ export interface Asked<S extends string = string> {
   board?: SortKey;
 }
 
-export interface TableOptions<R extends Shape, F extends object, S extends string> {
+export interface TableOptions<
+  R extends Shape,
+  F extends object,
+  S extends string,
+  C extends object = object,
+  Renamed extends string = string,
+  Carried extends string = string,
+> {
   /** Its rows: the columns that the model's lines name, and what no record shows. */
-  row: ModelRow<R>;
+  row: ModelRow<R, C>;
   /** The arguments of its list, and its connection; none where it is read only through its parent. */
   list?: Class<ListArgs<F, S>>;
   page?: Class;
@@ -51,11 +59,11 @@ export interface TableOptions<R extends Shape, F extends object, S extends strin
   /** The column that is a row's id within its account, `id` by default. */
   key?: string;
   /** Fields of the record that are kept in a column of another name: `{ timestamp: 'created_at' }`. */
-  renamed?: Record<string, string>;
+  renamed?: Readonly<Record<Renamed, string>>;
   /** Fields of the record that are no columns. */
   computed?: Record<string, ComputedSql | Computed>;
   /** Those of them that every row carries; the others only rows that are asked for them. */
-  carried?: readonly string[];
+  carried?: readonly Carried[];
   /** Which rows there are: those that relations lead to. "Not deleted" by default, where rows are deleted softly. */
   live?: Sql;
   /** Which of them a read by id finds; all by default. */
@@ -91,7 +99,7 @@ type Filtered<F> = keyof F extends never ? unknown : { conditions: ParameterCond
  * The table of a record type: its rows, how they are found and sorted. Columns follow from the model's lines and Prisma's
  * fields. All SQL is over the alias `t`.
  */
-export class Table<R extends Shape = Shape, F extends object = object, S extends string = string> {
+export class Table<R extends Shape = Shape, F extends object = object, S extends string = string> implements TableRows<R> {
   /** Its name in the database. */
   readonly name: string;
   readonly type: Class;
@@ -110,7 +118,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   /** The fields of the record that are columns, each as its column. */
   readonly #columns: ReadonlyMap<string, string>;
 
-  constructor(readonly options: TableOptions<R, F, S>) {
+  constructor(readonly options: TableOptions<Shape, F, S>) {
     const { row, key = 'id', computed = {}, carried = [] } = options;
     const fields = fieldsOf(row.model);
     // Whatever a record shows, a row is known by its key.
@@ -128,7 +136,8 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
     const own = Object.keys(row.shape).filter((name) => !renamed[name] && !computed[name]);
     this.#columns = new Map([...own.map((name) => [name, columnName(name)] as const), ...Object.entries(renamed)]);
     const kinds = Object.fromEntries([...Object.keys(renamed), ...carried].map((name) => [name, this.#kindOf(name)]));
-    this.shape = { ...row.shape, ...kinds };
+    // As `table` says it to the compiler: by the lines of the class, which `kinds` are made of.
+    this.shape = { ...row.shape, ...kinds } as R;
     const columns = rawSql([...this.#columns].map(([name, column]) => this.#selected(name, column)).join(', '));
     const fixed = carried.filter((name) => typeof computed[name] !== 'function');
     this.columns = joinSql([columns, ...fixed.map((name) => named(computed[name] as Sql, name))], ', ');
@@ -137,6 +146,12 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   #kindOf(name: string): Kind<unknown> {
     const rule = this.#rules.get(name);
     return rule ? kindOf(rule) : uuid;
+  }
+
+  /** Its rows with other columns: what else is read with them, over the alias `t`. */
+  reading<O extends Shape>(shape: O, columns: Sql): TableRows<O> {
+    const { name, what, key, found } = this;
+    return { name, what, key, found, shape, columns };
   }
 
   get sorts(): Record<S, SortKey> {
@@ -206,8 +221,17 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 // biome-ignore lint/suspicious/noExplicitAny: a table of any filter and any sort
 export type AnyTable = Table<any, any, any>;
 
-export const table = <R extends Shape, F extends object, S extends string>(options: TableOptions<R, F, S> & Filtered<F>): Table<R, F, S> =>
-  new Table(options);
+/** A table, whose rows have of the class's fields those that are columns, those that are kept under another name and those that are carried. */
+export const table = <
+  R extends Shape,
+  F extends object,
+  S extends string,
+  C extends object,
+  Renamed extends string = never,
+  Carried extends string = never,
+>(
+  options: TableOptions<R, F, S, C, Renamed, Carried> & Filtered<F>,
+): Table<R & Shown<C, 'id' | Renamed | Carried>, F, S> => new Table(options);
 
 const named = (value: Sql, name: string): Sql => sql`${value} as ${rawSql(`"${name}"`)}`;
 const isSql = (given: ComputedSql | Computed): given is ComputedSql => typeof given === 'function' || 'strings' in given;

@@ -3,12 +3,12 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { Automation } from './automation.model.js';
-import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
+import { type AutomationRow, automationTable } from './automation.table.js';
 
-const toChange = rowsToChange('automations', wholeAutomation, automationTable.columns);
+const toChange = rowsToChange(automationTable);
 
 /** One automation, to be changed, or 404. */
-export const automationToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Automation'), 'Automation');
+export const automationToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Automation'));
 
 const tracked = namesOf(Automation).filter((name) => !['id', 'createdAt', 'updatedAt', 'runCount', 'lastTriggered'].includes(name));
 

@@ -11,7 +11,7 @@ import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } fro
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
 import { automationToChange, changesOf } from './automation.rows.js';
 import { checkSchedule } from './automation.schedule.js';
-import { type AutomationRow, automationTable, wholeAutomation } from './automation.table.js';
+import { type AutomationRow, automationTable } from './automation.table.js';
 import { withTrigger } from './automation.trigger.js';
 import { endRunsOf } from './run.end.js';
 
@@ -31,7 +31,7 @@ export async function signingSecret(ctx: Context, id: string) {
 }
 
 const blank = {
-  ...emptyRow(wholeAutomation),
+  ...emptyRow(automationTable.shape),
   kind: 'native',
   status: 'draft',
   active: false,

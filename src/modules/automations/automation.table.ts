@@ -28,10 +28,4 @@ export const automationTable = table({
 });
 
 /** An automation as its record shows it, with what it is kept with. */
-export const wholeAutomation = {
-  ...automationTable.shape,
-  webhookUrl: nullable(text),
-  runCount: integer,
-  lastTriggered: nullable(instant),
-};
-export type AutomationRow = RowOf<typeof wholeAutomation>;
+export type AutomationRow = RowOf<typeof automationTable.shape>;

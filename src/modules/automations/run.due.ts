@@ -46,7 +46,7 @@ type Taken = DueRow & { seen?: DueRun & Version };
 
 async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Promise<boolean> {
   if (seen) alreadyRead(ctx, runToChange, seen);
-  const run = await ctx.forChange(runToChange, id, 'Automation run');
+  const run = await ctx.forChange(runToChange, id);
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };
   const inside = within(ctx, { automation, runId: id, causes: run.causes });
@@ -57,7 +57,7 @@ async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Pr
 /** Puts off a step after a fault that may pass; false where it was tried often enough. */
 async function isPutOff(ctx: Context, { id, attempt }: DueRow, error: unknown): Promise<boolean> {
   return transacted(ctx, async (inside) => {
-    const run = await inside.forChange(runToChange, id, 'Automation run');
+    const run = await inside.forChange(runToChange, id);
     const pause = pauses[run.tries];
     // It may have been cancelled meanwhile.
     if (run.attempt !== attempt || !run.dueAt) return true;

@@ -7,7 +7,7 @@ import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import type { AutomationRunEnd } from './run.model.js';
 import { emitRun } from './run.start.js';
-import { automationRunTable, automationStepLogTable, wholeStep } from './run.table.js';
+import { automationRunTable, automationStepLogTable, wholeSteps } from './run.table.js';
 
 const { shape, columns } = automationRunTable;
 type Reason = keyof typeof AutomationRunEnd;
@@ -60,7 +60,7 @@ const endingSteps = statement({
     update automation_step_logs t set status = r.status, error = r.error, completed_at = ${now},
       duration_ms = extract(epoch from ${now} - t.started_at) * 1000
     from automation_runs r where t.account_id = ${account} and t.run_id = any(${runs}) and t.status = 'waiting'
-      and r.account_id = t.account_id and r.id = t.run_id returning ${wholeStep}`,
+      and r.account_id = t.account_id and r.id = t.run_id returning ${wholeSteps.columns}`,
 });
 
 type Ended = RowOf<typeof shape> & { wasStatus: string };

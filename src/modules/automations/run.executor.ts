@@ -185,7 +185,7 @@ export class RunExecutor {
 
   /** Says in the log what became of the wait that the run was in. */
   async #settleWait(id: string, status: 'completed' | 'cancelled', more: object = {}): Promise<void> {
-    const step = await this.ctx.forChange(stepToChange, id, 'Step');
+    const step = await this.ctx.forChange(stepToChange, id);
     const completedAt = this.ctx.now();
     const done = { status, output: { ...step.output, ...more }, completedAt, durationMs: completedAt.getTime() - step.startedAt.getTime() };
     const record = { ...step, ...this.ctx.update('AutomationStepLog', step, done) };

@@ -84,8 +84,11 @@ export const automationStepLogTable = table({
     status: (status) => sql`t.status = ${status}`,
   },
 });
-/** The columns of a step with all that came of it, for the server itself. */
-export const wholeStep = sql`${automationStepLogTable.columns}, t.output as "output"`;
+/** Steps with all that came of them, for the server itself. */
+export const wholeSteps = automationStepLogTable.reading(
+  automationStepLogTable.shape,
+  sql`${automationStepLogTable.columns}, t.output as "output"`,
+);
 export type StepRow = RowOf<typeof automationStepLogTable.shape>;
 
 const ofAutomation = { automationName: text, isDeleted: flag };
@@ -93,11 +96,11 @@ export type DueRun = RunRow & RowOf<typeof ofAutomation>;
 
 /** A run that goes on, with what it needs to know of its automation. */
 export const runToChange = rowsToChange(
-  'automation_runs',
-  { ...automationRunTable.shape, ...ofAutomation },
-  sql`${automationRunTable.columns}, (select a.name from automations a where a.account_id = t.account_id and a.id = t.automation_id) as "automationName",
+  automationRunTable.reading(
+    { ...automationRunTable.shape, ...ofAutomation },
+    sql`${automationRunTable.columns}, (select a.name from automations a where a.account_id = t.account_id and a.id = t.automation_id) as "automationName",
     automation_is_deleted(t.account_id, t.automation_id) as "isDeleted"`,
-  { live: sql`true` },
+  ),
 );
 
-export const stepToChange = rowsToChange('automation_step_logs', automationStepLogTable.shape, wholeStep, { live: sql`true` });
+export const stepToChange = rowsToChange(wholeSteps);

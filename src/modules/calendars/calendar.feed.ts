@@ -38,7 +38,7 @@ export const feedOf = async (ctx: Context, id: string): Promise<CalendarFeed> =>
 
 /** Gives the feed of a calendar another address; the one of before leads nowhere from then on. */
 export async function renewFeed(ctx: Context, id: string): Promise<CalendarFeed> {
-  const before = await ctx.forChange(calendarToChange, id, 'Calendar');
+  const before = await ctx.forChange(calendarToChange, id);
   const saved: CalendarRow = ctx.update('Calendar', before, { feedVersion: before.feedVersion + 1 });
   await emitCalendar(ctx, saved, changesBetween(before, saved, ['feedVersion']));
   return addressOf(ctx, saved);

@@ -13,7 +13,6 @@ import type { CallFlowList, CreateCallFlowInput, UpdateCallFlowInput } from './c
 import { callFlowRow, callFlowTable, callsToday } from './callFlow.table.js';
 
 const row = callFlowRow.shape;
-const columns = callFlowRow.columns();
 /** A flow as it is kept. */
 export type KeptFlow = RowOf<typeof row>;
 export type CallFlowRow = KeptFlow & { callsToday: number };
@@ -28,7 +27,7 @@ export const findCallFlow = (ctx: Context, id: string) => findRow<CallFlowRow>(c
 export const getCallFlow = async (ctx: Context, id: string) => found(await findCallFlow(ctx, id), 'Call flow');
 
 /** How flows are read to be changed. */
-export const flowToChange = rowsToChange('call_flows', row, columns, { live: sql`true` });
+export const flowToChange = rowsToChange(callFlowTable.reading(row, callFlowRow.columns()));
 
 /** A flow as it is shown. */
 export async function shown(ctx: Context, flow: KeptFlow): Promise<CallFlowRow> {
@@ -118,7 +117,7 @@ function newGraph(before: KeptFlow, { draftGraph }: UpdateCallFlowInput): DraftG
  * one that is answered.
  */
 export async function updateCallFlow(ctx: Context, id: string, input: UpdateCallFlowInput): Promise<CallFlowRow> {
-  const before = await ctx.forChange(flowToChange, id, 'Call flow');
+  const before = await ctx.forChange(flowToChange, id);
   checkRevision(before, input);
   const { name = before.name } = input;
   const phoneNumber = input.phoneNumber === undefined ? before.phoneNumber : input.phoneNumber;

@@ -17,7 +17,7 @@ import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { CompanyFields, type CompanyList, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
-import { companyRow, companyTable, companyWithCount, countedCompany } from './company.table.js';
+import { companyRow, companyTable, countedCompanies } from './company.table.js';
 
 /** A company as it is kept, with its count where a statement brought it along. */
 export type CompanyRow = RowOf<typeof companyRow.shape> & { contactCount?: number };
@@ -28,10 +28,10 @@ export const listCompanies = (ctx: Context, args: CompanyList) => listRows<Compa
 const byId = statement({
   name: 'companyById',
   takes: { id: uuid },
-  row: countedCompany,
+  row: countedCompanies.shape,
   planned: true,
   text: ({ account, id }) =>
-    sql`select ${companyWithCount} from companies t where t.account_id = ${account} and t.id = ${id} and t.deleted_at is null`,
+    sql`select ${countedCompanies.columns} from companies t where t.account_id = ${account} and t.id = ${id} and t.deleted_at is null`,
 });
 
 /** One company. */
@@ -40,8 +40,8 @@ export async function getCompany(ctx: Context, id: string): Promise<CompanyRow> 
   return found(company, 'Company');
 }
 
-const toChange = rowsToChange('companies', countedCompany, companyWithCount);
-const withDeleted = rowsToChange('companies', countedCompany, companyWithCount, { name: 'companiesWithDeleted', live: sql`true` });
+const toChange = rowsToChange(countedCompanies);
+const withDeleted = rowsToChange(countedCompanies, { withDeleted: true });
 
 const byIds = statement({
   name: 'companiesById',
@@ -100,7 +100,7 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
 export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
   // One change of what is above what at a time: each of two could be right, and both together a circle.
   if (input.parentCompanyId) await ctx.lockName('companies above');
-  const before = await ctx.forChange(toChange, id, 'Company');
+  const before = await ctx.forChange(toChange, id);
   const checked = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
@@ -116,7 +116,7 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
 }
 
 const linked = {
-  ...{ table: 'companies', row: countedCompany, columns: companyWithCount },
+  ...{ table: 'companies', row: countedCompanies.shape, columns: countedCompanies.columns },
   tell: (ctx: Context, record: CompanyRow, changes: Changes) => ctx.emit({ name: 'company.updated', record, changes }),
 };
 const leaveParent = relinks(linked, 'parentCompanyId');
@@ -130,7 +130,7 @@ export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveOwner(ctx,
  * theirs, so that what was sold to whom is not lost.
  */
 export async function deleteCompany(ctx: Context, id: string) {
-  const company = await ctx.forChange(toChange, id, 'Company');
+  const company = await ctx.forChange(toChange, id);
   ctx.update('Company', company, { deletedAt: ctx.now() });
   await leaveCompany(ctx, company.id);
   await leaveParent(ctx, company.id);
@@ -140,7 +140,7 @@ export async function deleteCompany(ctx: Context, id: string) {
 
 /** POST /companies/{id}/restore: a deleted company comes back as it was, without the links that its deletion removed. */
 export async function restoreCompany(ctx: Context, id: string): Promise<CompanyRow> {
-  const company = await ctx.forChange(withDeleted, id, 'Company');
+  const company = await ctx.forChange(withDeleted, id);
   const { deletedAt } = company;
   if (!deletedAt) return company;
   checkTrial(ctx);

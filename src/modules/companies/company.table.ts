@@ -55,8 +55,8 @@ export const companyTable = table({
   },
 });
 
-/** A company with how many live contacts are linked to it. */
-export const countedCompany = { ...companyRow.shape, contactCount: integer };
-
-/** The columns of a company, over the alias `t`, with how many live contacts are linked to it. */
-export const companyWithCount = sql`${companyTable.columns}, ${contactCount} as "contactCount"`;
+/** Companies, each with how many live contacts are linked to it. */
+export const countedCompanies = companyTable.reading(
+  { ...companyRow.shape, contactCount: integer },
+  sql`${companyTable.columns}, ${contactCount} as "contactCount"`,
+);

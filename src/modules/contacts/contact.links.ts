@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/context/context.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { type ContactRow, emitContact } from './contact.service.js';
-import { contactWithTags, taggedContact } from './contact.table.js';
+import { taggedContacts } from './contact.table.js';
 
 const linked = {
-  ...{ table: 'contacts', row: taggedContact, columns: contactWithTags },
+  ...{ table: 'contacts', row: taggedContacts.shape, columns: taggedContacts.columns },
   tell: (ctx: Context, contact: ContactRow, changes: Changes) => emitContact(ctx, 'updated', contact, changes),
 };
 

@@ -80,7 +80,7 @@ export async function upsertContact(ctx: Context, input: CreateContactInput): Pr
 
 /** POST /contacts/{id}/restore: a deleted contact comes back as it was; a merged one does not. */
 export async function restoreContact(ctx: Context, id: string) {
-  const before = await ctx.forChange(contactToRestore, id, 'Contact');
+  const before = await ctx.forChange(contactToRestore, id);
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return before;
   await checkPlan(ctx, contactsOfPlan);

@@ -25,13 +25,13 @@ import type { TagRow } from '../tags/tag.table.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { contactsOfPlan } from './contact.limit.js';
 import { type Contact, ContactFields, type ContactList, type CreateContactInput, type UpdateContactInput } from './contact.model.js';
-import { contactRow, contactTable, contactWithTags, taggedContact } from './contact.table.js';
+import { contactRow, contactTable, taggedContacts } from './contact.table.js';
 import { carry, setTags, tagsNamed } from './contact.tagging.js';
 
 /** A contact as it is kept, with its tags where a statement brought them along. */
 export type ContactRow = RowOf<typeof contactRow.shape> & { tags?: TagRow[] };
 
-const withTheirTags = { columns: contactWithTags, row: taggedContact };
+const withTheirTags = { columns: taggedContacts.columns, row: taggedContacts.shape };
 
 const columnsOf = ({ selection }: ContactList) => (selectsOfNodes(selection, 'tags') ? withTheirTags : {});
 
@@ -41,10 +41,10 @@ export const listContacts = (ctx: Context, args: ContactList) => listRows<Contac
 const byIds = statement({
   name: 'contactsById',
   takes: { ids: listOf(uuid) },
-  row: taggedContact,
+  row: taggedContacts.shape,
   shared: true,
   text: ({ account, ids }) => sql`
-    select ${contactWithTags} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+    select ${taggedContacts.columns} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
 
 /** Contacts with their tags by id, for many keys in one statement; null for one that is gone. */
@@ -63,13 +63,13 @@ export const getContact = async (ctx: Context, id: string): Promise<ContactRow> 
 export const requireContact = (ctx: Context, id: string): void => holdReference(ctx, 'contact', id);
 
 /** How contacts are read to be changed. */
-export const contactRows = rowsToChange('contacts', taggedContact, contactWithTags);
+export const contactRows = rowsToChange(taggedContacts);
 
 /** The same where deleted ones may be changed too. */
-export const contactToRestore = rowsToChange('contacts', taggedContact, contactWithTags, { name: 'contactsWithDeleted', live: sql`true` });
+export const contactToRestore = rowsToChange(taggedContacts, { withDeleted: true });
 
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
-export const contactToChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id, 'Contact');
+export const contactToChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id);
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
 export const fieldNames = namesOf(ContactFields);

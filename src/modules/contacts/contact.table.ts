@@ -134,10 +134,12 @@ export const contactTable = table({
   },
 });
 
-/** A contact with its tags. */
-export const taggedContact = { ...contactRow.shape, tags: records(tagRow.shape) };
-
-/** The columns of a contact and its tags, by name, over the alias `t`. */
-export const contactWithTags = sql`${contactTable.columns}, (
+const tags = sql`(
   select coalesce(json_agg(r order by ${rawSql(tagOrder('r'))}), '[]') from (select t.account_id, t.tag_ids) p cross join lateral (
-    select ${tagTable.columns} from tags t where t.account_id = p.account_id and t.id = any(p.tag_ids)) r) as tags`;
+    select ${tagTable.columns} from tags t where t.account_id = p.account_id and t.id = any(p.tag_ids)) r)`;
+
+/** Contacts with their tags, by name. */
+export const taggedContacts = contactTable.reading(
+  { ...contactRow.shape, tags: records(tagRow.shape) },
+  sql`${contactTable.columns}, ${tags} as tags`,
+);

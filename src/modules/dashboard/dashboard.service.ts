@@ -6,9 +6,9 @@ import { isToday } from '../../kernel/tables/dateRanges.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { latestActivities } from '../activities/activity.service.js';
 import { activityTable } from '../activities/activity.table.js';
-import { contactWithTags, taggedContact } from '../contacts/contact.table.js';
+import { taggedContacts } from '../contacts/contact.table.js';
 import { longestWaiting } from '../contacts/contact.views.js';
-import { wholeDeal, wholeDealRow } from '../deals/deal.columns.js';
+import { wholeDeals } from '../deals/deal.columns.js';
 import { figuresByStatus, longestStale } from '../deals/deal.figures.js';
 import { defaultPipeline } from '../pipelines/pipeline.service.js';
 import { pipelineRow } from '../pipelines/pipeline.table.js';
@@ -83,10 +83,10 @@ const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
     find: (ctx) => asList(latestActivities(ctx, most)),
   },
   needsFollowUp: {
-    ...{ flag: 'canViewContacts', ...listed(taggedContact) },
-    find: (ctx) => asList(longestWaiting(ctx, contactWithTags, most)),
+    ...{ flag: 'canViewContacts', ...listed(taggedContacts.shape) },
+    find: (ctx) => asList(longestWaiting(ctx, taggedContacts.columns, most)),
   },
-  staleDeals: { flag: 'canViewDeals', ...listed(wholeDealRow), find: (ctx) => asList(longestStale(ctx, wholeDeal, most)) },
+  staleDeals: { flag: 'canViewDeals', ...listed(wholeDeals.shape), find: (ctx) => asList(longestStale(ctx, wholeDeals.columns, most)) },
 };
 
 /**

@@ -11,7 +11,7 @@ import { rulesOf, type StageRules } from './deal.stage.js';
  * opened again; between stages that do not close, and within one, its status stays. A stage of another pipeline takes it there.
  */
 export async function moveDeal(ctx: Context, id: string, { stageId, afterId, lostReason }: MoveDealArgs): Promise<DealRow> {
-  const [before, rules] = await Promise.all([ctx.forChange(toChange, id, 'Deal'), rulesOf(ctx, stageId)]);
+  const [before, rules] = await Promise.all([ctx.forChange(toChange, id), rulesOf(ctx, stageId)]);
   const stage = found(rules, 'Stage');
   const status = await statusAfter(ctx, before, stage);
   const place = { stageId, pipelineId: stage.pipelineId, afterDealId: afterId };

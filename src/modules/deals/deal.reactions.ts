@@ -6,7 +6,7 @@ import { type Changes, changesBetween, type Fact } from '../../kernel/events/fac
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { followsContact } from '../contacts/contact.merged.js';
-import { followsStage, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
+import { followsStage, type WholeDeal, wholeDeals } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { rulesOf } from './deal.stage.js';
 
@@ -25,7 +25,7 @@ const inStage = statement({
 const move = statement({
   name: 'moveDeals',
   takes: { ids: listOf(uuid), before: integer, to: uuid, probability: nullable(real), now: instant },
-  row: { ...wholeDealRow, was: nullable(decimal), stood: text },
+  row: { ...wholeDeals.shape, was: nullable(decimal), stood: text },
   changes: true,
   // Behind what stands there, in the order in which they stood.
   text: ({ account, ids, before, to, probability, now }) => sql`
@@ -34,7 +34,7 @@ const move = statement({
       probability = case when ${followsStage} then ${probability}::numeric else t.probability end
     from unnest(${ids}) with ordinality o(id, nth)
     join deals d on d.account_id = ${account} and d.id = o.id
-    where t.account_id = ${account} and t.id = o.id returning ${wholeDeal}, d.probability::text as was, d.position::text as stood`,
+    where t.account_id = ${account} and t.id = o.id returning ${wholeDeals.columns}, d.probability::text as was, d.position::text as stood`,
 });
 
 /** The deals of a deleted stage stand in the one that its deletion names. */
@@ -67,11 +67,11 @@ const inPipeline = statement({
 const remove = statement({
   name: 'deleteDealsOfPipeline',
   takes: { ids: listOf(uuid), now: instant },
-  row: wholeDealRow,
+  row: wholeDeals.shape,
   changes: true,
   text: ({ account, ids, now }) => sql`
     update deals t set deleted_at = ${now}, updated_at = ${now}
-    where t.account_id = ${account} and t.id = any(${ids}) returning ${wholeDeal}`,
+    where t.account_id = ${account} and t.id = any(${ids}) returning ${wholeDeals.columns}`,
 });
 
 /** A deleted pipeline takes its live deals along. */
@@ -84,7 +84,7 @@ export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise
 }
 
 const linked = {
-  ...{ table: 'deals', row: wholeDealRow, columns: wholeDeal },
+  ...{ table: 'deals', row: wholeDeals.shape, columns: wholeDeals.columns },
   tell: (ctx: Context, deal: WholeDeal, changes: Changes) => emitDeal(ctx, 'updated', deal, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');

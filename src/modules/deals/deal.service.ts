@@ -15,7 +15,7 @@ import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lastPlace, placeBehind } from './deal.board.js';
-import { type DealRow, dealRow, type WholeDeal, wholeDeal, wholeDealRow } from './deal.columns.js';
+import { type DealRow, dealRow, type WholeDeal, wholeDeals } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
 import { insertLines, linesOf } from './deal.products.js';
@@ -35,17 +35,17 @@ export const getDeal = async (ctx: Context, id: string) => found(await findDeal(
 const byIds = statement({
   name: 'dealsById',
   takes: { ids: listOf(uuid) },
-  row: wholeDealRow,
+  row: wholeDeals.shape,
   planned: true,
   text: ({ account, ids }) =>
-    sql`select ${wholeDeal} from deals t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
+    sql`select ${wholeDeals.columns} from deals t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
 
 /** Deals by id, for many keys in one statement; null for one that is gone. */
 export const dealsById: Batch<DealRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-export const toChange = rowsToChange('deals', wholeDealRow, wholeDeal);
-const withDeleted = rowsToChange('deals', wholeDealRow, wholeDeal, { name: 'dealsWithDeleted', live: sql`true` });
+export const toChange = rowsToChange(wholeDeals);
+const withDeleted = rowsToChange(wholeDeals, { withDeleted: true });
 
 const fieldNames = [...namesOf(DealFields), 'position'];
 
@@ -91,7 +91,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
 export async function updateDeal(ctx: Context, id: string, input: UpdateDealInput): Promise<DealRow> {
   // Asked at one moment, so that they are one statement.
   const [before, rules, missing] = await Promise.all([
-    ctx.forChange(toChange, id, 'Deal'),
+    ctx.forChange(toChange, id),
     input.stageId ? rulesOf(ctx, input.stageId) : undefined,
     missingReferences(ctx, links, input),
     input.customFields && definitionsToWrite(ctx, 'deal'),
@@ -180,7 +180,7 @@ async function checkClosing(ctx: Context, { stageId, status, lostReason }: Whole
 
 /** Contract DELETE /deals/{id}: soft; its tasks, notes and invoices stay. */
 export async function deleteDeal(ctx: Context, id: string) {
-  const deal = await ctx.forChange(toChange, id, 'Deal');
+  const deal = await ctx.forChange(toChange, id);
   ctx.update('Deal', deal, { deletedAt: ctx.now() });
   await emitDeal(ctx, 'deleted', deal);
   return deleted(deal.id);
@@ -200,7 +200,7 @@ const firstStage = statement({
  * pipeline; 409 where that is gone too.
  */
 export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
-  const before = await ctx.forChange(withDeleted, id, 'Deal');
+  const before = await ctx.forChange(withDeleted, id);
   if (!before.deletedAt) return before;
   checkTrial(ctx);
   const [first] = await ctx.rows(firstStage, { pipeline: before.pipelineId });

@@ -1,7 +1,7 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { emptyRow, integer, type RowOf, readerOf, text, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, type RowOf, readerOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -13,8 +13,7 @@ import type { CreateFormInput, FormList, UpdateFormInput } from './form.model.js
 import { cleanSettings, wholeFields } from './form.settings.js';
 import { formTable } from './form.table.js';
 
-const { columns } = formTable;
-const row = { ...formTable.shape, submissionCount: integer };
+const { shape: row, columns } = formTable;
 export type FormRow = RowOf<typeof row>;
 
 /** Contract GET /forms: without the archived ones unless they are asked for. */
@@ -38,7 +37,7 @@ export async function getForm(ctx: Context, id: string): Promise<FormRow> {
   return found(form, 'Form');
 }
 
-const toChange = rowsToChange('forms', row, columns, { live: sql`true` });
+const toChange = rowsToChange(formTable);
 
 const bySlug = statement({
   name: 'formBySlug',
@@ -75,7 +74,7 @@ export async function createForm(ctx: Context, input: CreateFormInput): Promise<
 
 /** Contract PATCH /forms/{id}: an archived form that becomes active is in use again. */
 export async function updateForm(ctx: Context, id: string, input: UpdateFormInput): Promise<FormRow> {
-  const before = await ctx.forChange(toChange, id, 'Form');
+  const before = await ctx.forChange(toChange, id);
   const given = { ...kept(input), ...(input.isActive && { archivedAt: null }) };
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, Object.keys(given));
@@ -88,7 +87,7 @@ export async function updateForm(ctx: Context, id: string, input: UpdateFormInpu
 
 /** Contract DELETE /forms/{id}: archived and so inactive; what was submitted stays. */
 export async function archiveForm(ctx: Context, id: string) {
-  const form = await ctx.forChange(toChange, id, 'Form');
+  const form = await ctx.forChange(toChange, id);
   if (!form.archivedAt) {
     const archived = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
     const changes = changesBetween(form, archived, ['isActive', 'archivedAt']);

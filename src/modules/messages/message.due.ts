@@ -107,7 +107,7 @@ export async function settle(ctx: Context, message: Sending, outcome: Outcome): 
   const { attempt, isPlanned } = message;
   // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
   return transacted(ctx, async (inside) => {
-    const before = await sameForChange(inside, messageToChange, message, 'Message');
+    const before = await sameForChange(inside, messageToChange, message);
     const isOurs =
       ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
     if (before.attempt !== attempt || !isOurs) return null;
@@ -160,7 +160,7 @@ const underWay = statement({
 /** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */
 export async function cancelMessage(ctx: Context, id: string): Promise<MessageRow> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id, 'Message');
+  const before = await ctx.forChange(messageToChange, id);
   const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
   check(mayBe, () => conflict('status', `is ${before.status}`));
   if (before.status === 'cancelled') return before;

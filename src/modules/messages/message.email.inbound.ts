@@ -133,7 +133,7 @@ async function idOfCopy(ctx: Context, providerId: string, contactId: string): Pr
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id, 'Message');
+  const before = await ctx.forChange(messageToChange, id);
   const providerId = isKept ? await idOfCopy(ctx, brought.providerId, before.contactId) : brought.providerId;
   if (!providerId) return true;
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
@@ -164,7 +164,7 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
 /** A hard bounce or a complaint; what may still arrive changes nothing. */
 async function comeBack(ctx: Context, id: string, report: string): Promise<void> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id, 'Message');
+  const before = await ctx.forChange(messageToChange, id);
   if (/^feedback-type:\s*abuse/im.test(report)) {
     await optOutReader(ctx, before);
     return;

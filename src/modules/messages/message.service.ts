@@ -2,7 +2,6 @@ import { check, found, invalidChoice, invalidField, notFound } from '../../kerne
 import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { isEmail } from '../../kernel/model/checks.js';
@@ -12,7 +11,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateMessageInput, MessageList, MessageStatus } from './message.model.js';
 import { messageRow, messageTable } from './message.table.js';
 
-const { shape: row, columns } = messageTable;
+const { shape: row } = messageTable;
 export type MessageRow = RowOf<typeof row>;
 
 /** Contract GET /messages: newest first. */
@@ -31,7 +30,7 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
   return message;
 }
 
-export const messageToChange = rowsToChange('messages', row, columns, { live: sql`true` });
+export const messageToChange = rowsToChange(messageTable);
 
 /** What stands for the text of a message that came without one. */
 export const noText = 'No text';

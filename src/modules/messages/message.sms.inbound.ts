@@ -173,7 +173,7 @@ function isNews({ status, providerId }: Report, before: MessageRow): boolean {
 
 async function advance(ctx: Context, id: string, report: Report): Promise<void> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id, 'Message');
+  const before = await ctx.forChange(messageToChange, id);
   if (!isNews(report, before)) return;
   const { status, error } = report;
   const now = ctx.now();

@@ -69,7 +69,7 @@ type Marks = Partial<Pick<MessageRow, 'openedAt' | 'clickedAt' | 'unsubscribedAt
 
 /** Notes when something first happened with a mail; once. */
 async function mark(inside: Context, id: string, marks: (keyof Marks)[]): Promise<MessageRow> {
-  const before = await inside.forChange(messageToChange, id, 'Message');
+  const before = await inside.forChange(messageToChange, id);
   const fresh = marks.filter((name) => before[name] === null);
   if (fresh.length === 0) return before;
   const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);

@@ -32,7 +32,7 @@ export async function getNote(ctx: Context, id: string): Promise<NoteRow> {
   return found(note, 'Note');
 }
 
-const toChange = rowsToChange('notes', row, columns, { live: sql`true` });
+const toChange = rowsToChange(noteTable);
 
 /** Contract POST /notes. */
 export async function createNote(
@@ -48,7 +48,7 @@ export async function createNote(
 
 /** Contract PATCH /notes/{id}: the text and whether it is pinned. */
 export async function updateNote(ctx: Context, id: string, { body, isPinned }: UpdateNoteInput): Promise<NoteRow> {
-  const before = await ctx.forChange(toChange, id, 'Note');
+  const before = await ctx.forChange(toChange, id);
   const after = { body: body ?? before.body, isPinned: isPinned ?? before.isPinned };
   const changes = changesBetween(before, after, ['body', 'isPinned']);
   if (Object.keys(changes).length === 0) return before;
@@ -58,7 +58,7 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
 }
 
 export async function deleteNote(ctx: Context, id: string) {
-  const note = await ctx.forChange(toChange, id, 'Note');
+  const note = await ctx.forChange(toChange, id);
   await ctx.db.note.delete({ where: ctx.at(note.id) });
   await emitNote(ctx, 'deleted', note);
   return deleted(note.id);

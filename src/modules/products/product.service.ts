@@ -33,7 +33,7 @@ export async function getProduct(ctx: Context, id: string): Promise<ProductRow> 
   return found(product, 'Product');
 }
 
-const toChange = rowsToChange('products', row, columns, { live: sql`true` });
+const toChange = rowsToChange(productTable);
 
 const byIds = statement({
   name: 'productsById',
@@ -62,7 +62,7 @@ export async function createProduct(ctx: Context, input: CreateProductInput) {
 
 /** Contract PATCH /products/{id}: an archived product that becomes active is back in the catalog. */
 export async function updateProduct(ctx: Context, id: string, input: UpdateProductInput) {
-  const before = await ctx.forChange(toChange, id, 'Product');
+  const before = await ctx.forChange(toChange, id);
   const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
   if (Object.keys(changes).length === 0) return before;
@@ -75,7 +75,7 @@ const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(pr
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
 export async function archiveProduct(ctx: Context, id: string) {
-  const product = await ctx.forChange(toChange, id, 'Product');
+  const product = await ctx.forChange(toChange, id);
   if (!product.archivedAt) {
     const archived = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
     const changes = changesBetween(product, archived, ['isActive', 'archivedAt']);

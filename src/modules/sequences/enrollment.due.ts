@@ -31,8 +31,9 @@ type Due = EnrollmentRow & RowOf<typeof step>;
 
 /** Enrollments with their next steps, to be moved on. */
 const stepToDo = {
-  table: 'enrollments',
-  key: 'id',
+  table: enrollmentTable.name,
+  what: enrollmentTable.what,
+  key: enrollmentTable.key,
   reads: 'enrollments sequence_steps templates contacts memberships',
   look: statement({
     name: 'lookAtSteps',

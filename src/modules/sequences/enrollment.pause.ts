@@ -1,6 +1,5 @@
 import { check, conflict, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
@@ -8,11 +7,11 @@ import { emitEnrollment } from './enrollment.service.js';
 import { getSequence } from './sequence.service.js';
 import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
-const toChange = rowsToChange('enrollments', enrollmentTable.shape, enrollmentTable.columns, { live: sql`true` });
+const toChange = rowsToChange(enrollmentTable);
 
 /** A run that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
 async function runToChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const run = await ctx.forChange(toChange, id, 'Enrollment');
+  const run = await ctx.forChange(toChange, id);
   check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
   check(run.status === 'active' || run.status === 'paused', () => conflict('status', `is ${run.status}: what has ended stays so`));
   return run;

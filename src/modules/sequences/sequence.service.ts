@@ -15,7 +15,7 @@ import type { EnrollmentList } from './enrollment.model.js';
 import { listEnrollments } from './enrollment.service.js';
 import { type CreateSequenceInput, SequenceFields, type SequenceList, type UpdateSequenceInput } from './sequence.model.js';
 import { checkSteps, comparable, insertSteps } from './sequence.steps.js';
-import { type SequenceRow, sequenceTable, wholeSequence, wholeSequenceColumns } from './sequence.table.js';
+import { type SequenceRow, sequenceTable, wholeSequences } from './sequence.table.js';
 
 /** Contract GET /emails/sequences: newest first, with how many are enrolled. */
 export const listSequences = (ctx: Context, args: SequenceList) => listRows<SequenceRow>(ctx, sequenceTable, args);
@@ -32,10 +32,10 @@ export async function listEnrollmentsOf(ctx: Context, id: string, args: Enrollme
   return listEnrollments(ctx, args, sequence.id);
 }
 
-const toChange = rowsToChange('sequences', wholeSequence, wholeSequenceColumns, { live: sql`true` });
+const toChange = rowsToChange(wholeSequences);
 
 /** One sequence with its steps, to be changed, or 404. */
-export const sequenceToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Sequence'), 'Sequence');
+export const sequenceToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Sequence'));
 
 const flags = { autoUnenrollOnBounce: true, autoUnenrollOnMeeting: false, autoUnenrollOnReply: true, autoUnenrollOnUnsubscribe: true };
 const nobody = { enrolledCount: 0, completedCount: 0, activeCount: 0 };

@@ -34,21 +34,24 @@ export const sequenceStepTable = table({
   byDefault: ['order', 'asc'],
 });
 
-export type SequenceStepRow = RowOf<typeof sequenceStepTable.shape> & { order: number };
+export type SequenceStepRow = RowOf<typeof sequenceStepTable.shape>;
 
-/** A sequence as its record shows it, with its steps. */
-export const wholeSequence = {
-  ...sequenceRow.shape,
-  ...{ enrolledCount: integer, completedCount: integer, activeCount: integer },
-  steps: records({ ...sequenceStepTable.shape, order: integer }),
-};
-export type SequenceRow = RowOf<typeof wholeSequence>;
-
-export const wholeSequenceColumns = sql`${sequenceTable.columns}, ${counts.enrolledCount} as "enrolledCount",
-  ${counts.completedCount} as "completedCount", ${counts.activeCount} as "activeCount", (
+const steps = sql`(
   select coalesce(json_agg(r order by r."order"), '[]') from (select t.account_id, t.id, t.version) p cross join lateral (
     select ${sequenceStepTable.columns} from sequence_steps t
-    where t.account_id = p.account_id and t.sequence_id = p.id and t.version = p.version) r) as steps`;
+    where t.account_id = p.account_id and t.sequence_id = p.id and t.version = p.version) r)`;
+
+/** Sequences as their record shows them, with their steps. */
+export const wholeSequences = sequenceTable.reading(
+  {
+    ...sequenceRow.shape,
+    ...{ enrolledCount: integer, completedCount: integer, activeCount: integer },
+    steps: records(sequenceStepTable.shape),
+  },
+  sql`${sequenceTable.columns}, ${counts.enrolledCount} as "enrolledCount",
+  ${counts.completedCount} as "completedCount", ${counts.activeCount} as "activeCount", ${steps} as steps`,
+);
+export type SequenceRow = RowOf<typeof wholeSequences.shape>;
 
 /** An enrollment as it is kept; `attempt` is the number of the last attempt at its next step. */
 export const enrollmentTable = table({

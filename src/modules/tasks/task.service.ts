@@ -14,9 +14,10 @@ import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { followsContact } from '../contacts/contact.merged.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
-import { taskColumns, taskRow, taskTable } from './task.table.js';
+import { taskTable } from './task.table.js';
 
-export type TaskRow = RowOf<typeof taskRow.shape>;
+const { shape: row, columns } = taskTable;
+export type TaskRow = RowOf<typeof row>;
 
 /** Contract GET /tasks: a page with its exact total in one statement. */
 export const listTasks = (ctx: Context, args: TaskList) => listRows<TaskRow>(ctx, taskTable, args);
@@ -24,9 +25,9 @@ export const listTasks = (ctx: Context, args: TaskList) => listRows<TaskRow>(ctx
 const byId = statement({
   name: 'taskById',
   takes: { id: uuid },
-  row: taskRow.shape,
+  row,
   planned: true,
-  text: ({ account, id }) => sql`select ${taskColumns} from tasks t where t.account_id = ${account} and t.id = ${id}`,
+  text: ({ account, id }) => sql`select ${columns} from tasks t where t.account_id = ${account} and t.id = ${id}`,
 });
 
 export async function getTask(ctx: Context, id: string): Promise<TaskRow> {
@@ -34,10 +35,10 @@ export async function getTask(ctx: Context, id: string): Promise<TaskRow> {
   return found(task, 'Task');
 }
 
-const toChange = rowsToChange('tasks', taskRow.shape, taskColumns, { live: sql`true` });
+const toChange = rowsToChange(taskTable);
 
 /** A task of which nothing is known. */
-const blank = { ...emptyRow(taskRow.shape), priority: 'medium', status: 'todo' } as const;
+const blank = { ...emptyRow(row), priority: 'medium', status: 'todo' } as const;
 
 const tracked = namesOf(TaskFields);
 
@@ -56,7 +57,7 @@ export async function createTask(ctx: Context, input: CreateTaskInput): Promise<
 
 /** Contract PATCH /tasks/{id}: done completes the task, once; any other status opens it again. */
 export async function updateTask(ctx: Context, id: string, input: UpdateTaskInput): Promise<TaskRow> {
-  const before = await ctx.forChange(toChange, id, 'Task');
+  const before = await ctx.forChange(toChange, id);
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
   if (Object.keys(changes).length === 0) return before;
   await checkReferences(ctx, links, changedReferences(links, changes));
@@ -68,14 +69,14 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
 }
 
 export async function deleteTask(ctx: Context, id: string) {
-  const task = await ctx.forChange(toChange, id, 'Task');
+  const task = await ctx.forChange(toChange, id);
   await ctx.db.task.delete({ where: ctx.at(task.id) });
   await emitTask(ctx, 'deleted', task);
   return deleted(task.id);
 }
 
 const linked = {
-  ...{ table: 'tasks', row: taskRow.shape, columns: taskColumns },
+  ...{ table: 'tasks', row, columns },
   tell: (ctx: Context, task: TaskRow, changes: Changes) => emitTask(ctx, 'updated', task, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');

@@ -8,10 +8,6 @@ import { opposite } from '../../kernel/tables/rowCondition.js';
 import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
 import { Task, TaskConnection, type TaskFilter, TaskList, TaskPriority, TaskStatus, type TaskTab } from './task.model.js';
 
-/** A task as it is kept. */
-export const taskRow = modelRow('Task', Task);
-export const taskColumns = taskRow.columns();
-
 /** The words of a column in their order. */
 const ranks: Record<'priority' | 'status', string[]> = { priority: Object.values(TaskPriority), status: Object.values(TaskStatus) };
 type Ranked = keyof typeof ranks;
@@ -52,7 +48,7 @@ const conditions: ParameterConditions<TaskFilter> = {
 };
 
 export const taskTable = table({
-  row: taskRow,
+  row: modelRow('Task', Task),
   list: TaskList,
   page: TaskConnection,
   sorts: {

@@ -2,7 +2,6 @@ import { AppError, check, found, unprocessable } from '../../kernel/base/errors.
 import { defined } from '../../kernel/base/objects.js';
 import { type Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
@@ -13,7 +12,7 @@ import { mergeFieldsOf } from './template.mergeFields.js';
 import { type CreateTemplateInput, TemplateFields, type TemplateList, type UpdateTemplateInput } from './template.model.js';
 import { templateTable } from './template.table.js';
 
-const { shape: row, columns } = templateTable;
+const { shape: row } = templateTable;
 export type TemplateRow = RowOf<typeof row>;
 
 /** Contract GET /emails/templates: those that are not archived. */
@@ -25,7 +24,7 @@ export const findTemplate = (ctx: Context, id: string) => findRow<TemplateRow>(c
 /** Contract GET /emails/templates/{id}: one template, or 404. */
 export const getTemplate = async (ctx: Context, id: string) => found(await findTemplate(ctx, id), 'Template');
 
-const toChange = rowsToChange('templates', row, columns, { live: sql`t.archived_at is null` });
+const toChange = rowsToChange(templateTable);
 
 const blank = { ...emptyRow(row), isActive: true, mergeFields: [] as string[] };
 
@@ -46,7 +45,7 @@ const tracked = [...namesOf(TemplateFields), 'mergeFields'];
 export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
   // Whoever makes use of it meanwhile is found, or finds another channel.
   if (input.channel) ctx.lockRows();
-  const before = await ctx.forChange(toChange, id, 'Template');
+  const before = await ctx.forChange(toChange, id);
   const isLost = input.channel && input.channel !== 'email' && before.channel === 'email';
   const uses = isLost ? await usesOf(ctx, 'template', before.id) : [];
   check(uses.length === 0, () => unprocessable('channel', 'conflicting', `cannot change: the template is mailed by ${namesOfUses(uses)}`));
@@ -63,7 +62,7 @@ export async function updateTemplate(ctx: Context, id: string, input: UpdateTemp
 export async function archiveTemplate(ctx: Context, id: string) {
   // Whoever makes use of it meanwhile is found, or finds it archived.
   ctx.lockRows();
-  const template = await ctx.forChange(toChange, id, 'Template');
+  const template = await ctx.forChange(toChange, id);
   const uses = await usesOf(ctx, 'template', template.id);
   check(uses.length === 0, () => isUsed(uses));
   ctx.update('Template', template, { archivedAt: ctx.now() });

@@ -8,19 +8,16 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { callersChanged } from '../auth/auth.identify.js';
-import { type UpdateUserInput, User, type UserList } from './user.model.js';
+import type { UpdateUserInput, User, UserList } from './user.model.js';
 import { userTable } from './user.table.js';
-
-const row = shapeOf(User);
 
 export const listUsers = (ctx: Context, args: UserList) => listRows<User>(ctx, userTable, args);
 
 const byIds = statement({
   name: 'usersById',
   takes: { ids: listOf(uuid) },
-  row: row,
+  row: userTable.shape,
   shared: true,
   text: ({ account, ids }) =>
     sql`select ${userTable.columns} from memberships t where t.account_id = ${account} and t.user_id = any(${ids})`,
@@ -35,11 +32,11 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
   return found(user?.status === 'removed' ? null : user, 'User');
 }
 
-const toChange = rowsToChange('memberships', row, userTable.columns, { live: sql`t.status <> 'removed'`, key: 'user_id' });
+const toChange = rowsToChange(userTable);
 
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
-  const user = await ctx.forChange(toChange, id, 'User');
+  const user = await ctx.forChange(toChange, id);
   check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
   if (role !== undefined && role !== user.role) {
     check(user.role !== 'owner', () => denied('The owner keeps the role'));
@@ -60,7 +57,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
  * module, which hears that they are gone.
  */
 export async function removeUser(ctx: Context, id: string) {
-  const user = await ctx.forChange(toChange, id, 'User');
+  const user = await ctx.forChange(toChange, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });

@@ -53,4 +53,4 @@ export const deliveryTable = table({
     createdTo: (moment, ctx) => until('t.created_at', moment, ctx),
   },
 });
-export type DeliveryRow = RowOf<typeof deliveryTable.shape> & { nextAttemptAt: Date | null };
+export type DeliveryRow = RowOf<typeof deliveryTable.shape>;

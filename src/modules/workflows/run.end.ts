@@ -3,7 +3,7 @@ import { instant, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { emitRun } from './run.service.js';
-import { runTable, wholeRun } from './workflow.table.js';
+import { runTable, wholeRuns } from './workflow.table.js';
 
 const ending = statement({
   name: 'endWorkflowRuns',
@@ -15,7 +15,7 @@ const ending = statement({
       leased_until = null, duration_ms = extract(epoch from ${now} - t.started_at) * 1000, actions = (
         select coalesce(jsonb_agg(case when a.value ->> 'status' = 'pending' then a.value || '{"status": "skipped"}' else a.value end
           order by a.nth), '[]') from jsonb_array_elements(t.actions) with ordinality a(value, nth))
-    where t.account_id = ${account} and t.workflow_id = ${workflow} and t.status = 'running' returning ${wholeRun}`,
+    where t.account_id = ${account} and t.workflow_id = ${workflow} and t.status = 'running' returning ${wholeRuns.columns}`,
 });
 
 /** Ends the runs of a workflow that is deleted: what they have not done is left out. */

@@ -11,7 +11,7 @@ import { withoutPeople } from '../actions/action.kinds.js';
 import { followsContact } from '../contacts/contact.merged.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import type { WorkflowRunAction, WorkflowRunList } from './run.model.js';
-import { type RunRow, runTable, wholeRun } from './workflow.table.js';
+import { type RunRow, runTable, wholeRuns } from './workflow.table.js';
 
 /** Runs of all workflows, or of one, newest first. */
 export const listRuns = (ctx: Context, args: WorkflowRunList, workflowId?: string) =>
@@ -39,7 +39,7 @@ export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   return inOrder(ids, runs as RunRow[], ({ id }) => id);
 };
 
-export const runToChange = rowsToChange('workflow_runs', runTable.shape, wholeRun, { live: sql`true` });
+export const runToChange = rowsToChange(wholeRuns);
 
 const toldOf = (run: RunRow): RunRow => ({
   ...run,
@@ -59,7 +59,7 @@ export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, 
 export const onContactDeleted = followsContact({
   table: 'workflow_runs',
   row: runTable.shape,
-  columns: wholeRun,
+  columns: wholeRuns.columns,
   tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes),
 });
 
@@ -102,7 +102,7 @@ async function asSeen(ctx: Context, run: RunRow): Promise<RunRow> {
 export async function retryRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
   ctx.lockRows();
   const [live] = await ctx.rows(workflowOfRun, { run: validId(id, 'WorkflowRun') });
-  const before = await ctx.forChange(runToChange, id, 'WorkflowRun');
+  const before = await ctx.forChange(runToChange, id);
   check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
   check(before.status === 'failed', () => conflict('status', `is ${before.status}: the run has not failed`));
   check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));

@@ -30,7 +30,7 @@ import {
   type WorkflowList,
   type WorkflowTrigger,
 } from './workflow.model.js';
-import { type WorkflowRow, wholeWorkflow, workflowTable } from './workflow.table.js';
+import { type WorkflowRow, workflowTable } from './workflow.table.js';
 
 /** Contract GET /workflows: newest first. */
 export const listWorkflows = (ctx: Context, args: WorkflowList) => listRows<WorkflowRow>(ctx, workflowTable, args);
@@ -56,7 +56,7 @@ export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList
 const byIds = statement({
   name: 'workflowsById',
   takes: { ids: listOf(uuid) },
-  row: wholeWorkflow,
+  row: workflowTable.shape,
   text: ({ account, ids }) =>
     sql`select ${workflowTable.columns} from workflows t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
 });
@@ -64,8 +64,8 @@ const byIds = statement({
 /** Workflows by id, for many keys in one statement; null for one that is deleted. */
 export const workflowsById: Batch<WorkflowRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
 
-const toChange = rowsToChange('workflows', wholeWorkflow, workflowTable.columns);
-const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'), 'Workflow');
+const toChange = rowsToChange(workflowTable);
+const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'));
 
 /**
  * Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does
@@ -90,7 +90,7 @@ const checkedActions = async (ctx: Context, actions: readonly WorkflowAction[]):
   )) as WorkflowAction[];
 
 const blank = {
-  ...emptyRow(wholeWorkflow),
+  ...emptyRow(workflowTable.shape),
   isActive: false,
   status: 'inactive',
   activatedAfter: '0',

@@ -27,9 +27,7 @@ export const workflowTable = table({
   },
 });
 
-/** A workflow as its record shows it. */
-export const wholeWorkflow = { ...workflowTable.shape, runCount: integer, lastRunAt: nullable(instant) };
-export type WorkflowRow = RowOf<typeof wholeWorkflow>;
+export type WorkflowRow = RowOf<typeof workflowTable.shape>;
 
 const triggerEvent = sql`t.trigger_event`;
 
@@ -60,5 +58,8 @@ export const runTable = table({
 
 export type RunRow = RowOf<typeof runTable.shape>;
 
-/** The columns of a run with all that happened, for the server itself. */
-export const wholeRun = sql`${runTable.columns}, t.trigger_data as "triggerData", t.actions as "actions"`;
+/** Runs with all that happened, for the server itself. */
+export const wholeRuns = runTable.reading(
+  runTable.shape,
+  sql`${runTable.columns}, t.trigger_data as "triggerData", t.actions as "actions"`,
+);
