@@ -4,6 +4,7 @@ import type { Actor } from '../base/principal.js';
 import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { Sweep } from '../database/sweep.js';
+import type { TableRows } from '../database/tableRows.js';
 import type { Fact } from '../events/facts.js';
 import type { ReadEvent } from '../events/readers.js';
 import type { RecordEvents } from '../events/recordEvents.js';
@@ -26,11 +27,9 @@ export type JobHandlerOf<C, Data = any> = (ctx: C, data: Data, run: JobRun) => P
 
 /** Records that a field of a body may name by their ids. */
 export interface Reference {
-  table: string;
-  /** The column that is a record's id within its account, `id` by default. */
-  key?: string;
-  /** Which of them may be named, in SQL; those that are not deleted by default. */
-  live?: string;
+  of: TableRows;
+  /** Which of them may be named, over the alias `t`; by default those that a read by id finds. */
+  live?: Sql;
   /**
    * Whether what names one is changed when it goes: then what is written meanwhile waits, or is found. Who has one go locks it `for
    * update`, as `ctx.forChange` does.

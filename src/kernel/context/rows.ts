@@ -1,6 +1,5 @@
 import { notFound } from '../base/errors.js';
 import type { Principal } from '../base/principal.js';
-import type { Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
 import type { Statement } from '../database/statement.js';
 import { isUuid } from '../model/checks.js';
@@ -12,20 +11,6 @@ import { type Owner, perContext } from './perContext.js';
 export interface Version {
   id: string;
   xmin: string;
-}
-
-/** Rows of a table, over the alias `t`: which there are, and what is read of each. A `Table` is such, and what its `reading` answers. */
-export interface TableRows<S extends Shape = Shape> {
-  /** The table. */
-  readonly name: string;
-  /** How messages name one. */
-  readonly what: string;
-  /** The column that is a row's id within its account. */
-  readonly key: string;
-  /** Which of them a read by id finds. */
-  readonly found: Sql;
-  readonly shape: S;
-  readonly columns: Sql;
 }
 
 /** How rows of a table are read by their ids to be changed. */

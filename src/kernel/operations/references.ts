@@ -11,22 +11,21 @@ import type { Changes } from '../events/facts.js';
 /** What each field of a body refers to: kinds that modules declare in `references`. */
 export type ReferenceKinds<F extends string = string> = Record<F, string>;
 
-const livesByDefault = 'deleted_at is null';
-
 const lookups = new WeakMap<Reference, Statement<{ id: string }, { ids: readonly string[] }>>();
 
 /** The statement that finds, of some ids, those that live records have: of a record kind that a module declared. */
 export function lookupOf(kind: string, reference: Reference): Statement<{ id: string }, { ids: readonly string[] }> {
   const known = lookups.get(reference);
   if (known) return known;
-  const { table, key = 'id', live = livesByDefault } = reference;
+  const { of, live = of.found } = reference;
+  const id = rawSql(`t.${of.key}`);
   const made = statement({
     name: `existing ${kind}`,
     takes: { ids: listOf(uuid) },
     row: { id: uuid },
     shared: true,
     text: ({ account, ids }) =>
-      sql`select ${rawSql(key)} as id from ${rawSql(table)} where account_id = ${account} and ${rawSql(key)} = any(${ids}) and ${rawSql(live)}`,
+      sql`select ${id} as id from ${rawSql(of.name)} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
   });
   lookups.set(reference, made);
   return made;
@@ -73,9 +72,9 @@ async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean>
  * wrote. Where the record is gone by then, the operation is tried again.
  */
 export function holdReference(ctx: Context, kind: string, id: string): void {
-  const { table, key = 'id', live = livesByDefault } = referenceOf(ctx, kind);
+  const { of, live = of.found } = referenceOf(ctx, kind);
   // By its name it is held before the records that are changed: as who has it go takes it first, and then what leads to it.
-  ctx.unit?.lockRow({ name: `about ${kind}`, table, key, live, strength: 'key share' }, ctx.caller.account.id, id);
+  ctx.unit?.lockRow({ name: `about ${kind}`, table: of.name, key: of.key, live, strength: 'key share' }, ctx.caller.account.id, id);
 }
 
 /** What is wrong with a field that names nobody. */

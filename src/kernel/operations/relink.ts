@@ -1,21 +1,20 @@
 import type { Context } from '../context/context.js';
 import { instant, listOf, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
-import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js';
+import { columnName, emptySql, rawSql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
+import type { TableRows } from '../database/tableRows.js';
 import type { Changes } from '../events/facts.js';
 import { changeAll } from './changeAll.js';
 
 /** Records that name others by their ids, and how a change of one is told. */
 export interface Linked<S extends Shape> {
-  table: string;
-  row: S;
-  /** The columns of the row, over the alias `t`. */
-  columns: Sql;
+  of: TableRows<S>;
   tell(ctx: Context, row: RowOf<S>, changes: Changes): Promise<void>;
 }
 
 /** Has the records that name one record by `field` name another instead, or none, and tells it of each that lives. */
-export function relinks<S extends Shape>({ table, row, columns, tell }: Linked<S>, field: string) {
+export function relinks<S extends Shape>({ of, tell }: Linked<S>, field: string) {
+  const { name: table, shape: row, columns } = of;
   const column = rawSql(columnName(field));
   const linked = statement({
     name: `linked ${table} ${field}`,

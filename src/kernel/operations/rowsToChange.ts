@@ -1,7 +1,8 @@
-import type { Brought, TableRows } from '../context/rows.js';
+import type { Brought } from '../context/rows.js';
 import { listOf, type RowOf, type Shape, text, uuid } from '../database/kinds.js';
 import { rawSql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
+import type { TableRows } from '../database/tableRows.js';
 
 interface Options {
   /** Whether those may be changed, too, that a read by id does not find: to bring back what is deleted. */

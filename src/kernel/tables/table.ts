@@ -1,9 +1,9 @@
 import { isScalarType } from 'graphql';
 import { Float } from 'type-graphql';
 import type { Context } from '../context/context.js';
-import type { TableRows } from '../context/rows.js';
 import { type Kind, type Shape, uuid } from '../database/kinds.js';
 import { columnName, emptySql, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import type { TableRows } from '../database/tableRows.js';
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';

@@ -6,8 +6,8 @@ export interface RowLock {
   name: string;
   table: string;
   key: string;
-  /** Which rows count; those that are as they were seen, where they were. */
-  live?: string;
+  /** Which rows count, over the alias `t`; those that are as they were seen, where they were. */
+  live?: Sql;
   strength: 'key share' | 'no key update' | 'update';
 }
 
@@ -37,7 +37,7 @@ function rowsThere(
   const versions = ids.map((id) => seen.get(id) ?? null);
   // Those who go with others do not wait for who has a row: the others would wait as well.
   const how = rawSql(`for ${strength} of t${isAlone ? '' : ' nowait'}`);
-  const counts = live ? rawSql(live) : sql`t.xmin::text = s.seen_version`;
+  const counts = live ?? sql`t.xmin::text = s.seen_version`;
   return sql`still_there((select count(*) from (
     select 1 from ${rawSql(table)} t join unnest(${ids}::uuid[], ${versions}::text[]) s(seen_id, seen_version) on t.${rawSql(key)} = s.seen_id
     where t.account_id = ${account}::uuid and ${counts} order by s.seen_id ${how}) held) / ${ids.length}::int)`;

@@ -103,10 +103,7 @@ export const automationRunsEnded: Batch<void> = async (ctx, contacts) => {
   return contacts.map(() => undefined);
 };
 
-const followContact = relinks(
-  { table: 'automation_runs', row: shape, columns, tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes) },
-  'contactId',
-);
+const followContact = relinks({ of: automationRunTable, tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes) }, 'contactId');
 
 /**
  * Contract DELETE /contacts/{id}: the contact's runs end, and restoring does not resume them. Merged: the runs are those of the

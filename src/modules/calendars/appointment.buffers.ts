@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { userTable } from '../users/user.table.js';
 import type { AppointmentRow, CalendarRow } from './calendar.table.js';
 
 const minute = 60_000;
@@ -38,7 +39,7 @@ export function takePlace(ctx: Context, calendar: Buffered, person: string | nul
   if (!person) return;
   ctx.requireRow(
     `booking 2 person ${person}`,
-    sql`select 1 from memberships where ${account} and user_id = ${person}::uuid and status <> 'removed' for no key update`,
+    sql`select 1 from memberships t where ${account} and user_id = ${person}::uuid and ${userTable.found} for no key update`,
   );
 }
 

@@ -18,7 +18,7 @@ import { AppointmentFields, type AppointmentList, type CreateAppointmentInput, t
 import { getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow, isOnCalendar } from './calendar.table.js';
 
-const { shape: row, columns } = appointmentTable;
+const { shape: row } = appointmentTable;
 const day = 24 * 60 * 60_000;
 
 /** Appointments of all calendars, the earliest first. */
@@ -142,7 +142,7 @@ export async function deleteAppointment(ctx: Context, id: string, calendarId?: s
 }
 
 const linked = {
-  ...{ table: 'appointments', row, columns },
+  of: appointmentTable,
   tell: (ctx: Context, appointment: AppointmentRow, changes: Changes) => emitAppointment(ctx, 'updated', appointment, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');

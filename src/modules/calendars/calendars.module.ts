@@ -28,7 +28,7 @@ export default defineModule({
   },
   relations: calendarRelations,
   resolvers: [CalendarResolver, AppointmentResolver],
-  references: { calendar: { table: 'calendars', live: 'true' } },
+  references: { calendar: { of: calendarTable } },
   events: [
     recordFeed(calendarEvents, { record: () => Calendar, find: findCalendar, access }),
     recordFeed(appointmentEvents, {

@@ -138,8 +138,6 @@ function emitCall(ctx: Context, fact: 'created' | 'updated', call: CallRow, chan
 
 /** Contract POST /contacts/merge: the calls are those of the contact that is kept. */
 export const onContactDeleted = followsContact({
-  table: 'calls',
-  row,
-  columns,
+  of: callTable,
   tell: (ctx, call, changes) => emitCall(ctx, 'updated', call, changes),
 });

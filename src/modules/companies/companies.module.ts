@@ -20,7 +20,7 @@ const linked = `dealCount openDealCount totalDealValue
 export default defineModule({
   name: 'companies',
   about: 'Companies, and the contacts and deals that belong to them',
-  references: { company: { table: 'companies', held: true } },
+  references: { company: { of: companyTable, held: true } },
   events: [
     recordFeed(companyEvents, {
       record: () => Company,

@@ -116,7 +116,7 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
 }
 
 const linked = {
-  ...{ table: 'companies', row: countedCompanies.shape, columns: countedCompanies.columns },
+  of: countedCompanies,
   tell: (ctx: Context, record: CompanyRow, changes: Changes) => ctx.emit({ name: 'company.updated', record, changes }),
 };
 const leaveParent = relinks(linked, 'parentCompanyId');

@@ -5,7 +5,7 @@ import { type ContactRow, emitContact } from './contact.service.js';
 import { taggedContacts } from './contact.table.js';
 
 const linked = {
-  ...{ table: 'contacts', row: taggedContacts.shape, columns: taggedContacts.columns },
+  of: taggedContacts,
   tell: (ctx: Context, contact: ContactRow, changes: Changes) => emitContact(ctx, 'updated', contact, changes),
 };
 

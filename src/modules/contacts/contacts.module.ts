@@ -56,7 +56,7 @@ export default defineModule({
   relations: contactRelations,
   resolvers: [ContactResolver],
   filterable: { contact: contactTable },
-  references: { contact: { table: 'contacts', held: true } },
+  references: { contact: { of: contactTable, held: true } },
   loaders: {
     contact: contactsById,
     contactAtAddress: contactsAtAddresses,

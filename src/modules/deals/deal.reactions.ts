@@ -84,7 +84,7 @@ export async function onPipelineDeleted(ctx: Context, { record }: Fact): Promise
 }
 
 const linked = {
-  ...{ table: 'deals', row: wholeDeals.shape, columns: wholeDeals.columns },
+  of: wholeDeals,
   tell: (ctx: Context, deal: WholeDeal, changes: Changes) => emitDeal(ctx, 'updated', deal, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');

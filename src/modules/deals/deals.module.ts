@@ -43,7 +43,7 @@ export default defineModule({
   relations: dealRelations,
   resolvers: [DealResolver],
   filterable: { deal: dealTable },
-  references: { deal: { table: 'deals' } },
+  references: { deal: { of: dealTable } },
   loaders: {
     ...{ deal: dealsById, stageRules: rulesOfStages },
   },

@@ -105,7 +105,7 @@ async function keep(ctx: Context, { formId, values, consent, lead, input }: Fill
 }
 
 /** Contract POST /contacts/merge: what was submitted is of the contact that is kept. */
-export const onContactDeleted = followsContact({ table: 'submissions', row, columns, tell: emitMoved });
+export const onContactDeleted = followsContact({ of: submissionTable, tell: emitMoved });
 
 function emitMoved(ctx: Context, submission: SubmissionRow, changes: Changes): Promise<void> {
   return ctx.emit({ name: 'submission.updated', record: submission, changes, contactId: submission.contactId });

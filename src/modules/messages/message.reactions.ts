@@ -13,7 +13,7 @@ import { messageTable } from './message.table.js';
 
 const followContact = relinks(
   {
-    ...{ table: 'messages', row: messageTable.shape, columns: messageTable.columns },
+    of: messageTable,
     tell: (ctx, message, changes) => emitMessage(ctx, 'updated', message, changes),
   },
   'contactId',

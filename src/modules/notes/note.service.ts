@@ -66,7 +66,7 @@ export async function deleteNote(ctx: Context, id: string) {
 
 /** Contract POST /contacts/merge: the notes are about the contact that is kept. */
 export const onContactDeleted = followsContact({
-  ...{ table: 'notes', row, columns },
+  of: noteTable,
   tell: (ctx, note, changes) => emitNote(ctx, 'updated', note, changes),
 });
 

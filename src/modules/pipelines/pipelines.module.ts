@@ -1,4 +1,5 @@
 import type { Loader } from '../../kernel/context/loaders.js';
+import { sql } from '../../kernel/database/sql.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
@@ -23,15 +24,15 @@ const ofPipeline = { id: 'pipelineId' };
 const ofStage = { id: 'pipelineId', stageId: 'id' };
 
 // A stage goes with its pipeline.
-const liveStage =
-  'deleted_at is null and exists (select from pipelines p where p.account_id = stages.account_id and p.id = pipeline_id and p.deleted_at is null)';
+const liveStage = sql`${stageTable.live} and exists (
+  select from pipelines p where p.account_id = t.account_id and p.id = t.pipeline_id and p.deleted_at is null)`;
 
 export default defineModule({
   name: 'pipelines',
   about: 'Pipelines and their stages',
   tables: [pipelineTable, stageTable],
   relations: pipelineRelations,
-  references: { pipeline: { table: 'pipelines' }, stage: { table: 'stages', live: liveStage } },
+  references: { pipeline: { of: pipelineTable }, stage: { of: stageTable, live: liveStage } },
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
   events: [

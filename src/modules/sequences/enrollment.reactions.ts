@@ -63,7 +63,7 @@ export async function onAppointment(ctx: Context, { record, changes }: Fact): Pr
 
 const followContact = relinks(
   {
-    ...{ table: 'enrollments', row: enrollmentTable.shape, columns: enrollmentTable.columns },
+    of: enrollmentTable,
     tell: (ctx, enrollment, changes) => emitEnrollment(ctx, 'updated', enrollment, changes),
   },
   'contactId',

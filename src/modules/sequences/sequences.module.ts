@@ -33,7 +33,7 @@ export default defineModule({
   tables: [sequenceTable, sequenceStepTable, enrollmentTable],
   relations: sequenceRelations,
   resolvers: [SequenceResolver, EnrollmentResolver],
-  references: { sequence: { table: 'sequences', live: 'true' } },
+  references: { sequence: { of: sequenceTable } },
   uses: { template: usesOfTemplate },
   events: [
     recordFeed(sequenceEvents, { record: () => Sequence, find: findSequence, access }),

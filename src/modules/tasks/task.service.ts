@@ -76,7 +76,7 @@ export async function deleteTask(ctx: Context, id: string) {
 }
 
 const linked = {
-  ...{ table: 'tasks', row, columns },
+  of: taskTable,
   tell: (ctx: Context, task: TaskRow, changes: Changes) => emitTask(ctx, 'updated', task, changes),
 };
 const leaveUser = relinks(linked, 'assignedTo');

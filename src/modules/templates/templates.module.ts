@@ -11,7 +11,7 @@ export default defineModule({
   about: 'Texts of messages with placeholders',
   tables: [templateTable],
   resolvers: [TemplateResolver],
-  references: { template: { table: 'templates', live: 'archived_at is null' } },
+  references: { template: { of: templateTable } },
   events: [recordFeed(templateEvents, { record: () => Template, find: findTemplate, access: { scope: 'emails' } })],
   routes: [
     list('GET /emails/templates', 'templates', { as: 'camelPage' }),

@@ -6,6 +6,8 @@ import { User, UserConnection, UserList } from './user.model.js';
 /** What persons say of themselves. Of who has not accepted an invitation yet, an account knows what the inviter wrote and no more. */
 const ofPerson = (what: string) => rawSql(`(select ${what} from users u where u.id = t.user_id and t.status in ('active', 'suspended'))`);
 
+const notRemoved = sql`t.status <> 'removed'`;
+
 /** The members of a workspace. A removed one stays for what it wrote, and is found by id and listed no more. */
 export const userTable = table({
   row: modelRow('Membership', User),
@@ -36,7 +38,7 @@ export const userTable = table({
     },
   },
   carried: ['email'],
-  found: sql`t.status <> 'removed'`,
+  found: notRemoved,
   counted: false,
   sorts: { createdAt: byTime('created_at'), name: byText('name', false) },
   byDefault: ['createdAt', 'asc'],
@@ -46,5 +48,5 @@ export const userTable = table({
     search: (text) => sql`(${contains('t.name', text)}
       or exists (select 1 from users u where u.id = t.user_id and strpos(u.email_lower, ${text.toLowerCase()}) > 0))`,
   },
-  asked: (_ctx, { filter }, conditions) => ({ conditions: filter?.status ? conditions : [...conditions, sql`t.status <> 'removed'`] }),
+  asked: (_ctx, { filter }, conditions) => ({ conditions: filter?.status ? conditions : [...conditions, notRemoved] }),
 });

@@ -16,7 +16,7 @@ declare module '../../kernel/context/loaders.js' {
 export default defineModule({
   name: 'users',
   about: 'The members of the workspace, their roles and invitations',
-  references: { user: { table: 'memberships', key: 'user_id', live: "status <> 'removed'", held: true } },
+  references: { user: { of: userTable, held: true } },
   events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
   tables: [userTable],
   resolvers: [UserResolver],

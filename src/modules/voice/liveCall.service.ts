@@ -223,8 +223,6 @@ export const staleCalls = {
 
 /** Contract POST /contacts/merge: the calls are those of the contact that is kept. */
 export const onContactDeleted = followsContact({
-  table: 'live_calls',
-  row,
-  columns,
+  of: liveCallTable,
   tell: (ctx, call, changes) => emitLiveCall(ctx, 'updated', call as LiveCallRow, changes),
 });

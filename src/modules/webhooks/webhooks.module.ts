@@ -25,7 +25,7 @@ export default defineModule({
   tables: [webhookTable, deliveryTable],
   relations: webhookRelations,
   resolvers: [WebhookResolver, WebhookDeliveryResolver],
-  references: { webhook: { table: 'webhooks', live: 'archived_at is null' } },
+  references: { webhook: { of: webhookTable } },
   events: [recordFeed(webhookEvents, { record: () => Webhook, find: findWebhook, access: administration })],
   due: { deliveries },
   seals,

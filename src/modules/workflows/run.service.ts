@@ -57,9 +57,7 @@ export const emitRun = (ctx: Context, fact: 'created' | 'updated', run: RunRow, 
 
 /** Contract POST /contacts/merge: the runs of a contact are those of the one who is kept, and go on with that one. */
 export const onContactDeleted = followsContact({
-  table: 'workflow_runs',
-  row: runTable.shape,
-  columns: wholeRuns.columns,
+  of: wholeRuns,
   tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes),
 });
 

@@ -31,7 +31,7 @@ export default defineModule({
   tables: [workflowTable, runTable],
   relations: workflowRelations,
   resolvers: [WorkflowResolver, WorkflowRunResolver],
-  references: { workflow: { table: 'workflows' } },
+  references: { workflow: { of: workflowTable } },
   uses: { template: usesAs('templateId'), sequence: usesAs('sequenceId'), user: usesAs('userId', 'assignedTo') },
   events: [
     recordFeed(workflowEvents, { record: () => Workflow, find: findWorkflow, access }),

@@ -1,0 +1,16 @@
+import type { Shape } from './kinds.js';
+import type { Sql } from './sql.js';
+
+/** Rows of a table, over the alias `t`: which there are, and what is read of each. A `Table` is such, and what its `reading` answers. */
+export interface TableRows<S extends Shape = Shape> {
+  /** The table. */
+  readonly name: string;
+  /** How messages name one. */
+  readonly what: string;
+  /** The column that is a row's id within its account. */
+  readonly key: string;
+  /** Which of them a read by id finds. */
+  readonly found: Sql;
+  readonly shape: S;
+  readonly columns: Sql;
+}
