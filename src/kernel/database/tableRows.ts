@@ -9,6 +9,8 @@ export interface TableRows<S extends Shape = Shape> {
   readonly what: string;
   /** The column that is a row's id within its account. */
   readonly key: string;
+  /** Which there are: those that relations lead to. */
+  readonly live: Sql;
   /** Which of them a read by id finds. */
   readonly found: Sql;
   readonly shape: S;

@@ -1,3 +1,4 @@
+import { found } from '../base/errors.js';
 import { type Context, validId } from '../context/context.js';
 import { readerOf, type Shape } from '../database/kinds.js';
 import { emptySql, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
@@ -84,10 +85,20 @@ export function pageOf<Row extends { id: string }>(shape: Shape, window: Window,
   return Object.assign(new Page<Row>(rows, cursorOf, more, read.total), read.figures);
 }
 
-/** One row by its id, as a read by id finds it; null when there is none. Throws 404 for what is no id. */
-export async function findRow<Row extends { id: string }>(ctx: Context, table: AnyTable, id: string): Promise<Row | null> {
+/** One row by its id, as a read by id finds it; null when there is none. Throws 404 for what is no id. `computed` is read besides. */
+export async function findRow<Row extends { id: string }>(
+  ctx: Context,
+  table: AnyTable,
+  id: string,
+  computed: readonly string[] = [],
+): Promise<Row | null> {
   const where = table.readable(ctx, sql`${ctx.caller.account.id}::uuid`, sql`${table.id} = ${validId(id, table.what)}::uuid`);
-  const row = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${where}`;
-  const [found] = JSON.parse(await ctx.lookup(listedSql(row))) as object[];
-  return found ? readerOf<Row>(table.shape as Shape)(found) : null;
+  const row = sql`select ${table.columnsWith(ctx, computed)} from ${rawSql(table.name)} t where ${where}`;
+  const rows = JSON.parse(await ctx.lookup(listedSql(row))) as object[];
+  ctx.request.budget?.read(rows);
+  return rows[0] ? readerOf<Row>(table.shape as Shape)(rows[0]) : null;
 }
+
+/** The same, or 404. */
+export const getRow = async <Row extends { id: string }>(ctx: Context, table: AnyTable, id: string, computed?: readonly string[]) =>
+  found(await findRow<Row>(ctx, table, id, computed), table.what as string);

@@ -150,8 +150,8 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   /** Its rows with other columns: what else is read with them, over the alias `t`. */
   reading<O extends Shape>(shape: O, columns: Sql): TableRows<O> {
-    const { name, what, key, found } = this;
-    return { name, what, key, found, shape, columns };
+    const { name, what, key, live, found } = this;
+    return { name, what, key, live, found, shape, columns };
   }
 
   get sorts(): Record<S, SortKey> {

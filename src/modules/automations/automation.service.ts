@@ -1,8 +1,8 @@
-import { found, unprocessable } from '../../kernel/base/errors.js';
+import { unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
@@ -22,7 +22,7 @@ export const listAutomations = (ctx: Context, args: AutomationList) => listRows<
 export const findAutomation = (ctx: Context, id: string) => findRow<AutomationRow>(ctx, automationTable, id);
 
 /** Contract GET /automations/{id}: one automation, or 404. */
-export const getAutomation = async (ctx: Context, id: string) => found(await findAutomation(ctx, id), 'Automation');
+export const getAutomation = (ctx: Context, id: string) => getRow<AutomationRow>(ctx, automationTable, id);
 
 /** GET /automations/{id}/signing-secret: for whoever checks what it sends; 404. */
 export async function signingSecret(ctx: Context, id: string) {

@@ -2,7 +2,7 @@ import { found } from '../../kernel/base/errors.js';
 import type { Batch, Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { sql } from '../../kernel/database/sql.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRunList, AutomationStepLogList } from './run.model.js';
@@ -51,4 +51,4 @@ export const listStepsOf = async (ctx: Context, id: string, args: AutomationStep
 export const findStep = (ctx: Context, id: string) => findRow<StepRow>(ctx, automationStepLogTable, id);
 
 /** One step, or 404. */
-export const getStep = async (ctx: Context, id: string) => found(await findStep(ctx, id), 'Step');
+export const getStep = (ctx: Context, id: string) => getRow<StepRow>(ctx, automationStepLogTable, id);

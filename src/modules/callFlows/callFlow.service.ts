@@ -1,11 +1,11 @@
-import { AppError, check, conflict, found, taken } from '../../kernel/base/errors.js';
+import { AppError, check, conflict, taken } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type DraftGraph, graphOf, isSameGraph, seededGraph } from './callFlow.graph.js';
@@ -24,7 +24,7 @@ export const listCallFlows = (ctx: Context, args: CallFlowList) => listRows<Call
 export const findCallFlow = (ctx: Context, id: string) => findRow<CallFlowRow>(ctx, callFlowTable, id);
 
 /** One flow, or 404. */
-export const getCallFlow = async (ctx: Context, id: string) => found(await findCallFlow(ctx, id), 'Call flow');
+export const getCallFlow = (ctx: Context, id: string) => getRow<CallFlowRow>(ctx, callFlowTable, id);
 
 /** How flows are read to be changed. */
 export const flowToChange = rowsToChange(callFlowTable.reading(row, callFlowRow.columns()));

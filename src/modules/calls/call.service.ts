@@ -1,11 +1,11 @@
-import { check, found, invalid } from '../../kernel/base/errors.js';
+import { check, invalid } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, instant, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -24,7 +24,7 @@ export const listCalls = (ctx: Context, args: CallList) => listRows<CallRow>(ctx
 export const findCall = (ctx: Context, id: string) => findRow<CallRow>(ctx, callTable, id);
 
 /** One call, or 404. */
-export const getCall = async (ctx: Context, id: string) => found(await findCall(ctx, id), 'Call');
+export const getCall = (ctx: Context, id: string) => getRow<CallRow>(ctx, callTable, id);
 
 const toChange = rowsToChange(callTable);
 

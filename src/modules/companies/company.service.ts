@@ -1,16 +1,16 @@
-import { check, found, unprocessable } from '../../kernel/base/errors.js';
+import { check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
-import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { leaveCompany } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
@@ -25,35 +25,14 @@ export type CompanyRow = RowOf<typeof companyRow.shape> & { contactCount?: numbe
 /** Contract GET /companies: a page in one statement, counts and exact total included where they are asked for. */
 export const listCompanies = (ctx: Context, args: CompanyList) => listRows<CompanyRow>(ctx, companyTable, args);
 
-const byId = statement({
-  name: 'companyById',
-  takes: { id: uuid },
-  row: countedCompanies.shape,
-  planned: true,
-  text: ({ account, id }) =>
-    sql`select ${countedCompanies.columns} from companies t where t.account_id = ${account} and t.id = ${id} and t.deleted_at is null`,
-});
-
 /** One company. */
-export async function getCompany(ctx: Context, id: string): Promise<CompanyRow> {
-  const [company] = await ctx.rows(byId, { id: validId(id, 'Company') });
-  return found(company, 'Company');
-}
+export const getCompany = (ctx: Context, id: string) => getRow<CompanyRow>(ctx, companyTable, id, ['contactCount']);
 
 const toChange = rowsToChange(countedCompanies);
 const withDeleted = rowsToChange(countedCompanies, { withDeleted: true });
 
-const byIds = statement({
-  name: 'companiesById',
-  takes: { ids: listOf(uuid) },
-  row: companyRow.shape,
-  shared: true,
-  text: ({ account, ids }) =>
-    sql`select ${companyTable.columns} from companies t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
-});
-
 /** Companies by id, for many keys in one statement; null for one that is gone. */
-export const companiesById: Batch<CompanyRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const companiesById = rowsByIds(companyTable);
 
 const fieldNames = namesOf(CompanyFields);
 

@@ -1,10 +1,7 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
-import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import { type Context, validId } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
@@ -17,6 +14,7 @@ import {
   type ReferenceKinds,
   refuseMissing,
 } from '../../kernel/operations/references.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
@@ -38,21 +36,12 @@ const columnsOf = ({ selection }: ContactList) => (selectsOfNodes(selection, 'ta
 /** A page of contacts in one statement, tags and exact total included where they are asked for. */
 export const listContacts = (ctx: Context, args: ContactList) => listRows<ContactRow>(ctx, contactTable, args, columnsOf(args));
 
-const byIds = statement({
-  name: 'contactsById',
-  takes: { ids: listOf(uuid) },
-  row: taggedContacts.shape,
-  shared: true,
-  text: ({ account, ids }) => sql`
-    select ${taggedContacts.columns} from contacts t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
-});
-
 /** Contacts with their tags by id, for many keys in one statement; null for one that is gone. */
-export const contactsById: Batch<ContactRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const contactsById = rowsByIds(taggedContacts);
 
 /** One contact with its tags, or null. */
 export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {
-  const [contact] = await ctx.rows(byIds, { ids: [validId(id, 'Contact')] });
+  const [contact] = await contactsById(ctx, [validId(id, 'Contact')]);
   return contact ?? null;
 }
 

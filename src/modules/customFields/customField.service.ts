@@ -1,11 +1,8 @@
-import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
+import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupJob } from './customField.cleanup.js';
@@ -24,22 +21,10 @@ import { checkOptions } from './customField.options.js';
 import { customFieldTable } from './customField.table.js';
 import { definitionsLock } from './customField.values.js';
 
-const { columns, shape: row } = customFieldTable;
-
 /** Contract GET /custom-fields: by the records that carry them, then in their order. */
 export const listCustomFields = (ctx: Context, args: CustomFieldList) => listRows<CustomField>(ctx, customFieldTable, args);
 
-const byId = statement({
-  name: 'customFieldById',
-  takes: { id: uuid },
-  row: row,
-  text: ({ account, id }) => sql`select ${columns} from custom_fields t where t.account_id = ${account} and t.id = ${id}`,
-});
-
-export async function getCustomField(ctx: Context, id: string): Promise<CustomField> {
-  const [field] = await ctx.rows(byId, { id: validId(id, 'Custom field') });
-  return found(field, 'Custom field');
-}
+export const getCustomField = (ctx: Context, id: string) => getRow<CustomField>(ctx, customFieldTable, id);
 
 /**
  * One change of definitions at a time in an account, and none while a record that was checked against them is being written. What comes

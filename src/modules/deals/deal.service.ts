@@ -1,15 +1,15 @@
-import { check, conflict, found, unprocessable } from '../../kernel/base/errors.js';
+import { check, conflict, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
-import { emptyRow, listOf, uuid } from '../../kernel/database/kinds.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
@@ -30,19 +30,10 @@ export const listDeals = (ctx: Context, args: DealList) => listRows<DealRow>(ctx
 export const findDeal = (ctx: Context, id: string) => findRow<DealRow>(ctx, dealTable, id);
 
 /** Contract GET /deals/{id}: one deal, or 404. */
-export const getDeal = async (ctx: Context, id: string) => found(await findDeal(ctx, id), 'Deal');
-
-const byIds = statement({
-  name: 'dealsById',
-  takes: { ids: listOf(uuid) },
-  row: wholeDeals.shape,
-  planned: true,
-  text: ({ account, ids }) =>
-    sql`select ${wholeDeals.columns} from deals t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
-});
+export const getDeal = (ctx: Context, id: string) => getRow<DealRow>(ctx, dealTable, id);
 
 /** Deals by id, for many keys in one statement; null for one that is gone. */
-export const dealsById: Batch<DealRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const dealsById = rowsByIds(wholeDeals, { shared: false, planned: true });
 
 export const toChange = rowsToChange(wholeDeals);
 const withDeleted = rowsToChange(wholeDeals, { withDeleted: true });

@@ -1,11 +1,11 @@
-import { check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf, readerOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { formAt } from '../auth/auth.acting.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -19,23 +19,12 @@ export type FormRow = RowOf<typeof row>;
 /** Contract GET /forms: without the archived ones unless they are asked for. */
 export const listForms = (ctx: Context, args: FormList) => listRows<FormRow>(ctx, formTable, args);
 
-const byId = statement({
-  name: 'formById',
-  takes: { id: uuid },
-  row,
-  planned: true,
-  text: ({ account, id }) => sql`select ${columns} from forms t where t.account_id = ${account} and t.id = ${id}`,
-});
-
 /** How a form that strangers fill in is found with its account. */
 export const openForms = formAt(columns);
 export const readForm = readerOf<FormRow>(row);
 
 /** One form, an archived one too. */
-export async function getForm(ctx: Context, id: string): Promise<FormRow> {
-  const [form] = await ctx.rows(byId, { id: validId(id, 'Form') });
-  return found(form, 'Form');
-}
+export const getForm = (ctx: Context, id: string) => getRow<FormRow>(ctx, formTable, id);
 
 const toChange = rowsToChange(formTable);
 

@@ -1,10 +1,9 @@
 import { check, found, invalidField, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { type RowOf, uuid } from '../../kernel/database/kinds.js';
+import type { RowOf } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
 import type { Changes } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { actingForForm } from '../auth/auth.acting.js';
 import { followsContact } from '../contacts/contact.merged.js';
@@ -15,7 +14,7 @@ import { submissionTable } from './form.table.js';
 import { type Values, valuesOf } from './form.values.js';
 import type { SubmissionList, SubmitFormInput, Submitted } from './submission.model.js';
 
-const { shape: row, columns } = submissionTable;
+const { shape: row } = submissionTable;
 export type SubmissionRow = RowOf<typeof row>;
 
 export const listSubmissions = (ctx: Context, args: SubmissionList) => listRows<SubmissionRow>(ctx, submissionTable, args);
@@ -26,18 +25,7 @@ export async function listOfForm(ctx: Context, formId: string, args: SubmissionL
   return listRows<SubmissionRow>(ctx, submissionTable, args, { more: [sql`t.form_id = ${id}::uuid`] });
 }
 
-const byId = statement({
-  name: 'submissionById',
-  takes: { id: uuid },
-  row,
-  planned: true,
-  text: ({ account, id }) => sql`select ${columns} from submissions t where t.account_id = ${account} and t.id = ${id}`,
-});
-
-export async function getSubmission(ctx: Context, id: string): Promise<SubmissionRow> {
-  const [submission] = await ctx.rows(byId, { id: validId(id, 'Submission') });
-  return found(submission, 'Submission');
-}
+export const getSubmission = (ctx: Context, id: string) => getRow<SubmissionRow>(ctx, submissionTable, id);
 
 /**
  * A form that strangers fill in, with the context in which it acts for its account. Throws 404 where there is none, it is inactive

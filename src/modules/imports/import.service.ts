@@ -1,12 +1,13 @@
 import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { grouped, inOrder } from '../../kernel/context/loaders.js';
+import { grouped } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { concluded, note, noted } from '../../kernel/operations/concluded.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { readCsv, readRows, type SourceRow } from './import.csv.js';
@@ -19,7 +20,7 @@ import {
   type ImportList,
   type ImportPreview,
 } from './import.model.js';
-import { importErrorTable, importTable, there } from './import.table.js';
+import { importErrorTable, importTable } from './import.table.js';
 
 const row = shapeOf(Import);
 /** Nobody writes rows for so long, by the database's clock: the process that did is gone. */
@@ -28,23 +29,14 @@ const abandoned = sql`interval '10 minutes'`;
 /** GET /imports: the newest first. */
 export const listImports = (ctx: Context, args: ImportList) => listRows<Import>(ctx, importTable, args);
 
-const byIds = statement({
-  name: 'importsById',
-  takes: { ids: listOf(uuid) },
-  row,
-  shared: true,
-  text: ({ account, ids }) =>
-    sql`select ${importTable.columns} from imports t where ${there} and t.account_id = ${account} and t.id = any(${ids})`,
-});
-
 /** GET /imports/{id}: with how much of it is done. */
 export async function getImport(ctx: Context, id: string): Promise<Import> {
-  const [known] = await ctx.rows(byIds, { ids: [validId(id, 'Import')] });
+  const [known] = await importsById(ctx, [validId(id, 'Import')]);
   return found(known, 'Import');
 }
 
 /** Imports by id, for many keys in one statement; null for one that is none. */
-export const importsById: Batch<Import | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const importsById = rowsByIds(importTable);
 
 /** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
 export async function listErrors(ctx: Context, id: string, args: ImportErrorList) {

@@ -1,32 +1,16 @@
 import { check, conflict, invalidField } from '../../kernel/base/errors.js';
 import { exact } from '../../kernel/base/money.js';
 import { nearestInstant } from '../../kernel/base/timeZones.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
-import { listRows } from '../../kernel/lists/list.js';
+import type { Context } from '../../kernel/context/context.js';
+import { findRow, listRows } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
-import { modelRow } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { mostPayments, Payment, type PaymentList, type RecordPaymentInput } from './invoice.model.js';
 import { emitInvoice, getInvoice, lockInvoice, settled } from './invoice.service.js';
 import { paymentTable } from './invoice.table.js';
 
-const paymentRow = modelRow('Payment', Payment);
-
-const byId = statement({
-  name: 'paymentById',
-  takes: { id: uuid },
-  row: paymentRow.shape,
-  text: ({ account, id }) => sql`select ${paymentRow.columns()} from payments t where t.account_id = ${account} and t.id = ${id}`,
-});
-
 /** One payment, or null. */
-export async function findPayment(ctx: Context, id: string): Promise<Payment | null> {
-  const [payment] = await ctx.rows(byId, { id: validId(id, 'Payment') });
-  return payment ?? null;
-}
+export const findPayment = (ctx: Context, id: string) => findRow<Payment>(ctx, paymentTable, id);
 
 /** Payments for all invoices. */
 export const listAllPayments = (ctx: Context, args: PaymentList) => listRows<Payment>(ctx, paymentTable, args);

@@ -1,9 +1,9 @@
-import { check, found, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
+import { check, invalidChoice, invalidField, notFound } from '../../kernel/base/errors.js';
 import { defined, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import type { Changes } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -21,7 +21,7 @@ export const listMessages = (ctx: Context, args: MessageList) => listRows<Messag
 export const findMessage = (ctx: Context, id: string) => findRow<MessageRow>(ctx, messageTable, id);
 
 /** One message, or 404. */
-export const getMessage = async (ctx: Context, id: string) => found(await findMessage(ctx, id), 'Message');
+export const getMessage = (ctx: Context, id: string) => getRow<MessageRow>(ctx, messageTable, id);
 
 /** Contract GET /messages/sms/{id}: a text message, or 404; an e-mail is none. */
 export async function getSms(ctx: Context, id: string): Promise<MessageRow> {

@@ -1,10 +1,7 @@
-import { found } from '../../kernel/base/errors.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import type { Context } from '../../kernel/context/context.js';
+import type { RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -13,24 +10,13 @@ import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateNoteInput, NoteList, UpdateNoteInput } from './note.model.js';
 import { noteTable } from './note.table.js';
 
-const { shape: row, columns } = noteTable;
+const { shape: row } = noteTable;
 export type NoteRow = RowOf<typeof row>;
 
 /** Contract GET /notes: pinned first, then the newest. */
 export const listNotes = (ctx: Context, args: NoteList) => listRows<NoteRow>(ctx, noteTable, args);
 
-const byId = statement({
-  name: 'noteById',
-  takes: { id: uuid },
-  row,
-  planned: true,
-  text: ({ account, id }) => sql`select ${columns} from notes t where t.account_id = ${account} and t.id = ${id}`,
-});
-
-export async function getNote(ctx: Context, id: string): Promise<NoteRow> {
-  const [note] = await ctx.rows(byId, { id: validId(id, 'Note') });
-  return found(note, 'Note');
-}
+export const getNote = (ctx: Context, id: string) => getRow<NoteRow>(ctx, noteTable, id);
 
 const toChange = rowsToChange(noteTable);
 

@@ -7,6 +7,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { pipelinesOfPlan } from './pipeline.limit.js';
 import {
@@ -17,7 +18,7 @@ import {
   type StageStatistics,
   type UpdatePipelineInput,
 } from './pipeline.model.js';
-import { pipelineRow, pipelineTable, stageRow } from './pipeline.table.js';
+import { pipelineRow, pipelineTable, stageRow, stageTable } from './pipeline.table.js';
 
 /** A stage as it is kept. */
 export type StageRow = RowOf<typeof stageRow.shape>;
@@ -25,13 +26,15 @@ export type StageRow = RowOf<typeof stageRow.shape>;
 /** A pipeline as it is kept, with its stages where a statement brought them along. */
 export type PipelineRow = RowOf<typeof pipelineRow.shape> & { stages?: StageRow[] };
 
-const pipelineColumns = pipelineRow.columns();
-const withStages = { ...pipelineRow.shape, stages: records(stageRow.shape) };
-type Whole = RowOf<typeof withStages>;
-
-const pipelineWithStages = sql`${pipelineColumns}, coalesce((select json_agg(o order by o."sortOrder", o.id) from (
+const stages = sql`coalesce((select json_agg(o order by o."sortOrder", o.id) from (
     select ${stageRow.columns('s')} from stages s
-    where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null) o), '[]') as stages`;
+    where s.account_id = t.account_id and s.pipeline_id = t.id and s.deleted_at is null) o), '[]')`;
+
+const wholePipelines = pipelineTable.reading(
+  { ...pipelineRow.shape, stages: records(stageRow.shape) },
+  sql`${pipelineTable.columns}, ${stages} as stages`,
+);
+type Whole = RowOf<typeof wholePipelines.shape>;
 
 /** Contract GET /pipelines: a page with stages in one statement. */
 export const listPipelines = (ctx: Context, args: PipelineList) =>
@@ -39,17 +42,8 @@ export const listPipelines = (ctx: Context, args: PipelineList) =>
     ctx,
     pipelineTable,
     args,
-    selectsOfNodes(args.selection, 'stages') ? { columns: pipelineWithStages, row: withStages } : {},
+    selectsOfNodes(args.selection, 'stages') ? { columns: wholePipelines.columns, row: wholePipelines.shape } : {},
   );
-
-const byIds = statement({
-  name: 'pipelinesById',
-  takes: { ids: listOf(uuid) },
-  row: withStages,
-  shared: true,
-  text: ({ account, ids }) => sql`
-    select ${pipelineWithStages} from pipelines t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
-});
 
 const byDefault = statement({
   name: 'defaultPipeline',
@@ -60,7 +54,7 @@ const byDefault = statement({
 /** One pipeline with its stages; without an id the default one, or 404 where there is none. */
 export async function getPipeline(ctx: Context, asked?: string | null): Promise<Whole> {
   const id = asked ?? found((await ctx.rows(byDefault))[0], 'Pipeline').id;
-  const [pipeline] = await ctx.rows(byIds, { ids: [validId(id, 'Pipeline')] });
+  const [pipeline] = await pipelinesById(ctx, [validId(id, 'Pipeline')]);
   return found(pipeline, 'Pipeline');
 }
 
@@ -82,19 +76,10 @@ export async function lockPipeline(ctx: Context, id: string): Promise<Whole> {
 }
 
 /** Pipelines with their stages by id, for many keys in one statement; null for one that is gone. */
-export const pipelinesById: Batch<PipelineRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
-
-const stagesByIds = statement({
-  name: 'stagesById',
-  takes: { ids: listOf(uuid) },
-  row: stageRow.shape,
-  shared: true,
-  text: ({ account, ids }) =>
-    sql`select ${stageRow.columns('s')} from stages s where s.account_id = ${account} and s.id = any(${ids}) and s.deleted_at is null`,
-});
+export const pipelinesById = rowsByIds(wholePipelines);
 
 /** Stages by id, for many keys in one statement; null for one that is gone. */
-export const stagesById: Batch<StageRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(stagesByIds, { ids }), (row) => row.id);
+export const stagesById = rowsByIds(stageTable);
 
 /** The stages of pipelines, each with how many live deals (alias `d`) stand in it, what they are worth, and `more` of them. */
 const stageFigures = (account: Sql, which: Sql, more = emptySql): Sql => sql`
@@ -129,7 +114,7 @@ export const defaultPipeline = (account: string): Sql => sql`
   select row_to_json(p) as pipeline, coalesce((
       select json_agg(json_build_object('stageId', f.id, 'name', f.name, 'dealCount', f.n, 'totalValue', f.total::text) order by f.sort_order, f.id)
       from (${stageFigures(sql`${account}::uuid`, sql`= p.id`)}) f), '[]') as stages
-  from (select ${pipelineColumns} from pipelines t where t.account_id = ${account}::uuid and t.is_default and t.deleted_at is null) p`;
+  from (select ${pipelineTable.columns} from pipelines t where t.account_id = ${account}::uuid and t.is_default and t.deleted_at is null) p`;
 
 const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedValue: '0', wonValue: '0', byStage: [] };
 

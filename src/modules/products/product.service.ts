@@ -1,50 +1,28 @@
-import { found } from '../../kernel/base/errors.js';
 import { plainAmount } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
-import { emptyRow, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateProductInput, ProductList, UpdateProductInput } from './product.model.js';
 import { productTable } from './product.table.js';
 
-const { shape: row, columns } = productTable;
+const { shape: row } = productTable;
 export type ProductRow = RowOf<typeof row>;
 
 /** Contract GET /products: the catalog, without what is archived unless inactive products are asked for. */
 export const listProducts = (ctx: Context, args: ProductList) => listRows<ProductRow>(ctx, productTable, args);
 
-const byId = statement({
-  name: 'productById',
-  takes: { id: uuid },
-  row,
-  planned: true,
-  text: ({ account, id }) => sql`select ${columns} from products t where t.account_id = ${account} and t.id = ${id}`,
-});
-
 /** One product, an archived one too: invoices go on naming it. */
-export async function getProduct(ctx: Context, id: string): Promise<ProductRow> {
-  const [product] = await ctx.rows(byId, { id: validId(id, 'Product') });
-  return found(product, 'Product');
-}
+export const getProduct = (ctx: Context, id: string) => getRow<ProductRow>(ctx, productTable, id);
 
 const toChange = rowsToChange(productTable);
 
-const byIds = statement({
-  name: 'productsById',
-  takes: { ids: listOf(uuid) },
-  row,
-  shared: true,
-  text: ({ account, ids }) => sql`select ${columns} from products t where t.account_id = ${account} and t.id = any(${ids})`,
-});
-
 /** Products by id, for many keys in one statement, archived ones too. */
-export const productsById: Batch<ProductRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const productsById = rowsByIds(productTable);
 
 const blank = { ...emptyRow(row), taxable: true, isActive: true };
 

@@ -1,8 +1,7 @@
-import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import type { EnrollmentList } from './enrollment.model.js';
 import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
@@ -16,7 +15,7 @@ export const listEnrollments = (ctx: Context, args: EnrollmentList, sequenceId?:
 export const findEnrollment = (ctx: Context, id: string) => findRow<EnrollmentRow>(ctx, enrollmentTable, id);
 
 /** One enrollment, or 404. */
-export const getEnrollment = async (ctx: Context, id: string) => found(await findEnrollment(ctx, id), 'Enrollment');
+export const getEnrollment = (ctx: Context, id: string) => getRow<EnrollmentRow>(ctx, enrollmentTable, id);
 
 /** Tells of a change of an enrollment, with whom it is of. */
 export async function emitEnrollment(

@@ -1,4 +1,3 @@
-import { found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import type { Use } from '../../kernel/context/registry.js';
@@ -6,7 +5,7 @@ import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -24,7 +23,7 @@ export const listSequences = (ctx: Context, args: SequenceList) => listRows<Sequ
 export const findSequence = (ctx: Context, id: string) => findRow<SequenceRow>(ctx, sequenceTable, id);
 
 /** Contract GET /emails/sequences/{id}: one sequence, or 404. */
-export const getSequence = async (ctx: Context, id: string) => found(await findSequence(ctx, id), 'Sequence');
+export const getSequence = (ctx: Context, id: string) => getRow<SequenceRow>(ctx, sequenceTable, id);
 
 /** Contract GET /emails/sequences/{id}/enrollments: newest first; 404 for the sequence. */
 export async function listEnrollmentsOf(ctx: Context, id: string, args: EnrollmentList) {

@@ -6,28 +6,20 @@ import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { inPortions } from '../../kernel/operations/portions.js';
 import { textOrder } from '../../kernel/tables/sortKeys.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateTagInput, MergeTagsInput, TagList, UpdateTagInput } from './tag.model.js';
-import { countedTag, type TagRow, tagOrder, tagRow, tagTable, tagWithCount, unused } from './tag.table.js';
+import { type CountedTag, type TagRow, tagOrder, tagRow, tagTable, unused } from './tag.table.js';
 
 const { columns } = tagTable;
 
 export const listTags = (ctx: Context, args: TagList) => listRows<TagRow>(ctx, tagTable, args);
 
 export const getTag = async (ctx: Context, id: string) => found(await ctx.db.tag.findUnique({ where: ctx.at(id, 'Tag') }), 'Tag');
-
-const byId = statement({
-  name: 'tagById',
-  takes: { id: uuid },
-  row: countedTag,
-  planned: true,
-  text: ({ account, id }) => sql`select ${tagWithCount} from tags t where t.account_id = ${account} and t.id = ${id}`,
-});
 
 const nameTaken = () => invalidField('name', 'taken', 'is taken by another tag');
 
@@ -54,7 +46,7 @@ export async function createTag(ctx: Context, input: CreateTagInput) {
 export async function updateTag(ctx: Context, id: string, input: UpdateTagInput) {
   const where = ctx.at(id, 'Tag');
   await ctx.rows(lockTags, { ids: [where.key.id] });
-  const before = found((await ctx.rows(byId, { id: where.key.id }))[0], 'Tag');
+  const before = await getRow<CountedTag>(ctx, tagTable, where.key.id, ['_count']);
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;
   if (input.name) await checkName(ctx, input.name, where.key.id);

@@ -1,4 +1,4 @@
-import { integer, type RowOf, record } from '../../kernel/database/kinds.js';
+import type { RowOf } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
@@ -32,9 +32,8 @@ export const tagTable = table({
   conditions: { search: (text) => contains('t.name', text) },
 });
 
-/** A tag with how often it is used, and its columns over the alias `t`. */
-export const countedTag = { ...tagRow.shape, _count: record({ contacts: integer }) };
-export const tagWithCount = sql`${tagTable.columns}, ${usage} as "_count"`;
+/** A tag with how often it is used. */
+export type CountedTag = TagRow & { _count: TagCount };
 
 /** How often a tag is used that is made just now, or that was taken off everybody. */
 export const unused = { _count: { contacts: 0 } };

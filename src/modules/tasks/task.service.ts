@@ -1,11 +1,8 @@
-import { found } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
-import { emptyRow, type RowOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import type { Context } from '../../kernel/context/context.js';
+import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
-import { listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
@@ -16,24 +13,13 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateTaskInput, TaskFields, type TaskList, type UpdateTaskInput } from './task.model.js';
 import { taskTable } from './task.table.js';
 
-const { shape: row, columns } = taskTable;
+const { shape: row } = taskTable;
 export type TaskRow = RowOf<typeof row>;
 
 /** Contract GET /tasks: a page with its exact total in one statement. */
 export const listTasks = (ctx: Context, args: TaskList) => listRows<TaskRow>(ctx, taskTable, args);
 
-const byId = statement({
-  name: 'taskById',
-  takes: { id: uuid },
-  row,
-  planned: true,
-  text: ({ account, id }) => sql`select ${columns} from tasks t where t.account_id = ${account} and t.id = ${id}`,
-});
-
-export async function getTask(ctx: Context, id: string): Promise<TaskRow> {
-  const [task] = await ctx.rows(byId, { id: validId(id, 'Task') });
-  return found(task, 'Task');
-}
+export const getTask = (ctx: Context, id: string) => getRow<TaskRow>(ctx, taskTable, id);
 
 const toChange = rowsToChange(taskTable);
 

@@ -1,9 +1,9 @@
-import { AppError, check, found, unprocessable } from '../../kernel/base/errors.js';
+import { AppError, check, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { type Use, usesOf } from '../../kernel/operations/uses.js';
@@ -22,7 +22,7 @@ export const listTemplates = (ctx: Context, args: TemplateList) => listRows<Temp
 export const findTemplate = (ctx: Context, id: string) => findRow<TemplateRow>(ctx, templateTable, id);
 
 /** Contract GET /emails/templates/{id}: one template, or 404. */
-export const getTemplate = async (ctx: Context, id: string) => found(await findTemplate(ctx, id), 'Template');
+export const getTemplate = (ctx: Context, id: string) => getRow<TemplateRow>(ctx, templateTable, id);
 
 const toChange = rowsToChange(templateTable);
 

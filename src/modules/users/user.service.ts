@@ -1,12 +1,9 @@
 import { check, denied, found } from '../../kernel/base/errors.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
-import { listOf, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/connection.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import type { UpdateUserInput, User, UserList } from './user.model.js';
@@ -14,17 +11,8 @@ import { userTable } from './user.table.js';
 
 export const listUsers = (ctx: Context, args: UserList) => listRows<User>(ctx, userTable, args);
 
-const byIds = statement({
-  name: 'usersById',
-  takes: { ids: listOf(uuid) },
-  row: userTable.shape,
-  shared: true,
-  text: ({ account, ids }) =>
-    sql`select ${userTable.columns} from memberships t where t.account_id = ${account} and t.user_id = any(${ids})`,
-});
-
 /** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */
-export const usersById: Batch<User | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const usersById = rowsByIds(userTable);
 
 /** One member; a removed one is not found. */
 export async function getUser(ctx: Context, id: string): Promise<User> {

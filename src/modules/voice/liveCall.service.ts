@@ -1,10 +1,9 @@
-import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, flag, instant, integer, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { toE164 } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { logCall, settleCall } from '../calls/call.service.js';
@@ -25,7 +24,7 @@ export const listLiveCalls = (ctx: Context, args: LiveCallList) => listRows<Live
 export const findLiveCall = (ctx: Context, id: string) => findRow<LiveCallRow>(ctx, liveCallTable, id);
 
 /** One call that goes on, or 404. */
-export const getLiveCall = async (ctx: Context, id: string) => found(await findLiveCall(ctx, id), 'Call');
+export const getLiveCall = (ctx: Context, id: string) => getRow<LiveCallRow>(ctx, liveCallTable, id);
 
 function emitLiveCall(ctx: Context, fact: 'created' | 'updated' | 'deleted', call: LiveCallRow, changes?: Changes): Promise<void> {
   return ctx.emit({ name: `live_call.${fact}`, record: call, changes, contactId: call.contactId, logged: false });

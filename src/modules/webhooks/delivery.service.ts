@@ -1,10 +1,10 @@
-import { check, found, invalidField } from '../../kernel/base/errors.js';
+import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
@@ -24,10 +24,10 @@ export async function listDeliveriesOf(ctx: Context, id: string, args: WebhookDe
 }
 
 /** One delivery, or null. */
-const findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(ctx, deliveryTable, id);
+const _findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(ctx, deliveryTable, id);
 
 /** One delivery, or 404. */
-export const getDelivery = async (ctx: Context, id: string) => found(await findDelivery(ctx, id), 'Delivery');
+export const getDelivery = (ctx: Context, id: string) => getRow<DeliveryRow>(ctx, deliveryTable, id);
 
 /** How many deliveries of a window are sent again at once, and how many bytes of what they send: one more begins before that. */
 const [mostReplayed, mostBytes] = [1000, 8_000_000];

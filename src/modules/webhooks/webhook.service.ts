@@ -1,4 +1,4 @@
-import { AppError, check, found, orNull, unprocessable } from '../../kernel/base/errors.js';
+import { AppError, check, orNull, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
@@ -7,7 +7,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -33,7 +33,7 @@ export const listWebhooks = (ctx: Context, args: WebhookList) => listRows<Webhoo
 export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx, webhookTable, id);
 
 /** Contract GET /webhooks/manage/{id}: one webhook, or 404. */
-export const getWebhook = async (ctx: Context, id: string) => found(await findWebhook(ctx, id), 'Webhook');
+export const getWebhook = (ctx: Context, id: string) => getRow<WebhookRow>(ctx, webhookTable, id);
 
 const toChange = rowsToChange(webhookTable);
 

@@ -1,17 +1,17 @@
-import { check, found, invalidField, unprocessable } from '../../kernel/base/errors.js';
+import { check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import type { Use } from '../../kernel/context/registry.js';
-import { emptyRow, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { emptyRow, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
-import { findRow, listRows } from '../../kernel/lists/list.js';
+import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
 import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkActive } from '../actions/action.limit.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
@@ -39,7 +39,7 @@ export const listWorkflows = (ctx: Context, args: WorkflowList) => listRows<Work
 export const findWorkflow = (ctx: Context, id: string) => findRow<WorkflowRow>(ctx, workflowTable, id);
 
 /** Contract GET /workflows/{id}: one workflow, or 404. */
-export const getWorkflow = async (ctx: Context, id: string) => found(await findWorkflow(ctx, id), 'Workflow');
+export const getWorkflow = (ctx: Context, id: string) => getRow<WorkflowRow>(ctx, workflowTable, id);
 
 /** GET /workflows/{id}/signing-secret: for whoever checks what its actions send; 404. */
 export async function signingSecret(ctx: Context, id: string) {
@@ -53,16 +53,8 @@ export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList
   return listRuns(ctx, args, workflow.id);
 }
 
-const byIds = statement({
-  name: 'workflowsById',
-  takes: { ids: listOf(uuid) },
-  row: workflowTable.shape,
-  text: ({ account, ids }) =>
-    sql`select ${workflowTable.columns} from workflows t where t.account_id = ${account} and t.id = any(${ids}) and t.deleted_at is null`,
-});
-
 /** Workflows by id, for many keys in one statement; null for one that is deleted. */
-export const workflowsById: Batch<WorkflowRow | null> = async (ctx, ids) => inOrder(ids, await ctx.rows(byIds, { ids }), (row) => row.id);
+export const workflowsById = rowsByIds(workflowTable, { shared: false });
 
 const toChange = rowsToChange(workflowTable);
 const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'));
