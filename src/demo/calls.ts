@@ -1,6 +1,6 @@
 import type { Context } from '../kernel/context/context.js';
 import { publishDraft } from '../modules/callFlows/callFlow.publish.js';
-import { createCallFlow, flowToChange } from '../modules/callFlows/callFlow.service.js';
+import { createCallFlow, flowRows } from '../modules/callFlows/callFlow.service.js';
 import { setPresence } from '../modules/callFlows/roster.service.js';
 import { logCall } from '../modules/calls/call.service.js';
 import { claimForWorkspace } from '../modules/numbers/number.service.js';
@@ -40,7 +40,7 @@ export async function addMainLine(ctx: Context, members: string[]): Promise<Main
   await claimForWorkspace(ctx, { id: 'demo', number, label: 'Main line', hasVoice: true, voice }, { hasSms: false });
   await setPresence(ctx, { presence: 'on', phone: '+14155550170' });
   const { id } = await createCallFlow(ctx, { name: 'Main line', phoneNumber: number, draftGraph: graph(members) });
-  const published = await publishDraft(ctx, await ctx.forChange(flowToChange, id));
+  const published = await publishDraft(ctx, await ctx.forChange(flowRows, id));
   return { callFlowId: id, callFlowVersion: published.publishedVersion! };
 }
 

@@ -89,13 +89,13 @@ const lock = statement({
 });
 
 /** One key, which nobody else changes or revokes before this unit of work ends. */
-async function keyToChange(ctx: Context, id: string) {
+async function keyForChange(ctx: Context, id: string) {
   found((await ctx.rows(lock, { id: validId(id, 'API key') }))[0], 'API key');
   return getKey(ctx, id);
 }
 
 export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInput) {
-  const key = await keyToChange(ctx, id);
+  const key = await keyForChange(ctx, id);
   const data = checked(ctx, input);
   const after = shown({ ...key, scopes: key.scopes ?? [], ipAllowlist: key.ipAllowlist ?? [], ...data });
   const changes = changesBetween(key, after, Object.keys(data));
@@ -108,7 +108,7 @@ export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInp
 
 /** DELETE /api-keys/{id}: the key is refused from now on. */
 export async function revokeKey(ctx: Context, id: string) {
-  const key = await keyToChange(ctx, id);
+  const key = await keyForChange(ctx, id);
   await revoke(ctx, key);
   return deleted(key.id);
 }

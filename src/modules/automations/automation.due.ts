@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { planOfVersion } from './automation.publish.js';
-import { automationToChange, changesOf } from './automation.rows.js';
+import { automationForChange, changesOf } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
 import { startRun } from './run.start.js';
@@ -26,7 +26,7 @@ const runOfMoment = statement({
  */
 export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
   transacted(ctx, async (inside) => {
-    const before = await automationToChange(inside, id);
+    const before = await automationForChange(inside, id);
     const { active, publishedVersion: version, nextRunAt, dueAt } = before;
     if (before.attempt !== attempt || !dueAt || !active || version === null) return;
     const { schedule, timezone, startNodeId } = await planOfVersion(inside, before.id, version);
@@ -56,7 +56,7 @@ export async function onWorkspaceUpdated(ctx: Context, { changes }: Fact): Promi
   if (typeof zone !== 'string') return;
   const now = ctx.now();
   for (const { id, schedule } of await ctx.rows(byOurClock)) {
-    const before = await automationToChange(ctx, id);
+    const before = await automationForChange(ctx, id);
     if (!before.nextRunAt || before.nextRunAt <= now) continue;
     const next = nextMoment(schedule, zone, now);
     const after = ctx.update('Automation', before, { nextRunAt: next, dueAt: next, attempt: before.attempt + 1, leasedUntil: null });

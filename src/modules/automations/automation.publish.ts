@@ -12,7 +12,7 @@ import { checkMayMail } from '../auth/auth.verification.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { planOf } from './automation.blockers.js';
 import type { Blocker, Plan } from './automation.graph.js';
-import { automationToChange, changesOf } from './automation.rows.js';
+import { automationForChange, changesOf } from './automation.rows.js';
 import { nextMoment } from './automation.schedule.js';
 import type { AutomationRow } from './automation.table.js';
 import { actionOf } from './run.act.js';
@@ -117,7 +117,7 @@ export async function checkToRun(ctx: Context, plan: Plan): Promise<void> {
 /** Contract POST /automations/{id}/publish: the draft becomes a version, by which new runs go; runs under way keep theirs. 403 for an event that is for others than the caller, 402 after a trial, 422 with blockers. */
 export async function publishAutomation(ctx: Context, id: string): Promise<AutomationRow> {
   ctx.lockRows();
-  const before = await automationToChange(ctx, id);
+  const before = await automationForChange(ctx, id);
   const { plan, blockers } = await planOf(ctx, before);
   await checkMayRun(ctx, plan);
   checkTrial(ctx);

@@ -1,14 +1,14 @@
-import { type Context, validId } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { Automation } from './automation.model.js';
 import { type AutomationRow, automationTable } from './automation.table.js';
 
-const toChange = rowsToChange(automationTable);
+const automationRows = rowsToChange(automationTable);
 
 /** One automation, to be changed, or 404. */
-export const automationToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Automation'));
+export const automationForChange = (ctx: Context, id: string) => ctx.forChange(automationRows, id);
 
 const tracked = namesOf(Automation).filter((name) => !['id', 'createdAt', 'updatedAt', 'runCount', 'lastTriggered'].includes(name));
 

@@ -9,7 +9,7 @@ import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js'
 import { checkDraft, checkSize } from './automation.graph.js';
 import type { AutomationList, CreateAutomationInput, UpdateAutomationInput } from './automation.model.js';
 import { checkToRun, liveOf, planOfVersion } from './automation.publish.js';
-import { automationToChange, changesOf } from './automation.rows.js';
+import { automationForChange, changesOf } from './automation.rows.js';
 import { checkSchedule } from './automation.schedule.js';
 import { type AutomationRow, automationTable } from './automation.table.js';
 import { withTrigger } from './automation.trigger.js';
@@ -67,7 +67,7 @@ async function checkToStart(ctx: Context, { id, publishedVersion }: AutomationRo
 export async function updateAutomation(ctx: Context, id: string, input: UpdateAutomationInput): Promise<AutomationRow> {
   checkDraft(input);
   ctx.lockRows();
-  const before = await automationToChange(ctx, id);
+  const before = await automationForChange(ctx, id);
   const { active = before.active, ...draft } = withTrigger(defined(input), before);
   checkSchedule(draft.schedule, draft.scheduleTimezone ?? before.scheduleTimezone, ctx.now());
   if (active && !before.active) await checkToStart(ctx, before);
@@ -83,7 +83,7 @@ export async function updateAutomation(ctx: Context, id: string, input: UpdateAu
 
 /** Contract DELETE /automations/{id}: it starts nothing more, its runs end, and what waits to be sent of it is cancelled. */
 export async function deleteAutomation(ctx: Context, id: string) {
-  const before = await automationToChange(ctx, id);
+  const before = await automationForChange(ctx, id);
   ctx.update('Automation', before, { deletedAt: ctx.now(), active: false, liveEvent: null, nextRunAt: null, dueAt: null });
   const record = { ...before, active: false, nextRunAt: null };
   await ctx.emit({ name: 'automation.deleted', record });

@@ -22,7 +22,7 @@ import { automationReader } from './run.reader.js';
 import { AutomationRunResolver, AutomationStepLogResolver } from './run.resolver.js';
 import { findRun, findStep, runsById } from './run.service.js';
 import { oldRuns } from './run.sweeps.js';
-import { automationRunTable, automationStepLogTable, type RunRow, runToChange } from './run.table.js';
+import { automationRunTable, automationStepLogTable, type RunRow, runRows } from './run.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -75,7 +75,7 @@ export default defineModule({
   sweeps: { oldAutomationRuns: oldRuns },
   due: {
     automations: { table: 'automations', actor, work: runSchedule },
-    automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runToChange.whole, mayForgetTaking: true },
+    automationRuns: { table: 'automation_runs', actor, concurrency: 32, work: goOn, brings: runRows.whole, mayForgetTaking: true },
   },
   routes: [
     list('GET /automations', 'automations', { as: 'bare', pagingHeaders: true }),

@@ -6,7 +6,7 @@ import { planOfVersion } from './automation.publish.js';
 import { rests } from './run.begin.js';
 import { mostActions, type Pace, type Progress, RunExecutor } from './run.executor.js';
 import { within } from './run.start.js';
-import { type DueRun, runToChange } from './run.table.js';
+import { type DueRun, runRows } from './run.table.js';
 
 /**
  * Goes on with a run: up to its next wait, or its end. What its steps do and where it stands then are one transaction, so that
@@ -14,7 +14,7 @@ import { type DueRun, runToChange } from './run.table.js';
  */
 export async function goOn(ctx: Context, due: DueRow): Promise<void> {
   let pace: Pace | undefined = { mostActions };
-  let seen = due.more ? runToChange.look.read(due.more) : undefined;
+  let seen = due.more ? runRows.look.read(due.more) : undefined;
   for (let isMore = true; isMore && pace; seen = undefined) {
     const progress: Progress = { actions: 0, nodeId: null };
     try {
@@ -45,8 +45,8 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
 type Taken = DueRow & { seen?: DueRun & Version };
 
 async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Promise<boolean> {
-  if (seen) alreadyRead(ctx, runToChange, seen);
-  const run = await ctx.forChange(runToChange, id);
+  if (seen) alreadyRead(ctx, runRows, seen);
+  const run = await ctx.forChange(runRows, id);
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };
   const inside = within(ctx, { automation, runId: id, causes: run.causes });
@@ -57,7 +57,7 @@ async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Pr
 /** Puts off a step after a fault that may pass; false where it was tried often enough. */
 async function isPutOff(ctx: Context, { id, attempt }: DueRow, error: unknown): Promise<boolean> {
   return transacted(ctx, async (inside) => {
-    const run = await inside.forChange(runToChange, id);
+    const run = await inside.forChange(runRows, id);
     const pause = pauses[run.tries];
     // It may have been cancelled meanwhile.
     if (run.attempt !== attempt || !run.dueAt) return true;

@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { planOfVersion } from './automation.publish.js';
-import { automationToChange } from './automation.rows.js';
+import { automationForChange } from './automation.rows.js';
 import type { AutomationEnrollDetail, AutomationEnrollResult, EnrollAutomationInput } from './run.model.js';
 import { startRun } from './run.start.js';
 
@@ -60,7 +60,7 @@ export async function keptInstead(ctx: Context, ids: readonly string[]): Promise
 export async function enrollInAutomation(ctx: Context, id: string, { contactIds }: EnrollAutomationInput): Promise<AutomationEnrollResult> {
   // Who starts runs of one automation comes one after the other, each seeing whom the others started runs for.
   ctx.lockRows();
-  const automation = await automationToChange(ctx, id);
+  const automation = await automationForChange(ctx, id);
   checkTrial(ctx);
   check(automation.active, () => unprocessable('id', 'not_allowed', 'names an inactive automation: publish it first'));
   const version = automation.publishedVersion!;

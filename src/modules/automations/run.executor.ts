@@ -11,7 +11,7 @@ import { branchOf, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
-import { type DueRun, type RunRow, type StepRow, stepToChange } from './run.table.js';
+import { type DueRun, type RunRow, type StepRow, stepRows } from './run.table.js';
 
 /** The most actions of one transaction, so that it is short. */
 export const mostActions = 20;
@@ -185,7 +185,7 @@ export class RunExecutor {
 
   /** Says in the log what became of the wait that the run was in. */
   async #settleWait(id: string, status: 'completed' | 'cancelled', more: object = {}): Promise<void> {
-    const step = await this.ctx.forChange(stepToChange, id);
+    const step = await this.ctx.forChange(stepRows, id);
     const completedAt = this.ctx.now();
     const done = { status, output: { ...step.output, ...more }, completedAt, durationMs: completedAt.getTime() - step.startedAt.getTime() };
     const record = { ...step, ...this.ctx.update('AutomationStepLog', step, done) };

@@ -95,7 +95,7 @@ const ofAutomation = { automationName: text, isDeleted: flag };
 export type DueRun = RunRow & RowOf<typeof ofAutomation>;
 
 /** A run that goes on, with what it needs to know of its automation. */
-export const runToChange = rowsToChange(
+export const runRows = rowsToChange(
   automationRunTable.reading(
     { ...automationRunTable.shape, ...ofAutomation },
     sql`${automationRunTable.columns}, (select a.name from automations a where a.account_id = t.account_id and a.id = t.automation_id) as "automationName",
@@ -103,4 +103,4 @@ export const runToChange = rowsToChange(
   ),
 );
 
-export const stepToChange = rowsToChange(wholeSteps);
+export const stepRows = rowsToChange(wholeSteps);

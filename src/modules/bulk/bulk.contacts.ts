@@ -4,7 +4,7 @@ import { clean } from '../../kernel/model/cleaning.js';
 import { forEachRecord } from '../../kernel/operations/forEachRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import type { UpdateContactInput } from '../contacts/contact.model.js';
-import { contactToChange, deleteContact, updateContact } from '../contacts/contact.service.js';
+import { contactForChange, deleteContact, updateContact } from '../contacts/contact.service.js';
 import { afterRetagging, putOn, takeOff } from '../contacts/contact.tags.js';
 import {
   BulkContactUpdate,
@@ -50,7 +50,7 @@ async function checkTag(ctx: Context, tagId: string): Promise<void> {
 /** Contract POST /bulk/contacts/tag: who carries the tag already stays as they are. */
 export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
-  const work = async (inside: Context, id: string) => putOn(inside, await contactToChange(inside, id), [tagId], 'tagId');
+  const work = async (inside: Context, id: string) => putOn(inside, await contactForChange(inside, id), [tagId], 'tagId');
   return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
 }
 
@@ -58,7 +58,7 @@ export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagCo
 export async function untagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
   const work = async (inside: Context, id: string) => {
-    const before = await contactToChange(inside, id);
+    const before = await contactForChange(inside, id);
     await takeOff(inside, before, tagId);
     return afterRetagging(inside, before);
   };

@@ -44,7 +44,7 @@ export async function getAppointment(ctx: Context, id: string, calendarId?: stri
   return checkPlace(calendarId, found(await findAppointment(ctx, id), 'Appointment'));
 }
 
-const toChange = rowsToChange(appointmentTable);
+const appointmentRows = rowsToChange(appointmentTable);
 
 interface Times {
   startTime: Date;
@@ -110,7 +110,7 @@ export async function updateAppointment(
   { startTime, endTime, ...input }: UpdateAppointmentInput,
   calendarId?: string | null,
 ): Promise<AppointmentRow> {
-  const before = checkPlace(calendarId, await ctx.forChange(toChange, id));
+  const before = checkPlace(calendarId, await ctx.forChange(appointmentRows, id));
   const calendar = await getCalendar(ctx, before.calendarId);
   const given = { ...defined(input), ...timesOf({ startTime, endTime }, calendar, before) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
@@ -133,7 +133,7 @@ export async function updateAppointment(
 
 /** Deletes an appointment softly; its time is free again. */
 export async function deleteAppointment(ctx: Context, id: string, calendarId?: string | null) {
-  const appointment = checkPlace(calendarId, await ctx.forChange(toChange, id));
+  const appointment = checkPlace(calendarId, await ctx.forChange(appointmentRows, id));
   const cutShort = await cutShortBy(ctx, appointment);
   ctx.update('Appointment', appointment, { deletedAt: ctx.now() });
   await regrow(ctx, cutShort);

@@ -13,7 +13,7 @@ import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { actingForAccount } from '../auth/auth.acting.js';
 import type { CalendarFeed } from './calendar.model.js';
-import { calendarToChange, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
+import { calendarRows, emitCalendar, findCalendar, getCalendar } from './calendar.service.js';
 import { type AppointmentRow, appointmentTable, type CalendarRow } from './calendar.table.js';
 
 /** Which calendar of which account, and which of its addresses: 36 bytes, and 18 of a signature. */
@@ -38,7 +38,7 @@ export const feedOf = async (ctx: Context, id: string): Promise<CalendarFeed> =>
 
 /** Gives the feed of a calendar another address; the one of before leads nowhere from then on. */
 export async function renewFeed(ctx: Context, id: string): Promise<CalendarFeed> {
-  const before = await ctx.forChange(calendarToChange, id);
+  const before = await ctx.forChange(calendarRows, id);
   const saved: CalendarRow = ctx.update('Calendar', before, { feedVersion: before.feedVersion + 1 });
   await emitCalendar(ctx, saved, changesBetween(before, saved, ['feedVersion']));
   return addressOf(ctx, saved);

@@ -32,7 +32,7 @@ export async function getCalendar(ctx: Context, asked?: string | null): Promise<
   return found(await findCalendar(ctx, id), 'Calendar');
 }
 
-export const calendarToChange = rowsToChange(calendarTable);
+export const calendarRows = rowsToChange(calendarTable);
 
 /** One at a time: of two that want to be the default, one comes first. */
 const oneAtATime = (ctx: Context) => ctx.lockName('calendars');
@@ -91,7 +91,7 @@ export async function createCalendar(ctx: Context, { isDefault, ...input }: Crea
 export async function updateCalendar(ctx: Context, id: string, input: UpdateCalendarInput): Promise<CalendarRow> {
   ctx.lockRows();
   if (input.isDefault) await oneAtATime(ctx);
-  const before = await ctx.forChange(calendarToChange, id);
+  const before = await ctx.forChange(calendarRows, id);
   checkHours(input.workingHours);
   check(!(before.isDefault && input.isDefault === false), () =>
     unprocessable('isDefault', 'not_allowed', 'passes on when another calendar gets it'),

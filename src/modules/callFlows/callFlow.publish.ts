@@ -9,7 +9,7 @@ import { claimForWorkspace, holdNumber } from '../numbers/number.service.js';
 import { type AtVendor, atVendor, blocked, blockersOf } from './callFlow.blockers.js';
 import { type DraftGraph, forwardsOf, usersOf } from './callFlow.graph.js';
 import type { PublishCallFlowInput, PublishedCallFlow } from './callFlow.model.js';
-import { type CallFlowRow, flowToChange, getCallFlow, type KeptFlow, keepFlow, shown } from './callFlow.service.js';
+import { type CallFlowRow, flowRows, getCallFlow, type KeptFlow, keepFlow, shown } from './callFlow.service.js';
 import { leaveTombstone, tombstoneOf } from './callFlow.tombstone.js';
 import { restoreQuietly, wire } from './callFlow.wiring.js';
 
@@ -88,7 +88,7 @@ async function publishAsSeen(ctx: Context, seen: KeptFlow, input: PublishCallFlo
   return transacted(ctx, async (inside) => {
     inside.lockRows();
     await inside.rows(oneAtATime);
-    const before = await inside.forChange(flowToChange, seen.id);
+    const before = await inside.forChange(flowRows, seen.id);
     checkSeen(before, input);
     // Else it might be given back between the look at whose it is and the publication.
     if (before.phoneNumber) await holdNumber(inside, before.phoneNumber);
@@ -119,7 +119,7 @@ interface Left {
 function leave(ctx: Context, id: string): Promise<Left & { flow: CallFlowRow }> {
   return transacted(ctx, async (inside) => {
     inside.lockRows();
-    const before = await inside.forChange(flowToChange, id);
+    const before = await inside.forChange(flowRows, id);
     if (before.publishedVersion === null) return { flow: await shown(inside, before) };
     const number = await leaveTombstone(inside, before.id);
     const given = { publishedGraph: null, publishedVersion: null, publishedAt: null, priorConfig: null };

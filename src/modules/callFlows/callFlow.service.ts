@@ -27,7 +27,7 @@ export const findCallFlow = (ctx: Context, id: string) => findRow<CallFlowRow>(c
 export const getCallFlow = (ctx: Context, id: string) => getRow<CallFlowRow>(ctx, callFlowTable, id);
 
 /** How flows are read to be changed. */
-export const flowToChange = rowsToChange(callFlowTable.reading(row, callFlowRow.columns()));
+export const flowRows = rowsToChange(callFlowTable.reading(row, callFlowRow.columns()));
 
 /** A flow as it is shown. */
 export async function shown(ctx: Context, flow: KeptFlow): Promise<CallFlowRow> {
@@ -117,7 +117,7 @@ function newGraph(before: KeptFlow, { draftGraph }: UpdateCallFlowInput): DraftG
  * one that is answered.
  */
 export async function updateCallFlow(ctx: Context, id: string, input: UpdateCallFlowInput): Promise<CallFlowRow> {
-  const before = await ctx.forChange(flowToChange, id);
+  const before = await ctx.forChange(flowRows, id);
   checkRevision(before, input);
   const { name = before.name } = input;
   const phoneNumber = input.phoneNumber === undefined ? before.phoneNumber : input.phoneNumber;

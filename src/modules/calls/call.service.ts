@@ -26,7 +26,7 @@ export const findCall = (ctx: Context, id: string) => findRow<CallRow>(ctx, call
 /** One call, or 404. */
 export const getCall = (ctx: Context, id: string) => getRow<CallRow>(ctx, callTable, id);
 
-const toChange = rowsToChange(callTable);
+const callRows = rowsToChange(callTable);
 
 const tracked = namesOf(CallFields);
 const links: ReferenceKinds<'contactId'> = { contactId: 'contact' };
@@ -71,7 +71,7 @@ export async function logCall(ctx: Context, given: NewCall, beginsNow = false): 
 
 /** Contract PATCH /calls/{id}: 404, or 400 as for a new one. */
 export async function updateCall(ctx: Context, id: string, input: UpdateCallInput): Promise<CallRow> {
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(callRows, id);
   const after = { ...before, ...defined(input) };
   const changes = changesBetween(before, after, tracked);
   if (Object.keys(changes).length === 0) return before;

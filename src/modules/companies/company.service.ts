@@ -28,8 +28,8 @@ export const listCompanies = (ctx: Context, args: CompanyList) => listRows<Compa
 /** One company. */
 export const getCompany = (ctx: Context, id: string) => getRow<CompanyRow>(ctx, companyTable, id, ['contactCount']);
 
-const toChange = rowsToChange(countedCompanies);
-const withDeleted = rowsToChange(countedCompanies, { withDeleted: true });
+const companyRows = rowsToChange(countedCompanies);
+const companyRowsWithDeleted = rowsToChange(countedCompanies, { withDeleted: true });
 
 /** Companies by id, for many keys in one statement; null for one that is gone. */
 export const companiesById = rowsByIds(companyTable);
@@ -79,7 +79,7 @@ export async function createCompany(ctx: Context, input: CreateCompanyInput): Pr
 export async function updateCompany(ctx: Context, id: string, input: UpdateCompanyInput): Promise<CompanyRow> {
   // One change of what is above what at a time: each of two could be right, and both together a circle.
   if (input.parentCompanyId) await ctx.lockName('companies above');
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(companyRows, id);
   const checked = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
   const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
@@ -109,7 +109,7 @@ export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveOwner(ctx,
  * theirs, so that what was sold to whom is not lost.
  */
 export async function deleteCompany(ctx: Context, id: string) {
-  const company = await ctx.forChange(toChange, id);
+  const company = await ctx.forChange(companyRows, id);
   ctx.update('Company', company, { deletedAt: ctx.now() });
   await leaveCompany(ctx, company.id);
   await leaveParent(ctx, company.id);
@@ -119,7 +119,7 @@ export async function deleteCompany(ctx: Context, id: string) {
 
 /** POST /companies/{id}/restore: a deleted company comes back as it was, without the links that its deletion removed. */
 export async function restoreCompany(ctx: Context, id: string): Promise<CompanyRow> {
-  const company = await ctx.forChange(withDeleted, id);
+  const company = await ctx.forChange(companyRowsWithDeleted, id);
   const { deletedAt } = company;
   if (!deletedAt) return company;
   checkTrial(ctx);

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { type CreateContactInput, mostTags } from './contact.model.js';
-import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';
+import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
 import { pair, tagsNamed, withTags } from './contact.tagging.js';
 
 /**
@@ -11,7 +11,7 @@ import { pair, tagsNamed, withTags } from './contact.tagging.js';
  */
 export async function fillContact(ctx: Context, id: string, { tags = [], ...said }: CreateContactInput): Promise<string> {
   ctx.lockRows();
-  const before = await contactToChange(ctx, id);
+  const before = await contactForChange(ctx, id);
   const known = before as Record<string, unknown>;
   const lacked = Object.entries(said).filter(([name, value]) => value !== null && value !== undefined && known[name] === null);
   const given = Object.fromEntries(lacked) as Partial<Omit<ContactRow, 'tags'>>;

@@ -10,8 +10,8 @@ import type { Contact, CreateContactInput, MergeContactsInput, UpsertResult } fr
 import { scoresOf } from './contact.score.js';
 import {
   type ContactRow,
-  contactToChange,
-  contactToRestore,
+  contactForChange,
+  contactRowsWithDeleted,
   createContact,
   emitContact,
   fieldNames,
@@ -47,9 +47,9 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   check(primaryId !== secondaryId, () => invalidField('secondaryId', 'conflicting', 'must differ from primaryId'));
   ctx.lockRows();
   // In one order, so that two merges of the same pair wait for each other instead of for ever.
-  for (const id of [primaryId, secondaryId].sort()) await contactToChange(ctx, id);
-  const primary = await contactToChange(ctx, primaryId);
-  const secondary = await contactToChange(ctx, secondaryId);
+  for (const id of [primaryId, secondaryId].sort()) await contactForChange(ctx, id);
+  const primary = await contactForChange(ctx, primaryId);
+  const secondary = await contactForChange(ctx, secondaryId);
   const gone = ctx.update('Contact', secondary, { deletedAt: ctx.now(), mergedIntoId: primary.id });
   // First of all: what other modules have of the contact follows it, each record telling so.
   await emitContact(ctx, 'deleted', secondary, changesBetween(secondary, gone, ['mergedIntoId']));
@@ -80,7 +80,7 @@ export async function upsertContact(ctx: Context, input: CreateContactInput): Pr
 
 /** POST /contacts/{id}/restore: a deleted contact comes back as it was; a merged one does not. */
 export async function restoreContact(ctx: Context, id: string) {
-  const before = await ctx.forChange(contactToRestore, id);
+  const before = await ctx.forChange(contactRowsWithDeleted, id);
   check(!before.mergedIntoId, () => badRequest('A merged contact cannot be restored'));
   if (!before.deletedAt) return before;
   await checkPlan(ctx, contactsOfPlan);

@@ -5,7 +5,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { type FactKind, isKnownOf, keepFact } from './contact.addressFacts.js';
 import type { Contact } from './contact.model.js';
-import { type ContactRow, contactToRestore, emitContact } from './contact.service.js';
+import { type ContactRow, contactRowsWithDeleted, emitContact } from './contact.service.js';
 
 /** Besides the ids of contacts: null, where it is known of an address that it has opted out. */
 const orKnown = (account: Sql, kind: FactKind, address: Sql): Sql =>
@@ -112,7 +112,7 @@ export const contactsRefusingMail = async (ctx: Context, ids: readonly string[])
 async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<ContactRow[]> {
   const found = new Map<string, ContactRow>();
   for (let next = [...new Set(ids)]; next.length > 0; ) {
-    const rows = await ctx.toChange(contactToRestore, next);
+    const rows = await ctx.toChange(contactRowsWithDeleted, next);
     for (const row of rows) found.set(row.id, row);
     next = [...new Set(rows.flatMap(({ mergedIntoId }) => mergedIntoId ?? []))].filter((id) => !found.has(id));
   }

@@ -55,10 +55,10 @@ export const requireContact = (ctx: Context, id: string): void => holdReference(
 export const contactRows = rowsToChange(taggedContacts);
 
 /** The same where deleted ones may be changed too. */
-export const contactToRestore = rowsToChange(taggedContacts, { withDeleted: true });
+export const contactRowsWithDeleted = rowsToChange(taggedContacts, { withDeleted: true });
 
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */
-export const contactToChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id);
+export const contactForChange = (ctx: Context, id: string) => ctx.forChange(contactRows, id);
 
 /** What a caller may change, and so what a merge fills and an audit row compares. */
 export const fieldNames = namesOf(ContactFields);
@@ -119,7 +119,7 @@ function mergeAttribution(before: object | null, given: object | null | undefine
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields and attribution merge by key, tags are replaced. */
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   if (tags !== undefined) ctx.lockRows();
-  const before = await contactToChange(ctx, id);
+  const before = await contactForChange(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
   const customFields = mergeCustomFields(before.customFields, checked);
   const given = defined({ ...input, customFields, attribution: mergeAttribution(before.attribution, input.attribution) });
@@ -142,7 +142,7 @@ export const named = (contact: ContactRow) => ({ ...contact, tags: contact.tags?
 
 /** Contract DELETE /contacts/{id}: soft; notes, tasks and conversations stay. */
 export async function deleteContact(ctx: Context, id: string) {
-  const contact = await contactToChange(ctx, id);
+  const contact = await contactForChange(ctx, id);
   ctx.update('Contact', contact, { deletedAt: ctx.now() });
   await emitContact(ctx, 'deleted', contact);
   return deleted(contact.id);

@@ -4,7 +4,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
 import { mostTags } from './contact.model.js';
-import { type ContactRow, contactToChange, emitContact, named } from './contact.service.js';
+import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
 import { pair, withTags } from './contact.tagging.js';
 
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
@@ -13,7 +13,7 @@ export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTa
   check(wanted.length > 0, () => invalidField('tagIds', 'too_few', 'must name at least one tag'));
   const placeOf = (tag: string) => (tagIds?.includes(tag) ? `tagIds.${tagIds.indexOf(tag)}` : 'tagId');
   ctx.lockRows();
-  const before = await contactToChange(ctx, id);
+  const before = await contactForChange(ctx, id);
   const known = await ctx.db.tag.findMany({ where: { id: { in: wanted } }, select: { id: true } });
   const missing = wanted.filter((tag) => !known.some((one) => one.id === tag));
   const fault = { code: 'not_found', message: 'names a tag that does not exist in this workspace' } as const;
@@ -33,7 +33,7 @@ export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
 export async function removeTag(ctx: Context, id: string, tagId: string): Promise<Tag[]> {
   ctx.lockRows();
-  const before = await contactToChange(ctx, id);
+  const before = await contactForChange(ctx, id);
   const tag = await getTag(ctx, tagId);
   found((await takeOff(ctx, before, tag.id)) || null, 'Tag');
   return afterRetagging(ctx, before);

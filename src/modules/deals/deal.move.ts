@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { DealRow, WholeDeal } from './deal.columns.js';
 import type { MoveDealArgs } from './deal.model.js';
 import { statusIn } from './deal.rules.js';
-import { changeDeal, toChange } from './deal.service.js';
+import { changeDeal, dealRows } from './deal.service.js';
 import { rulesOf, type StageRules } from './deal.stage.js';
 
 /**
@@ -11,7 +11,7 @@ import { rulesOf, type StageRules } from './deal.stage.js';
  * opened again; between stages that do not close, and within one, its status stays. A stage of another pipeline takes it there.
  */
 export async function moveDeal(ctx: Context, id: string, { stageId, afterId, lostReason }: MoveDealArgs): Promise<DealRow> {
-  const [before, rules] = await Promise.all([ctx.forChange(toChange, id), rulesOf(ctx, stageId)]);
+  const [before, rules] = await Promise.all([ctx.forChange(dealRows, id), rulesOf(ctx, stageId)]);
   const stage = found(rules, 'Stage');
   const status = await statusAfter(ctx, before, stage);
   const place = { stageId, pipelineId: stage.pipelineId, afterDealId: afterId };

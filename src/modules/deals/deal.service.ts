@@ -35,8 +35,8 @@ export const getDeal = (ctx: Context, id: string) => getRow<DealRow>(ctx, dealTa
 /** Deals by id, for many keys in one statement; null for one that is gone. */
 export const dealsById = rowsByIds(wholeDeals, { shared: false, planned: true });
 
-export const toChange = rowsToChange(wholeDeals);
-const withDeleted = rowsToChange(wholeDeals, { withDeleted: true });
+export const dealRows = rowsToChange(wholeDeals);
+const dealRowsWithDeleted = rowsToChange(wholeDeals, { withDeleted: true });
 
 const fieldNames = [...namesOf(DealFields), 'position'];
 
@@ -82,7 +82,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
 export async function updateDeal(ctx: Context, id: string, input: UpdateDealInput): Promise<DealRow> {
   // Asked at one moment, so that they are one statement.
   const [before, rules, missing] = await Promise.all([
-    ctx.forChange(toChange, id),
+    ctx.forChange(dealRows, id),
     input.stageId ? rulesOf(ctx, input.stageId) : undefined,
     missingReferences(ctx, links, input),
     input.customFields && definitionsToWrite(ctx, 'deal'),
@@ -171,7 +171,7 @@ async function checkClosing(ctx: Context, { stageId, status, lostReason }: Whole
 
 /** Contract DELETE /deals/{id}: soft; its tasks, notes and invoices stay. */
 export async function deleteDeal(ctx: Context, id: string) {
-  const deal = await ctx.forChange(toChange, id);
+  const deal = await ctx.forChange(dealRows, id);
   ctx.update('Deal', deal, { deletedAt: ctx.now() });
   await emitDeal(ctx, 'deleted', deal);
   return deleted(deal.id);
@@ -191,7 +191,7 @@ const firstStage = statement({
  * pipeline; 409 where that is gone too.
  */
 export async function restoreDeal(ctx: Context, id: string): Promise<DealRow> {
-  const before = await ctx.forChange(withDeleted, id);
+  const before = await ctx.forChange(dealRowsWithDeleted, id);
   if (!before.deletedAt) return before;
   checkTrial(ctx);
   const [first] = await ctx.rows(firstStage, { pipeline: before.pipelineId });

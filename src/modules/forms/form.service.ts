@@ -26,7 +26,7 @@ export const readForm = readerOf<FormRow>(row);
 /** One form, an archived one too. */
 export const getForm = (ctx: Context, id: string) => getRow<FormRow>(ctx, formTable, id);
 
-const toChange = rowsToChange(formTable);
+const formRows = rowsToChange(formTable);
 
 const bySlug = statement({
   name: 'formBySlug',
@@ -63,7 +63,7 @@ export async function createForm(ctx: Context, input: CreateFormInput): Promise<
 
 /** Contract PATCH /forms/{id}: an archived form that becomes active is in use again. */
 export async function updateForm(ctx: Context, id: string, input: UpdateFormInput): Promise<FormRow> {
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(formRows, id);
   const given = { ...kept(input), ...(input.isActive && { archivedAt: null }) };
   const after = { ...before, ...given };
   const changes = changesBetween(before, after, Object.keys(given));
@@ -76,7 +76,7 @@ export async function updateForm(ctx: Context, id: string, input: UpdateFormInpu
 
 /** Contract DELETE /forms/{id}: archived and so inactive; what was submitted stays. */
 export async function archiveForm(ctx: Context, id: string) {
-  const form = await ctx.forChange(toChange, id);
+  const form = await ctx.forChange(formRows, id);
   if (!form.archivedAt) {
     const archived = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
     const changes = changesBetween(form, archived, ['isActive', 'archivedAt']);

@@ -6,7 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { isMailRefused, textRefusals } from '../contacts/contact.optOut.js';
-import { contacted, emitMessage, type MessageRow, messageToChange } from './message.service.js';
+import { contacted, emitMessage, type MessageRow, messageRows } from './message.service.js';
 import { messageRow } from './message.table.js';
 
 const second = 1000;
@@ -107,7 +107,7 @@ export async function settle(ctx: Context, message: Sending, outcome: Outcome): 
   const { attempt, isPlanned } = message;
   // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
   return transacted(ctx, async (inside) => {
-    const before = await sameForChange(inside, messageToChange, message);
+    const before = await sameForChange(inside, messageRows, message);
     const isOurs =
       ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
     if (before.attempt !== attempt || !isOurs) return null;
@@ -160,7 +160,7 @@ const underWay = statement({
 /** POST /messages/{id}/cancel: a message that waits, or a draft, is taken back. 404, or 409 once it is on its way or settled. */
 export async function cancelMessage(ctx: Context, id: string): Promise<MessageRow> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id);
+  const before = await ctx.forChange(messageRows, id);
   const mayBe = ['scheduled', 'queued', 'draft', 'cancelled'].includes(before.status);
   check(mayBe, () => conflict('status', `is ${before.status}`));
   if (before.status === 'cancelled') return before;

@@ -15,7 +15,7 @@ import { type Head, headOf, wordsIn, wordsOfAnswered, wordsOfReaders } from './m
 import { readMail } from './message.email.reader.js';
 import type { Mail } from './message.email.thread.js';
 import { optOutReader } from './message.reader.js';
-import { blankMessage, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
+import { blankMessage, countInbound, emitMessage, type MessageRow, messageRows, noText } from './message.service.js';
 import { messageAt } from './message.token.js';
 
 const actor: Actor = { kind: 'sender', id: null, name: 'E-mail' };
@@ -133,7 +133,7 @@ async function idOfCopy(ctx: Context, providerId: string, contactId: string): Pr
 
 async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: Brought): Promise<true> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id);
+  const before = await ctx.forChange(messageRows, id);
   const providerId = isKept ? await idOfCopy(ctx, brought.providerId, before.contactId) : brought.providerId;
   if (!providerId) return true;
   const from = (mail.from as Mailbox | undefined)?.address ?? '';
@@ -164,7 +164,7 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
 /** A hard bounce or a complaint; what may still arrive changes nothing. */
 async function comeBack(ctx: Context, id: string, report: string): Promise<void> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id);
+  const before = await ctx.forChange(messageRows, id);
   if (/^feedback-type:\s*abuse/im.test(report)) {
     await optOutReader(ctx, before);
     return;

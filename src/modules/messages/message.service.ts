@@ -30,7 +30,7 @@ export async function getSms(ctx: Context, id: string): Promise<MessageRow> {
   return message;
 }
 
-export const messageToChange = rowsToChange(messageTable);
+export const messageRows = rowsToChange(messageTable);
 
 /** What stands for the text of a message that came without one. */
 export const noText = 'No text';

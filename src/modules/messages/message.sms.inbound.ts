@@ -13,7 +13,7 @@ import { refusalOf } from '../../vendors/sms/sms.js';
 import { actingForAccount, actingForNumber } from '../auth/auth.acting.js';
 import { optOutNumber } from '../contacts/contact.optOut.js';
 import { genuine } from '../numbers/number.notice.js';
-import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageToChange, noText } from './message.service.js';
+import { blankMessage, contacted, countInbound, emitMessage, type MessageRow, messageRows, noText } from './message.service.js';
 import { markRecipient } from './message.sms.attempt.js';
 import { writerOf } from './message.sms.writer.js';
 
@@ -173,7 +173,7 @@ function isNews({ status, providerId }: Report, before: MessageRow): boolean {
 
 async function advance(ctx: Context, id: string, report: Report): Promise<void> {
   ctx.lockRows();
-  const before = await ctx.forChange(messageToChange, id);
+  const before = await ctx.forChange(messageRows, id);
   if (!isNews(report, before)) return;
   const { status, error } = report;
   const now = ctx.now();

@@ -10,7 +10,7 @@ import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';
 import { htmlOfText } from './message.html.js';
 import { optOutReader } from './message.reader.js';
-import { emitMessage, type MessageRow, messageToChange } from './message.service.js';
+import { emitMessage, type MessageRow, messageRows } from './message.service.js';
 import { messageAt, type Purpose, tokenOf } from './message.token.js';
 
 /** A link of a mail. */
@@ -69,7 +69,7 @@ type Marks = Partial<Pick<MessageRow, 'openedAt' | 'clickedAt' | 'unsubscribedAt
 
 /** Notes when something first happened with a mail; once. */
 async function mark(inside: Context, id: string, marks: (keyof Marks)[]): Promise<MessageRow> {
-  const before = await inside.forChange(messageToChange, id);
+  const before = await inside.forChange(messageRows, id);
   const fresh = marks.filter((name) => before[name] === null);
   if (fresh.length === 0) return before;
   const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);

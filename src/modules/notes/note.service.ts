@@ -18,7 +18,7 @@ export const listNotes = (ctx: Context, args: NoteList) => listRows<NoteRow>(ctx
 
 export const getNote = (ctx: Context, id: string) => getRow<NoteRow>(ctx, noteTable, id);
 
-const toChange = rowsToChange(noteTable);
+const noteRows = rowsToChange(noteTable);
 
 /** Contract POST /notes. */
 export async function createNote(
@@ -34,7 +34,7 @@ export async function createNote(
 
 /** Contract PATCH /notes/{id}: the text and whether it is pinned. */
 export async function updateNote(ctx: Context, id: string, { body, isPinned }: UpdateNoteInput): Promise<NoteRow> {
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(noteRows, id);
   const after = { body: body ?? before.body, isPinned: isPinned ?? before.isPinned };
   const changes = changesBetween(before, after, ['body', 'isPinned']);
   if (Object.keys(changes).length === 0) return before;
@@ -44,7 +44,7 @@ export async function updateNote(ctx: Context, id: string, { body, isPinned }: U
 }
 
 export async function deleteNote(ctx: Context, id: string) {
-  const note = await ctx.forChange(toChange, id);
+  const note = await ctx.forChange(noteRows, id);
   await ctx.db.note.delete({ where: ctx.at(note.id) });
   await emitNote(ctx, 'deleted', note);
   return deleted(note.id);

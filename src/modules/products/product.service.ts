@@ -19,7 +19,7 @@ export const listProducts = (ctx: Context, args: ProductList) => listRows<Produc
 /** One product, an archived one too: invoices go on naming it. */
 export const getProduct = (ctx: Context, id: string) => getRow<ProductRow>(ctx, productTable, id);
 
-const toChange = rowsToChange(productTable);
+const productRows = rowsToChange(productTable);
 
 /** Products by id, for many keys in one statement, archived ones too. */
 export const productsById = rowsByIds(productTable);
@@ -40,7 +40,7 @@ export async function createProduct(ctx: Context, input: CreateProductInput) {
 
 /** Contract PATCH /products/{id}: an archived product that becomes active is back in the catalog. */
 export async function updateProduct(ctx: Context, id: string, input: UpdateProductInput) {
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(productRows, id);
   const given = { ...defined(input), ...(input.isActive && { archivedAt: null }) };
   const changes = changesBetween(comparable(before), comparable({ ...before, ...given }), Object.keys(given));
   if (Object.keys(changes).length === 0) return before;
@@ -53,7 +53,7 @@ const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(pr
 
 /** Contract DELETE /products/{id}: archived and so inactive; the row stays, and new invoices may still name it. */
 export async function archiveProduct(ctx: Context, id: string) {
-  const product = await ctx.forChange(toChange, id);
+  const product = await ctx.forChange(productRows, id);
   if (!product.archivedAt) {
     const archived = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
     const changes = changesBetween(product, archived, ['isActive', 'archivedAt']);

@@ -30,7 +30,7 @@ const step = {
 type Due = EnrollmentRow & RowOf<typeof step>;
 
 /** Enrollments with their next steps, to be moved on. */
-const stepToDo = {
+const stepRows = {
   table: enrollmentTable.name,
   what: enrollmentTable.what,
   key: enrollmentTable.key,
@@ -78,7 +78,7 @@ const holdContact = (ctx: Context, id: string): void => {
 export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
   transacted(ctx, async (inside) => {
     holdContact(inside, id);
-    const [found] = await inside.toChange(stepToDo, [id]);
+    const [found] = await inside.toChange(stepRows, [id]);
     if (!found || found.attempt !== attempt || !found.dueAt) return;
     if (found.stepOrder === null) throw new Error(`Enrollment ${id} has no next step`);
     if (await ends(inside, found)) return;

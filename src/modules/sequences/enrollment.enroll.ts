@@ -11,7 +11,7 @@ import { checkTrial } from '../plans/plan.limits.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollDetail, EnrollInput, EnrollResult, UnenrollDetail, UnenrollInput, UnenrollResult } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { sequenceToChange } from './sequence.service.js';
+import { sequenceForChange } from './sequence.service.js';
 import type { EnrollmentRow, SequenceRow } from './sequence.table.js';
 
 /**
@@ -53,7 +53,7 @@ function reasonToSkip(contact: Candidate | undefined): EnrollDetail['reason'] {
 export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInput): Promise<EnrollResult> {
   // Who enrolls into one sequence comes one after the other, each seeing whom the others enrolled.
   ctx.lockRows();
-  const sequence = await sequenceToChange(ctx, id);
+  const sequence = await sequenceForChange(ctx, id);
   await checkMayMail(ctx);
   checkTrial(ctx);
   check(sequence.isActive, () => unprocessable('id', 'not_allowed', 'names an inactive sequence: make it active first'));
@@ -97,7 +97,7 @@ const known = statement({
 export async function unenroll(ctx: Context, id: string, { contactIds, contactId }: UnenrollInput): Promise<UnenrollResult> {
   check(contactIds || contactId, () => invalidField('contactIds', 'required', 'or contactId is required'));
   ctx.lockRows();
-  const sequence = await sequenceToChange(ctx, id);
+  const sequence = await sequenceForChange(ctx, id);
   if (contactId) check((await ctx.rows(known, { id: contactId })).length > 0, () => notFound('Contact'));
   const given = [...(contactIds ?? []), ...(contactId ? [contactId] : [])];
   const contacts = [...new Set(given.map((one) => String(one).toLowerCase()))].filter(isUuid);

@@ -7,11 +7,11 @@ import { emitEnrollment } from './enrollment.service.js';
 import { getSequence } from './sequence.service.js';
 import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
-const toChange = rowsToChange(enrollmentTable);
+const enrollmentRows = rowsToChange(enrollmentTable);
 
 /** A run that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
-async function runToChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const run = await ctx.forChange(toChange, id);
+async function runForChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  const run = await ctx.forChange(enrollmentRows, id);
   check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
   check(run.status === 'active' || run.status === 'paused', () => conflict('status', `is ${run.status}: what has ended stays so`));
   return run;
@@ -21,7 +21,7 @@ const tracked = ['status', 'heldAt', 'nextEmailAt'];
 
 /** Decisions, "enrollment": an active run is paused, so that no step of it comes; one that is paused stays so. */
 export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const before = await runToChange(ctx, id, sequenceId);
+  const before = await runForChange(ctx, id, sequenceId);
   if (before.status === 'paused') return before;
   const heldAt = before.heldAt ?? ctx.now();
   const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'paused', heldAt, dueAt: null, leasedUntil: null });
@@ -34,7 +34,7 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
  * sequence is inactive it stays held.
  */
 export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const before = await runToChange(ctx, id, sequenceId);
+  const before = await runForChange(ctx, id, sequenceId);
   if (before.status === 'active') return before;
   const { isActive } = await getSequence(ctx, before.sequenceId);
   const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'active', ...(isActive && goingOn(before, ctx.now())) });

@@ -1,5 +1,5 @@
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import type { Use } from '../../kernel/context/registry.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -31,10 +31,10 @@ export async function listEnrollmentsOf(ctx: Context, id: string, args: Enrollme
   return listEnrollments(ctx, args, sequence.id);
 }
 
-const toChange = rowsToChange(wholeSequences);
+const sequenceRows = rowsToChange(wholeSequences);
 
 /** One sequence with its steps, to be changed, or 404. */
-export const sequenceToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Sequence'));
+export const sequenceForChange = (ctx: Context, id: string) => ctx.forChange(sequenceRows, id);
 
 const flags = { autoUnenrollOnBounce: true, autoUnenrollOnMeeting: false, autoUnenrollOnReply: true, autoUnenrollOnUnsubscribe: true };
 const nobody = { enrolledCount: 0, completedCount: 0, activeCount: 0 };
@@ -63,7 +63,7 @@ const changesOf = (before: SequenceRow, after: SequenceRow): Changes =>
  */
 export async function updateSequence(ctx: Context, id: string, { steps, ...input }: UpdateSequenceInput): Promise<SequenceRow> {
   ctx.lockRows();
-  const before = await sequenceToChange(ctx, id);
+  const before = await sequenceForChange(ctx, id);
   const given = defined(input);
   const isActive = given.isActive ?? before.isActive;
   const wanted = { ...before, ...given, status: statusOf(isActive), steps: steps ?? before.steps } as SequenceRow;

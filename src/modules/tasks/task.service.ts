@@ -21,7 +21,7 @@ export const listTasks = (ctx: Context, args: TaskList) => listRows<TaskRow>(ctx
 
 export const getTask = (ctx: Context, id: string) => getRow<TaskRow>(ctx, taskTable, id);
 
-const toChange = rowsToChange(taskTable);
+const taskRows = rowsToChange(taskTable);
 
 /** A task of which nothing is known. */
 const blank = { ...emptyRow(row), priority: 'medium', status: 'todo' } as const;
@@ -43,7 +43,7 @@ export async function createTask(ctx: Context, input: CreateTaskInput): Promise<
 
 /** Contract PATCH /tasks/{id}: done completes the task, once; any other status opens it again. */
 export async function updateTask(ctx: Context, id: string, input: UpdateTaskInput): Promise<TaskRow> {
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(taskRows, id);
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
   if (Object.keys(changes).length === 0) return before;
   await checkReferences(ctx, links, changedReferences(links, changes));
@@ -55,7 +55,7 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
 }
 
 export async function deleteTask(ctx: Context, id: string) {
-  const task = await ctx.forChange(toChange, id);
+  const task = await ctx.forChange(taskRows, id);
   await ctx.db.task.delete({ where: ctx.at(task.id) });
   await emitTask(ctx, 'deleted', task);
   return deleted(task.id);

@@ -24,7 +24,7 @@ export const findTemplate = (ctx: Context, id: string) => findRow<TemplateRow>(c
 /** Contract GET /emails/templates/{id}: one template, or 404. */
 export const getTemplate = (ctx: Context, id: string) => getRow<TemplateRow>(ctx, templateTable, id);
 
-const toChange = rowsToChange(templateTable);
+const templateRows = rowsToChange(templateTable);
 
 const blank = { ...emptyRow(row), isActive: true, mergeFields: [] as string[] };
 
@@ -45,7 +45,7 @@ const tracked = [...namesOf(TemplateFields), 'mergeFields'];
 export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
   // Whoever makes use of it meanwhile is found, or finds another channel.
   if (input.channel) ctx.lockRows();
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(templateRows, id);
   const isLost = input.channel && input.channel !== 'email' && before.channel === 'email';
   const uses = isLost ? await usesOf(ctx, 'template', before.id) : [];
   check(uses.length === 0, () => unprocessable('channel', 'conflicting', `cannot change: the template is mailed by ${namesOfUses(uses)}`));
@@ -62,7 +62,7 @@ export async function updateTemplate(ctx: Context, id: string, input: UpdateTemp
 export async function archiveTemplate(ctx: Context, id: string) {
   // Whoever makes use of it meanwhile is found, or finds it archived.
   ctx.lockRows();
-  const template = await ctx.forChange(toChange, id);
+  const template = await ctx.forChange(templateRows, id);
   const uses = await usesOf(ctx, 'template', template.id);
   check(uses.length === 0, () => isUsed(uses));
   ctx.update('Template', template, { archivedAt: ctx.now() });

@@ -20,11 +20,11 @@ export async function getUser(ctx: Context, id: string): Promise<User> {
   return found(user?.status === 'removed' ? null : user, 'User');
 }
 
-const toChange = rowsToChange(userTable);
+const userRows = rowsToChange(userTable);
 
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
-  const user = await ctx.forChange(toChange, id);
+  const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
   if (role !== undefined && role !== user.role) {
     check(user.role !== 'owner', () => denied('The owner keeps the role'));
@@ -45,7 +45,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
  * module, which hears that they are gone.
  */
 export async function removeUser(ctx: Context, id: string) {
-  const user = await ctx.forChange(toChange, id);
+  const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
   check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });

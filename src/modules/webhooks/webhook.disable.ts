@@ -3,7 +3,7 @@ import { text } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { transacted } from '../../kernel/operations/transacted.js';
-import { changed, webhookToChange } from './webhook.service.js';
+import { changed, findWebhookForChange } from './webhook.service.js';
 
 const day = 24 * 60 * 60 * 1000;
 
@@ -26,7 +26,7 @@ const admins = statement({
 export const switchOff = (ctx: Context, id: string): Promise<void> =>
   transacted(ctx, async (inside) => {
     inside.lockRows();
-    const before = await webhookToChange(inside, id);
+    const before = await findWebhookForChange(inside, id);
     if (!before?.isActive || !isHopeless(before.failingSince, inside.now())) return;
     await changed(inside, before, { isActive: false, disabledAt: inside.now() });
     const { host } = new URL(before.url);

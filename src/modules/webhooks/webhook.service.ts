@@ -35,10 +35,10 @@ export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx
 /** Contract GET /webhooks/manage/{id}: one webhook, or 404. */
 export const getWebhook = (ctx: Context, id: string) => getRow<WebhookRow>(ctx, webhookTable, id);
 
-const toChange = rowsToChange(webhookTable);
+const webhookRows = rowsToChange(webhookTable);
 
 /** A webhook that is to be changed; null where it is gone. */
-export const webhookToChange = (ctx: Context, id: string) => orNull(ctx.forChange(toChange, id));
+export const findWebhookForChange = (ctx: Context, id: string) => orNull(ctx.forChange(webhookRows, id));
 
 /** Names of the contract's list of events of which no module tells yet, and the test. */
 const named = ['appointment.created', 'appointment.updated', 'test.ping'];
@@ -85,7 +85,7 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
   if (input.url) await checkUrlNow(ctx, 'url', input.url);
   return concluded(ctx, async (inside) => {
     inside.lockRows();
-    const before = await inside.forChange(toChange, id);
+    const before = await inside.forChange(webhookRows, id);
     const given = { ...defined(input), ...(events && { events }) };
     return changed(inside, before, given);
   });
@@ -107,7 +107,7 @@ export async function changed(ctx: Context, before: WebhookRow, given: Partial<W
 /** Contract DELETE /webhooks/manage/{id}: archived; what waits to be sent is cancelled, what was sent can still be looked at. */
 export async function archiveWebhook(ctx: Context, id: string) {
   ctx.lockRows();
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(webhookRows, id);
   ctx.update('Webhook', before, { archivedAt: ctx.now(), isActive: false });
   await cancelDeliveries(ctx, before.id);
   const record = { ...before, isActive: false };
@@ -131,7 +131,7 @@ const bothSignMs = 24 * 60 * 60 * 1000;
 /** POST /webhooks/manage/{id}/rotate-secret: a new secret, in this reply alone; for a day the one before signs as well. */
 export async function rotateSecret(ctx: Context, id: string): Promise<WebhookWithSecret> {
   ctx.lockRows();
-  const before = await ctx.forChange(toChange, id);
+  const before = await ctx.forChange(webhookRows, id);
   const [kept] = await ctx.rows(secretsOf, { id: before.id });
   const secret = newSecret(ctx.app);
   const previousSecretUntil = new Date(ctx.now().getTime() + bothSignMs);

@@ -39,7 +39,7 @@ export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   return inOrder(ids, runs as RunRow[], ({ id }) => id);
 };
 
-export const runToChange = rowsToChange(wholeRuns);
+export const runRows = rowsToChange(wholeRuns);
 
 const toldOf = (run: RunRow): RunRow => ({
   ...run,
@@ -100,7 +100,7 @@ async function asSeen(ctx: Context, run: RunRow): Promise<RunRow> {
 export async function retryRun(ctx: Context, id: string, workflowId?: string | null): Promise<RunRow> {
   ctx.lockRows();
   const [live] = await ctx.rows(workflowOfRun, { run: validId(id, 'WorkflowRun') });
-  const before = await ctx.forChange(runToChange, id);
+  const before = await ctx.forChange(runRows, id);
   check(!workflowId || before.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
   check(before.status === 'failed', () => conflict('status', `is ${before.status}: the run has not failed`));
   check(before.error !== 'loop', () => conflict('error', 'is loop: the run led to itself'));

@@ -3,7 +3,7 @@ import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { actor, actsFor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
 import type { WorkflowRunAction } from './run.model.js';
-import { changesOfRun, emitRun, runToChange } from './run.service.js';
+import { changesOfRun, emitRun, runRows } from './run.service.js';
 import type { RunRow } from './workflow.table.js';
 
 /** What an action of a run ended in. */
@@ -23,7 +23,7 @@ class Failed extends Error {
  */
 export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   let most = Number.POSITIVE_INFINITY;
-  let seen = due.more ? runToChange.look.read(due.more) : undefined;
+  let seen = due.more ? runRows.look.read(due.more) : undefined;
   for (; ; seen = undefined) {
     try {
       const isDone = await transacted(ctx, (inside) => doActions(inside, { ...due, seen }, most), { mayWait: true });
@@ -43,8 +43,8 @@ type Taken = DueRow & { seen?: RunRow & Version };
 
 /** The run, while this attempt at it is ours. */
 async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow | undefined> {
-  if (seen) alreadyRead(ctx, runToChange, seen);
-  const [run] = await ctx.toChange(runToChange, [id]);
+  if (seen) alreadyRead(ctx, runRows, seen);
+  const [run] = await ctx.toChange(runRows, [id]);
   return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
 }
 

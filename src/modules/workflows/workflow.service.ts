@@ -1,6 +1,6 @@
 import { check, invalidField, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Context, validId } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import type { Use } from '../../kernel/context/registry.js';
 import { emptyRow, jsonText, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -56,8 +56,8 @@ export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList
 /** Workflows by id, for many keys in one statement; null for one that is deleted. */
 export const workflowsById = rowsByIds(workflowTable, { shared: false });
 
-const toChange = rowsToChange(workflowTable);
-const workflowToChange = (ctx: Context, id: string) => ctx.forChange(toChange, validId(id, 'Workflow'));
+const workflowRows = rowsToChange(workflowTable);
+const workflowForChange = (ctx: Context, id: string) => ctx.forChange(workflowRows, id);
 
 /**
  * Throws 400 naming what is wrong with a trigger: an event that nothing tells or that is of runs, conditions over what its record does
@@ -109,7 +109,7 @@ const tracked = [...namesOf(WorkflowFields), 'isActive', 'status'];
 /** Contract PATCH /workflows/{id}: of runs that are under way nothing changes. `isActive` does as activating and deactivating do. */
 export async function updateWorkflow(ctx: Context, id: string, { isActive, ...input }: UpdateWorkflowInput): Promise<WorkflowRow> {
   ctx.lockRows();
-  const before = await workflowToChange(ctx, id);
+  const before = await workflowForChange(ctx, id);
   const given = {
     ...defined(input),
     ...(input.trigger !== undefined && { trigger: checkTrigger(ctx, input.trigger, before.triggerEvent) }),
@@ -122,14 +122,14 @@ export async function updateWorkflow(ctx: Context, id: string, { isActive, ...in
 /** Contract POST /workflows/{id}/activate: from here on matching events start runs. 422 without a trigger. */
 export async function activateWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
   ctx.lockRows();
-  const before = await workflowToChange(ctx, id);
+  const before = await workflowForChange(ctx, id);
   return before.isActive ? before : keepActive(ctx, before, before);
 }
 
 /** Contract POST /workflows/{id}/deactivate: no event starts a run any more; runs that are under way go on. */
 export async function deactivateWorkflow(ctx: Context, id: string): Promise<WorkflowRow> {
   ctx.lockRows();
-  const before = await workflowToChange(ctx, id);
+  const before = await workflowForChange(ctx, id);
   return keep(ctx, before, { ...before, isActive: false });
 }
 
@@ -168,7 +168,7 @@ async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Prom
 /** Contract DELETE /workflows/{id}: whether it is active or not. Its runs end, and what waits to be sent of it is cancelled. */
 export async function deleteWorkflow(ctx: Context, id: string) {
   ctx.lockRows();
-  const before = await workflowToChange(ctx, id);
+  const before = await workflowForChange(ctx, id);
   const workflow = { ...ctx.update('Workflow', before, { deletedAt: ctx.now(), isActive: false, status: 'inactive' }) } as WorkflowRow;
   await endRuns(ctx, workflow.id);
   await cancelDeliveries(ctx, workflow.id);

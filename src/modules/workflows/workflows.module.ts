@@ -4,7 +4,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { WorkflowRun, workflowRunEvents } from './run.model.js';
-import { findRun, onContactDeleted, runsById, runToChange } from './run.service.js';
+import { findRun, onContactDeleted, runRows, runsById } from './run.service.js';
 import { startRuns, wanted } from './run.start.js';
 import { oldRuns } from './run.sweeps.js';
 import { workOnRun } from './run.work.js';
@@ -47,7 +47,7 @@ export default defineModule({
   readers: { workflows: { actor, wanted, make: startRuns } },
   sweeps: { oldWorkflowRuns: oldRuns },
   due: {
-    workflowRuns: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runToChange.whole, mayForgetTaking: true },
+    workflowRuns: { table: 'workflow_runs', actor, concurrency: 32, work: workOnRun, brings: runRows.whole, mayForgetTaking: true },
   },
   routes: [
     list('GET /workflows', 'workflows', { as: 'page' }),

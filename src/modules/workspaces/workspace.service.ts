@@ -24,8 +24,8 @@ const own = statement({
   text: ({ account }) => sql`select ${columns} from accounts a where a.id = ${account}`,
 });
 
-const toChange = statement({
-  name: 'workspaceToChange',
+const lockWorkspace = statement({
+  name: 'lockWorkspace',
   row: settings,
   locks: true,
   text: ({ account }) => sql`select ${columns} from accounts a where a.id = ${account} for no key update`,
@@ -51,7 +51,7 @@ const write = statement({
 /** PATCH /settings/workspace. What is new holds at once for who changed it, and within a second for everybody. */
 export async function updateSettings(ctx: Context, input: UpdateWorkspaceSettingsInput): Promise<SettingsRow> {
   const saved = await concluded(ctx, async (inside) => {
-    const [before] = await inside.rows(toChange);
+    const [before] = await inside.rows(lockWorkspace);
     const after = { ...before!, ...input };
     // As the settings show it: an exact decimal is a number there.
     const shown = (row: SettingsRow) => ({ ...row, defaultTaxRate: Decimal.serialize(row.defaultTaxRate) });
