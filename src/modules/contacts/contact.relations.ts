@@ -2,16 +2,16 @@ import { relation, relationByArray, relationOver } from '../../kernel/tables/rel
 import { tagOrder, tagTable } from '../tags/tag.table.js';
 import { userTable } from '../users/user.table.js';
 import { mostTags } from './contact.model.js';
-import { contactTable, tagsOfContacts } from './contact.table.js';
+import { contactTable, contactTagsJoin } from './contact.table.js';
 
 export const contactRelations = [
-  relationByArray(contactTable, 'tag_ids', tagsOfContacts, tagTable, {
+  relationByArray(contactTable, 'tag_ids', contactTagsJoin, tagTable, {
     name: 'tags',
     description: 'The tags of the contact, by name',
     listed: { by: tagOrder('t'), holds: mostTags },
     record: ['id', 'name'],
   }),
-  relationOver({ ...tagsOfContacts, of: tagsOfContacts.to, to: tagsOfContacts.of }, tagTable, contactTable, {
+  relationOver({ ...contactTagsJoin, of: contactTagsJoin.to, to: contactTagsJoin.of }, tagTable, contactTable, {
     name: 'contacts',
     description: 'Contacts that carry the tag, newest first by default',
   }),

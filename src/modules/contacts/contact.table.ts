@@ -13,13 +13,13 @@ import { Contact, ContactConnection, type ContactFilter, ContactList, type Conta
 import { hasDeal, smartView } from './contact.views.js';
 
 /** What `tag_ids` repeats. */
-export const tagsOfContacts = { table: 'contact_tags', of: 'contact_id', to: 'tag_id' } as const;
+export const contactTagsJoin = { table: 'contact_tags', of: 'contact_id', to: 'tag_id' } as const;
 
 /** Whether a contact carries one of the tags, alias `g`, that meet a condition. The search index holds them by id. */
 function carries(condition: Sql, { caller }: Context): Sql {
   const account = accountSql(caller.account.id);
   const tags = sql`select g.id from tags g where g.account_id = ${account} and ${condition}`;
-  return saidByKeys(sql`t.tag_ids && array(${tags})`, { keys: keysBetween(tagsOfContacts, account, tags), isOfRow: true });
+  return saidByKeys(sql`t.tag_ids && array(${tags})`, { keys: keysBetween(contactTagsJoin, account, tags), isOfRow: true });
 }
 
 const carriesAny = (names: string[], ctx: Context) =>

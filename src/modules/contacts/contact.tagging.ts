@@ -70,7 +70,7 @@ interface Pair {
 
 const pairs = { contacts: listOf(uuid), tags: listOf(uuid) };
 
-const putOn = statement({
+const putTags = statement({
   name: 'putTagsOn',
   takes: { ...pairs, now: instant },
   row: { key: text },
@@ -81,7 +81,7 @@ const putOn = statement({
     on conflict do nothing returning contact_id || '/' || tag_id as key`,
 });
 
-const takeOff = statement({
+const takeTags = statement({
   name: 'takeTagsOff',
   takes: pairs,
   row: { key: text },
@@ -98,7 +98,7 @@ const among = (keys: readonly string[], rows: Pair[]) => {
 };
 
 /** Puts tags on contacts, many in one statement; answers of each pair whether it was not there yet. */
-export const putTagsOn: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(putOn, { ...columnsOf(keys), now: ctx.now() }));
+export const putTagsOn: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(putTags, { ...columnsOf(keys), now: ctx.now() }));
 
 /** Takes tags off contacts, many in one statement; answers of each pair whether it was there. */
-export const takeTagsOff: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(takeOff, columnsOf(keys)));
+export const takeTagsOff: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(takeTags, columnsOf(keys)));
