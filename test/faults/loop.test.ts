@@ -91,6 +91,14 @@ describe('nobody waits long during', () => {
     });
   });
 
+  it('a text of marks alone, and columns that are called so', async () => {
+    const marks = '\u0301\u0327'.repeat(200_000);
+    await expectNoStall('A8: 400,000 marks', async () => {
+      expect((await crm.caller.post('/contacts', { firstName: marks })).status).toBe(400);
+      expect((await crm.caller.post('/imports', { csv: `firstName,${marks}\nAnn,x` })).status).toBe(201);
+    });
+  });
+
   it('the work on an import', async () => {
     const rows = Array.from({ length: 1500 }, (_, n) => ({
       firstName: `A${n}`,

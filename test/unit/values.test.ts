@@ -33,6 +33,18 @@ describe('text', () => {
     expect(isBad(values.text(2), '😀😀😀')).toBe(true);
   });
 
+  it('is one sign where an accent stands apart, and as it was given where marks are piled up', () => {
+    const piled = (marks: number) => `e${'\u0301'.repeat(marks)}`;
+    expect(good(values.text(99), piled(30))).toBe(`é${'\u0301'.repeat(29)}`);
+    expect(good(values.text(99), `e\u0301 ${piled(31)}`)).toBe(`e\u0301 ${piled(31)}`);
+  });
+
+  it('of marks alone is refused as soon as any other that is too long', () => {
+    const begun = performance.now();
+    expect(isBad(values.text(99), '\u0301\u0327'.repeat(100_000))).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+
   it('holds no NUL and no half of a pair, and any other text', () => {
     for (const text of ['\0', 'a\0', '\ud800', '\udc00\ud800']) expect(isBad(values.text(9), text)).toBe(true);
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (text) => isBad(values.text(99), text) === text.includes('\0')));

@@ -63,9 +63,8 @@ export const secret =
   (min: number): Check =>
   (value, at, report) => {
     const given = String(value);
-    const length = [...given].length;
-    if (length < min) report(at, 'too_short', `must be at least ${min} characters`);
-    else if (length > 256) report(at, 'too_long', 'must be at most 256 characters');
+    if (!isLonger(given, min - 1)) report(at, 'too_short', `must be at least ${min} characters`);
+    else if (isLonger(given, 256)) report(at, 'too_long', 'must be at most 256 characters');
     else if (unstorable.test(given)) report(at, 'invalid_format', storableText);
     return given;
   };

@@ -1,4 +1,5 @@
 import { check, type Detail, type FaultCode, invalid, invalidField } from '../../kernel/base/errors.js';
+import { inForm } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
@@ -25,11 +26,7 @@ const isField = (name: string) =>
   (name.startsWith(custom) && name.length > custom.length && name !== `${custom}__proto__`);
 
 /** A name without what people write it with. */
-const bare = (name: string) =>
-  name
-    .toLowerCase()
-    .normalize('NFKD')
-    .replace(/[^\p{L}\p{N}]/gu, '');
+const bare = (name: string) => inForm(name.toLowerCase(), 'NFKD').replace(/[^\p{L}\p{N}]/gu, '');
 
 /** What columns are called elsewhere. */
 const others: Record<string, string[]> = {
