@@ -8,6 +8,7 @@ import {
   getOperationAST,
   getVariableValues,
   isAbstractType,
+  isObjectType,
   Kind,
   print,
   TypeInfo,
@@ -165,8 +166,9 @@ export class Subscriptions {
     const personal = new Set([...this.app.registry.events.values()].flatMap(({ of, byPerson }) => (byPerson ? [of.type] : [])));
     const types = new TypeInfo(this.schema);
     let shows = false;
-    const isPersonal = (type: GraphQLNamedType) =>
-      personal.has(type.name) || (isAbstractType(type) && this.schema.getPossibleTypes(type).some(({ name }) => personal.has(name)));
+    // Pages tell of their records, too, where none of these is selected: how many there are, and their ids.
+    const isPersonal = (type: GraphQLNamedType): boolean =>
+      personal.has(type.name) || (isAbstractType(type) ? this.schema.getPossibleTypes(type) : heldBy(type)).some(isPersonal);
     const enter = () => {
       const type = getNamedType(types.getType());
       if (type && isPersonal(type)) shows = true;
@@ -247,6 +249,10 @@ export class Subscriptions {
     clearInterval(this.#timer);
   }
 }
+
+/** The types of what pages and their edges hold. */
+const heldBy = (type: GraphQLNamedType): GraphQLNamedType[] =>
+  isObjectType(type) ? ['nodes', 'rows', 'node'].flatMap((name) => getNamedType(type.getFields()[name]?.type) ?? []) : [];
 
 function once(work: () => void): () => void {
   let done = false;
