@@ -15,7 +15,7 @@ import { plainAmount } from '../kernel/base/money.js';
 import { defined } from '../kernel/base/objects.js';
 import { declareKinds } from '../kernel/feed/eventFields.js';
 import { typeLists } from '../kernel/lists/listInputs.js';
-import { computedFields, type DeclaredField, relationFields } from '../kernel/lists/relationFields.js';
+import { answerFields, computedFields, type DeclaredField, relationFields } from '../kernel/lists/relationFields.js';
 import { isConnection } from '../kernel/model/connection.js';
 import { memberOf, rulesOf } from '../kernel/model/fieldRules.js';
 import { typeOfNode } from '../kernel/model/node.js';
@@ -70,10 +70,11 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   return withLive(schema, new Set(feeds.map(({ of }) => of.type)));
 }
 
-/** The fields that a module's declarations make: one for each end of a relation, and for what is computed. */
-const declaredFields = ({ tables = [], relations = [] }: Module) => [
+/** The fields that a module's declarations make: one for each end of a relation, for what is computed, and for what an answer leads to. */
+const declaredFields = ({ tables = [], relations = [], answers = [] }: Module) => [
   ...tables.flatMap(computedFields),
   ...relations.flatMap(relationFields),
+  ...answers.flatMap(answerFields),
 ];
 
 /** The record types know their tables: reads of them are printed by the database. */

@@ -170,8 +170,8 @@ describe('POST /emails/sequences/{id}/unenroll', () => {
     expect(dataOf(await to({ contactIds: [a], contactId: b }))).toEqual({
       ...{ unenrolled: 1, skipped: 1 },
       details: [
-        { contactId: a, status: 'skipped', reason: 'not_enrolled' },
-        { contactId: b, status: 'unenrolled', reason: null },
+        { contactId: a, status: 'skipped', reason: 'not_enrolled', enrollmentId: null },
+        { contactId: b, status: 'unenrolled', reason: null, enrollmentId: expect.any(String) },
       ],
     });
     const ended = await runs(one.id, '?status=cancelled');

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { type Owner, perContext } from './perContext.js';
 import type { BatchOf } from './registry.js';
 
 /** What `ctx.load` offers. Each module adds its loaders by declaration merging and lists their batches in its module file. */
@@ -37,18 +38,26 @@ export class Loader<V> {
   }
 }
 
-/** Fresh loaders bound to one context, made when first asked for. */
-export function loadersFor<C>(ctx: C, batches: ReadonlyMap<string, BatchOf<C>>): Loaders {
-  const made = new Map<string, Loader<unknown>>();
+const loadersIn = perContext(() => new Map<string, Loader<unknown>>());
+
+/** The loader of a context by a name that says all that it depends on, made when first asked for. */
+export function loaderOf<V>(ctx: Owner, name: string, batch: (keys: readonly string[]) => Promise<ArrayLike<V>>): Loader<V> {
+  const known = loadersIn(ctx);
+  const loader = known.get(name) ?? new Loader<unknown>(batch);
+  known.set(name, loader);
+  return loader as Loader<V>;
+}
+
+/** Forgets what the loaders of a context have read: what comes now may have been changed since. */
+export const readAnew = (ctx: Owner): void => loadersIn(ctx).clear();
+
+/** The loaders of the modules, bound to one context. */
+export function loadersFor<C extends Owner>(ctx: C, batches: ReadonlyMap<string, BatchOf<C>>): Loaders {
   return new Proxy({} as Loaders, {
     get(_target, name: string) {
-      const known = made.get(name);
-      if (known) return known;
       const batch = batches.get(name);
       if (!batch) throw new Error(`No loader is called ${name}`);
-      const loader = new Loader((keys) => batch(ctx, keys));
-      made.set(name, loader);
-      return loader;
+      return loaderOf(ctx, name, (keys) => batch(ctx, keys));
     },
   });
 }

@@ -3,19 +3,26 @@ import { plainAmount } from '../base/money.js';
 import type { Context } from '../context/context.js';
 import { type ListArgs, validateListArgs } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
+import { asNode, Node } from '../model/node.js';
 import type { Derived } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
+import type { AnswerField } from '../tables/answerField.js';
 import type { Relation, ToMany } from '../tables/relation.js';
 import type { AnyTable, Computed } from '../tables/table.js';
-import { computedLoader, loadMany, loadPage, recordLoader } from './relationRows.js';
+import { computedLoader, loadMany, loadPage, recordLoader, recordOf } from './relationRows.js';
 
 type Class = abstract new (...args: never[]) => object;
 type Row = Record<string, unknown> & { id: string };
 type Resolve = (row: Row, ctx: Context, args?: ListArgs<object, string>) => unknown;
 
+/** Whose fields are declared: a table's, or those of a type that has none. */
+interface OfType {
+  type: Class;
+}
+
 /** A field that is made of a declaration: its resolver class, and what the schema is to know of it. */
 export interface DeclaredField {
-  of: AnyTable;
+  of: OfType;
   name: string;
   resolver: NonNullable<unknown>;
   extensions: {
@@ -29,7 +36,7 @@ export interface DeclaredField {
 }
 
 interface Field {
-  of: AnyTable;
+  of: OfType;
   name: string;
   resolve: Resolve;
   /** Its type, where the record's class has no line for it. */
@@ -55,11 +62,18 @@ function resolverOf({ of, name, resolve, type, isNullable, description, list }: 
   return Declared;
 }
 
-const ruleOf = (of: AnyTable, name: string) => rulesOf(of.type).find((rule) => rule.name === name);
+const ruleOf = (of: OfType, name: string) => rulesOf(of.type).find((rule) => rule.name === name);
 
 /** The arguments of a list, validated. */
 const ListedBy = (list: Class): ParameterDecorator =>
   Args(() => list as never, { validateFn: validateListArgs as never }) as ParameterDecorator;
+
+/** A record whose type only its row says. */
+async function nodeOf(ctx: Context, type: unknown, id: unknown): Promise<object | null> {
+  const table = ctx.app.registry.tables.get(String(type)) as AnyTable | undefined;
+  const record = table ? await recordOf(ctx, table, id) : null;
+  return record && asNode(String(type), record);
+}
 
 const made = new WeakMap<object, DeclaredField[]>();
 
@@ -94,6 +108,16 @@ function relationResolver(relation: Relation): Resolve {
   if (many.listed) return (row, ctx) => row[name] ?? loadMany(ctx, many, row.id);
   return (row, ctx, args) => loadPage(ctx, many, row.id, args!);
 }
+
+/** A field of an answer: the record that its id leads to, as it is when it is asked for. */
+export const answerFields = (field: AnswerField): DeclaredField[] =>
+  once(field, () => {
+    const { to, key, name, description } = field;
+    const of = { type: field.of };
+    const resolve: Resolve = to ? (row, ctx) => recordOf(ctx, to, row[key]) : (row, ctx) => nodeOf(ctx, row.recordType, row[key]);
+    const type = () => to?.type ?? Node;
+    return [{ of, name, resolver: resolverOf({ of, name, description, resolve, type, isNullable: true }), extensions: {} }];
+  });
 
 /** A table's computed fields: for rows that do not carry them. */
 export const computedFields = (table: AnyTable): DeclaredField[] =>

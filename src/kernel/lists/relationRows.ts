@@ -1,9 +1,9 @@
 import type { Context } from '../context/context.js';
-import { inOrder, Loader } from '../context/loaders.js';
-import { perContext } from '../context/perContext.js';
+import { inOrder, type Loader, loaderOf } from '../context/loaders.js';
 import { readerOf, type Shape, text } from '../database/kinds.js';
 import { accountSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { listedSql } from '../database/statement.js';
+import { isUuid } from '../model/checks.js';
 import { type ListArgs, type Page, selectsOfNodes } from '../model/connection.js';
 import { isLedTo, isThere, listedRows, type ToMany, type ToOne } from '../tables/relation.js';
 import type { AnyTable } from '../tables/table.js';
@@ -22,16 +22,6 @@ function portions(ids: readonly string[], size: number): string[][] {
   return Array.from({ length: Math.ceil(ids.length / together) }, (_, i) => ids.slice(i * together, (i + 1) * together));
 }
 
-const loadersIn = perContext(() => new Map<string, Loader<unknown>>());
-
-/** The loader of this name of a context, made when first asked for. */
-function loaderOf<V>(ctx: Context, name: string, batch: (keys: readonly string[]) => Promise<ArrayLike<V>>): Loader<V> {
-  const known = loadersIn(ctx);
-  const loader = known.get(name) ?? new Loader<unknown>(batch);
-  known.set(name, loader);
-  return loader as Loader<V>;
-}
-
 /** The rows of a select that finds them by their keys. */
 async function rowsOf(ctx: Context, shape: Shape, rows: Sql): Promise<Row[]> {
   const text = await ctx.planned(listedSql(rows));
@@ -47,6 +37,10 @@ export const recordLoader = (ctx: Context, { to: table, required }: Pick<ToOne, 
     const select = sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${there} and ${table.id} = any(${ids}::uuid[])`;
     return inOrder(ids, await rowsOf(ctx, table.shape as Shape, select), ({ id }) => id);
   });
+
+/** The record of a table that an id names, whatever it is; null where it names none, or none that is there for the caller. */
+export const recordOf = async (ctx: Context, table: AnyTable, id: unknown): Promise<Row | null> =>
+  typeof id === 'string' && isUuid(id) ? recordLoader(ctx, { to: table }).load(id.toLowerCase()) : null;
 
 /** A computed field of a record by its id. */
 export const computedLoader = (ctx: Context, table: AnyTable, name: string): Loader<unknown> =>

@@ -14,8 +14,7 @@ import { Arg, Args, ArgsType, createParameterDecorator, Field, ID, Int, ObjectTy
 import { invalidField } from '../base/errors.js';
 import type { CheckScope } from './checks.js';
 import { clean } from './cleaning.js';
-import { Entity, Flag, oneOf, Ref } from './fields.js';
-import { RestName } from './recordMarks.js';
+import { oneOf } from './fields.js';
 import { JsonObject } from './scalars.js';
 
 export const maxPageSize = 200;
@@ -254,11 +253,3 @@ export function ConnectionOf<T extends object>(node: Class<T>) {
   }
   return Connection as Class<Page<T>>;
 }
-
-@Entity('What a deletion answers')
-export class Deleted {
-  @Ref('The id of what was deleted', { required: true }) @RestName('id') deletedId: string;
-  @Flag('Always true', { required: true }) deleted: boolean;
-}
-
-export const deleted = (id: string): Deleted => ({ deletedId: id, deleted: true });

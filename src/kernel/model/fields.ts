@@ -219,6 +219,8 @@ interface EntityOptions {
   scope?: string;
   /** The fields that a key without that scope reads too, wherever a record that it may read leads here. */
   alongside?: readonly string[];
+  /** The interface that it has, where it is no record. */
+  implements?: Class;
 }
 
 /** The exact form of an amount: text, for what a number of JavaScript cannot hold. */
@@ -229,9 +231,9 @@ function declareExact(prototype: object, { name, required, description }: FieldR
 }
 
 /** A record type of both APIs. */
-export function Entity(description: string, { scope, alongside }: EntityOptions = {}): ClassDecorator {
+export function Entity(description: string, { scope, alongside, implements: common }: EntityOptions = {}): ClassDecorator {
   return (target) => {
-    ObjectType({ description, implements: isNode(target) ? Node : undefined })(target);
+    ObjectType({ description, implements: isNode(target) ? Node : common })(target);
     for (const rule of rulesOf(target)) if (rule.exact) declareExact(target.prototype as object, rule);
     if (!scope) return;
     declareScope(scope);

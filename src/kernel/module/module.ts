@@ -20,6 +20,7 @@ import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
 import { nodeOf } from '../lists/nodes.js';
 import { isNode } from '../model/node.js';
+import type { AnswerField } from '../tables/answerField.js';
 import type { Relation } from '../tables/relation.js';
 import type { AnyTable } from '../tables/table.js';
 import type { Endpoint, Method, RawReply } from './routes.js';
@@ -59,6 +60,8 @@ export interface Module {
   tables?: readonly AnyTable[];
   /** How its records lead to others, and these to them: the module that holds the key declares both directions. */
   relations?: readonly Relation[];
+  /** How what its operations answer leads to records. */
+  answers?: readonly AnswerField[];
   /** Its REST endpoints, one a row of the contract. */
   routes: Endpoint[];
   callbacks?: readonly Callback[];

@@ -2,6 +2,7 @@ import { type GraphQLArgument, type GraphQLSchema, GraphQLString } from 'graphql
 import { check, invalidField } from '../base/errors.js';
 import type { RequestInfo } from '../context/app.js';
 import type { Context } from '../context/context.js';
+import { readAnew } from '../context/loaders.js';
 
 const mutationId = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 
@@ -22,7 +23,10 @@ const argument: GraphQLArgument = {
   astNode: undefined,
 };
 
-/** Gives each mutation an argument that names it. Those of a document run one after the other, so each tells under its own name. */
+/**
+ * Gives each mutation an argument that names it. Those of a document run one after the other, so each tells under its own name, and
+ * what it answers is read after what those before it did.
+ */
 export function nameMutations(schema: GraphQLSchema): void {
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     const { resolve } = field;
@@ -32,6 +36,7 @@ export function nameMutations(schema: GraphQLSchema): void {
       const clientMutationId = args.clientMutationId ?? undefined;
       checkMutationId({ clientMutationId });
       ctx.request.mutationId = clientMutationId;
+      readAnew(ctx);
       return resolve(root, args, ctx, info);
     };
   }

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
 import { workspaceOf } from '../auth/auth.session.js';
@@ -110,7 +110,7 @@ export async function updateKey(ctx: Context, id: string, input: UpdateApiKeyInp
 export async function revokeKey(ctx: Context, id: string) {
   const key = await keyForChange(ctx, id);
   await revoke(ctx, key);
-  return deleted(key.id);
+  return deleted('ApiKey', key.id);
 }
 
 /** Revokes a key, once: nothing is told of one that somebody else revoked meanwhile. */

@@ -1,7 +1,9 @@
+import { recordsOf } from '../../kernel/tables/answerField.js';
 import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { userTable } from '../users/user.table.js';
 import { automationTable } from './automation.table.js';
+import { AutomationEnrollDetail, AutomationEnrollResult } from './run.model.js';
 import { automationRunTable, automationStepLogTable } from './run.table.js';
 
 export const automationRelations = [
@@ -21,5 +23,14 @@ export const automationRelations = [
   ...relation(automationStepLogTable, 'automationId', automationTable, {
     one: { name: 'automation', description: 'The automation; null when deleted' },
     many: { name: 'stepLogs', description: 'Steps of its runs, newest first by default' },
+  }),
+];
+
+/** What starting runs answers leads to what it changed. */
+export const automationAnswers = [
+  ...recordsOf(AutomationEnrollResult, { automation: [automationTable, 'automationId', 'The automation as it is now'] }),
+  ...recordsOf(AutomationEnrollDetail, {
+    contact: [contactTable, 'contactId', 'The contact as it is now; null where there is none'],
+    run: [automationRunTable, 'runId', 'The run that was started'],
   }),
 ];

@@ -3,7 +3,7 @@ import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
 import { checkDraft, checkSize } from './automation.graph.js';
@@ -89,5 +89,5 @@ export async function deleteAutomation(ctx: Context, id: string) {
   await ctx.emit({ name: 'automation.deleted', record });
   await endRunsOf(ctx, before.id);
   await cancelDeliveries(ctx, before.id);
-  return deleted(before.id);
+  return deleted('Automation', before.id);
 }

@@ -9,7 +9,7 @@ import { onWorkspaceUpdated, runSchedule } from './automation.due.js';
 import type { Plan } from './automation.graph.js';
 import { Automation, automationEvents } from './automation.model.js';
 import { plansOfVersions } from './automation.publish.js';
-import { automationRelations } from './automation.relations.js';
+import { automationAnswers, automationRelations } from './automation.relations.js';
 import { AutomationResolver } from './automation.resolver.js';
 import { findAutomation } from './automation.service.js';
 import { automationTable } from './automation.table.js';
@@ -52,6 +52,7 @@ export default defineModule({
   about: 'Graphs of steps that run when something happens',
   tables: [automationTable, automationRunTable, automationStepLogTable],
   relations: automationRelations,
+  answers: automationAnswers,
   resolvers: [AutomationResolver, AutomationRunResolver, AutomationStepLogResolver],
   uses: { template: usesInAutomations, sequence: usesInAutomations, user: usesInAutomations },
   events: [

@@ -78,5 +78,5 @@ export async function enrollInAutomation(ctx: Context, id: string, { contactIds 
     } else details.push({ contactId, status: 'skipped', reason: isIn ? 'already_enrolled' : 'not_found', runId: null });
   }
   const enrolled = details.filter(({ status }) => status === 'enrolled').length;
-  return { enrolled, skipped: details.length - enrolled, details };
+  return { automationId: automation.id, enrolled, skipped: details.length - enrolled, details };
 }

@@ -116,6 +116,8 @@ export class AutomationEnrollDetail {
 
 @Entity('What became of contacts for whom runs were to start')
 export class AutomationEnrollResult {
+  /** The automation, for who asks for it. */
+  automationId: string;
   @Count('How many runs were started', { required: true }) enrolled: number;
   @Count('How many contacts were skipped', { required: true }) skipped: number;
   @Nested(

@@ -25,7 +25,10 @@ async function updateOne(inside: Context, update: BulkContactUpdate) {
 
 /** Contract POST /bulk/contacts/update: each as PATCH /contacts/{id} would; what is wrong with one is its own result. */
 export async function updateContacts(ctx: Context, { updates }: BulkUpdateContactsInput) {
-  return resultsOf(await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
+  return resultsOf(
+    'Contact',
+    await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }),
+  );
 }
 
 /** Contract POST /bulk/contacts/edit: the same change for all that are named, or that the filters find. */
@@ -35,12 +38,12 @@ export async function editContacts(ctx: Context, input: BulkEditContactsInput) {
   const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company' } as const;
   await checkReferences(ctx, links, { 'changes.assignedTo': assignedTo, 'changes.companyId': companyId });
   const work = (inside: Context, id: string) => updateContact(inside, id, structuredClone(input.changes));
-  return countsOf(await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf('Contact', await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }
 
 /** Contract POST /bulk/contacts/delete: each as DELETE /contacts/{id} would. */
 export async function deleteContacts(ctx: Context, { ids }: BulkDeleteContactsInput) {
-  return countsOf(await forEachRecord(ctx, distinct(ids), { work: deleteContact }));
+  return countsOf('Contact', await forEachRecord(ctx, distinct(ids), { work: deleteContact }));
 }
 
 async function checkTag(ctx: Context, tagId: string): Promise<void> {
@@ -51,7 +54,7 @@ async function checkTag(ctx: Context, tagId: string): Promise<void> {
 export async function tagContacts(ctx: Context, { contactIds, tagId }: BulkTagContactsInput) {
   await checkTag(ctx, tagId);
   const work = async (inside: Context, id: string) => putOn(inside, await contactForChange(inside, id), [tagId], 'tagId');
-  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
+  return countsOf('Contact', await forEachRecord(ctx, distinct(contactIds), { work }));
 }
 
 /** POST /bulk/contacts/untag: who does not carry the tag stays as they are. */
@@ -62,12 +65,12 @@ export async function untagContacts(ctx: Context, { contactIds, tagId }: BulkTag
     await takeOff(inside, before, tagId);
     return afterRetagging(inside, before);
   };
-  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
+  return countsOf('Contact', await forEachRecord(ctx, distinct(contactIds), { work }));
 }
 
 /** POST /bulk/contacts/do-not-contact: marks them or takes the mark off, and with it the reason. */
 export async function setDoNotContact(ctx: Context, { contactIds, doNotContact, reason }: BulkDoNotContactInput) {
   const doNotContactReason = doNotContact ? reason : (reason ?? null);
   const work = (inside: Context, id: string) => updateContact(inside, id, { doNotContact, doNotContactReason });
-  return countsOf(await forEachRecord(ctx, distinct(contactIds), { work }));
+  return countsOf('Contact', await forEachRecord(ctx, distinct(contactIds), { work }));
 }

@@ -15,7 +15,10 @@ async function updateOne(inside: Context, update: BulkDealUpdate) {
 
 /** Contract POST /bulk/deals/update: each as PATCH /deals/{id} would; what is wrong with one is its own result. */
 export async function updateDeals(ctx: Context, { updates }: BulkUpdateDealsInput) {
-  return resultsOf(await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }));
+  return resultsOf(
+    'Deal',
+    await forEachRecord(ctx, updates, { work: updateOne, touches: ({ id }) => [id.toLowerCase()], alike: changedFields }),
+  );
 }
 
 /**
@@ -30,5 +33,5 @@ export async function editDeals(ctx: Context, input: BulkEditDealsInput) {
     ...{ 'changes.assignedTo': assignedTo, 'changes.companyId': companyId, 'changes.contactId': contactId },
   });
   const work = (inside: Context, id: string) => updateDeal(inside, id, structuredClone(input.changes));
-  return countsOf(await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
+  return countsOf('Deal', await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));
 }

@@ -20,6 +20,8 @@ export class BulkCounts {
 
 @Entity('What came of one record')
 export class BulkResult {
+  /** The type of the record, for who asks for it. */
+  recordType: string;
   @Text(200, 'The id of the record, as it was given', { required: true }) @RestName('id') recordId: string;
   @Flag('Whether it is now as it was to be', { required: true }) success: boolean;
   @Text(2000, 'Why it is not') error: string | null;

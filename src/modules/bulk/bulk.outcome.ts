@@ -1,7 +1,11 @@
 import type { Outcome } from '../../kernel/operations/forEachRecord.js';
 import type { BulkOutcome, BulkResult, BulkResults } from './bulk.model.js';
 
-const resultOf = <T>({ item, error }: Outcome<T, unknown>, idOf: (item: T) => string): BulkResult => ({
+/** The records that a bulk operation is about. */
+type Type = 'Contact' | 'Deal';
+
+const resultOf = <T>(recordType: Type, { item, error }: Outcome<T, unknown>, idOf: (item: T) => string): BulkResult => ({
+  recordType,
   recordId: idOf(item),
   success: !error,
   error: error?.message ?? null,
@@ -15,13 +19,13 @@ function summaryOf(results: BulkResult[]) {
 }
 
 /** The counts, with what came of each behind them. */
-export function countsOf(outcomes: Outcome<string, unknown>[]): BulkOutcome {
-  const results = outcomes.map((outcome) => resultOf(outcome, (id) => id));
+export function countsOf(type: Type, outcomes: Outcome<string, unknown>[]): BulkOutcome {
+  const results = outcomes.map((outcome) => resultOf(type, outcome, (id) => id));
   return { ...summaryOf(results), results };
 }
 
 /** What came of each, with the counts above. */
-export function resultsOf<T extends { id: string }>(outcomes: Outcome<T, unknown>[]): BulkResults {
-  const results = outcomes.map((outcome) => resultOf(outcome, ({ id }) => id));
+export function resultsOf<T extends { id: string }>(type: Type, outcomes: Outcome<T, unknown>[]): BulkResults {
+  const results = outcomes.map((outcome) => resultOf(type, outcome, ({ id }) => id));
   return { summary: summaryOf(results), results };
 }

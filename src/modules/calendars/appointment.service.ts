@@ -6,8 +6,8 @@ import { emptyRow } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { checkInstant } from '../../kernel/model/checks.js';
-import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -138,7 +138,7 @@ export async function deleteAppointment(ctx: Context, id: string, calendarId?: s
   ctx.update('Appointment', appointment, { deletedAt: ctx.now() });
   await regrow(ctx, cutShort);
   await emitAppointment(ctx, 'deleted', appointment);
-  return deleted(appointment.id);
+  return deleted('Appointment', appointment.id);
 }
 
 const linked = {

@@ -6,8 +6,8 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
@@ -114,7 +114,7 @@ export async function deleteCompany(ctx: Context, id: string) {
   await leaveCompany(ctx, company.id);
   await leaveParent(ctx, company.id);
   await ctx.emit({ name: 'company.deleted', record: company });
-  return deleted(company.id);
+  return deleted('Company', company.id);
 }
 
 /** POST /companies/{id}/restore: a deleted company comes back as it was, without the links that its deletion removed. */

@@ -3,9 +3,10 @@ import { Access } from '../../kernel/access/access.js';
 import { Limited } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
-import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Holds, OfRecord, Weighs } from '../../kernel/model/recordMarks.js';
+import { Deleted } from '../../kernel/model/removal.js';
 import { TakesLong } from '../../kernel/operations/operation.js';
 import { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { duplicateContacts } from './contact.duplicates.js';
@@ -27,7 +28,7 @@ import {
 import { scoreContact } from './contact.score.js';
 import * as contacts from './contact.service.js';
 import { contactTable } from './contact.table.js';
-import { addTags, removeTag } from './contact.tags.js';
+import { addTags, removeTag, tagContact, untagContact } from './contact.tags.js';
 import { smartViews } from './contact.views.js';
 
 @Resolver(() => Contact)
@@ -94,14 +95,30 @@ export class ContactResolver {
     return upsertContact(ctx, input);
   }
 
-  @Mutation(() => [Tag], { description: 'Puts existing tags on a contact; answers all its tags' })
+  @Mutation(() => Contact, { description: 'Puts existing tags on a contact, besides those that it has' })
+  tagContact(@Ctx() ctx: Context, @IdArg() id: string, @In() input: AddTagsInput) {
+    return tagContact(ctx, id, input);
+  }
+
+  @Mutation(() => Contact, { description: 'Takes a tag off a contact' })
+  untagContact(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {
+    return untagContact(ctx, id, tagId);
+  }
+
+  @Mutation(() => [Tag], {
+    description: 'Puts existing tags on a contact; answers all its tags',
+    deprecationReason: 'tagContact answers the contact, by which a cache knows whose tags they are',
+  })
   @OfRecord('id', 'name', 'color')
   @Holds(mostTags)
   addContactTags(@Ctx() ctx: Context, @IdArg() id: string, @In() input: AddTagsInput) {
     return addTags(ctx, id, input);
   }
 
-  @Mutation(() => [Tag], { description: 'Takes a tag off a contact; answers the tags that are left' })
+  @Mutation(() => [Tag], {
+    description: 'Takes a tag off a contact; answers the tags that are left',
+    deprecationReason: 'untagContact answers the contact, by which a cache knows whose tags they are',
+  })
   @OfRecord('id', 'name', 'color')
   @Holds(mostTags)
   removeContactTag(@Ctx() ctx: Context, @IdArg() id: string, @IdArg('tagId') tagId: string) {

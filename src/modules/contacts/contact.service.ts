@@ -4,8 +4,9 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import {
   changedReferences,
   checkReferences,
@@ -145,7 +146,7 @@ export async function deleteContact(ctx: Context, id: string) {
   const contact = await contactForChange(ctx, id);
   ctx.update('Contact', contact, { deletedAt: ctx.now() });
   await emitContact(ctx, 'deleted', contact);
-  return deleted(contact.id);
+  return deleted('Contact', contact.id);
 }
 
 /** Tells of a change of a contact. */

@@ -7,8 +7,13 @@ import { mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
 import { pair, withTags } from './contact.tagging.js';
 
+type TaggedRow = ContactRow & { tags: Tag[] };
+
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
-export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<Tag[]> {
+export const addTags = async (ctx: Context, id: string, input: AddTagsInput): Promise<Tag[]> => (await tagContact(ctx, id, input)).tags;
+
+/** The same, answering the contact. */
+export async function tagContact(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<TaggedRow> {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
   check(wanted.length > 0, () => invalidField('tagIds', 'too_few', 'must name at least one tag'));
   const placeOf = (tag: string) => (tagIds?.includes(tag) ? `tagIds.${tagIds.indexOf(tag)}` : 'tagId');
@@ -22,16 +27,19 @@ export async function addTags(ctx: Context, id: string, { tagIds, tagId }: AddTa
 }
 
 /** Puts tags that are known to exist on a contact; `field` is blamed where they are too many for it. */
-export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], field: string): Promise<Tag[]> {
+export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], field: string): Promise<TaggedRow> {
   await Promise.all(tagIds.map((tagId) => ctx.load.tagOn.fresh(pair(before.id, tagId))));
-  const tags = await afterRetagging(ctx, before);
-  const had = before.tags?.length ?? 0;
-  check(tags.length <= Math.max(mostTags, had), () => invalidField(field, 'too_many', `would give the contact more than ${mostTags} tags`));
-  return tags;
+  const after = await afterRetagging(ctx, before);
+  const most = Math.max(mostTags, before.tags?.length ?? 0);
+  check(after.tags.length <= most, () => invalidField(field, 'too_many', `would give the contact more than ${mostTags} tags`));
+  return after;
 }
 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
-export async function removeTag(ctx: Context, id: string, tagId: string): Promise<Tag[]> {
+export const removeTag = async (ctx: Context, id: string, tagId: string): Promise<Tag[]> => (await untagContact(ctx, id, tagId)).tags;
+
+/** The same, answering the contact. */
+export async function untagContact(ctx: Context, id: string, tagId: string): Promise<TaggedRow> {
   ctx.lockRows();
   const before = await contactForChange(ctx, id);
   const tag = await getTag(ctx, tagId);
@@ -42,11 +50,13 @@ export async function removeTag(ctx: Context, id: string, tagId: string): Promis
 /** Takes a tag off a contact, and answers whether it carried it. */
 export const takeOff = (ctx: Context, before: ContactRow, tagId: string): Promise<boolean> => ctx.load.tagOff.fresh(pair(before.id, tagId));
 
-/** Tells of the tags that a contact now carries, where they are others than before. */
-export async function afterRetagging(ctx: Context, before: ContactRow): Promise<Tag[]> {
+/** Tells of the tags that a contact now carries, where they are others than before; answers the contact. */
+export async function afterRetagging(ctx: Context, before: ContactRow): Promise<TaggedRow> {
   ctx.load.tagsOfContact.clear(before.id);
   const after = await withTags(ctx, before);
   const changes = changesBetween(named(before), named(after), ['tags']);
-  if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', ctx.update('Contact', after, {}), changes);
-  return after.tags;
+  if (Object.keys(changes).length === 0) return after;
+  const saved = ctx.update('Contact', after, {});
+  await emitContact(ctx, 'updated', saved, changes);
+  return saved;
 }

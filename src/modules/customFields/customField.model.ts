@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
-import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Count,
   Edit,
@@ -19,6 +19,7 @@ import {
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
+import { Deleted } from '../../kernel/model/removal.js';
 
 export const CustomFieldEntity = oneOf('CustomFieldEntity', ['contact', 'deal', 'company'], 'The records that carry a custom field');
 export const CustomFieldType = oneOf(

@@ -3,7 +3,7 @@ import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cleanupJob } from './customField.cleanup.js';
 import { countValues, dependenciesOf } from './customField.impact.js';
@@ -104,7 +104,12 @@ export async function deleteCustomField(ctx: Context, id: string, confirmation?:
   await ctx.emit({ name: 'custom_field.deleted', record: field });
   const cleanup = valueCount > 0 ? await ctx.db.customFieldCleanup.create({ data: { entityType, fieldKey, valueCount } }) : null;
   if (cleanup) await ctx.enqueue('customFieldCleanup', { cleanupId: cleanup.id }, cleanupJob);
-  return { ...deleted(field.id), cleanupJobId: cleanup?.id ?? null, valuesQueuedForCleanup: valueCount, dependencySummary: summary };
+  return {
+    ...deleted('CustomField', field.id),
+    cleanupJobId: cleanup?.id ?? null,
+    valuesQueuedForCleanup: valueCount,
+    dependencySummary: summary,
+  };
 }
 
 /** Throws 422 where lists, forms, workflows, automations or templates name the field by its key: they would name nothing. */

@@ -6,8 +6,8 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -174,7 +174,7 @@ export async function deleteDeal(ctx: Context, id: string) {
   const deal = await ctx.forChange(dealRows, id);
   ctx.update('Deal', deal, { deletedAt: ctx.now() });
   await emitDeal(ctx, 'deleted', deal);
-  return deleted(deal.id);
+  return deleted('Deal', deal.id);
 }
 
 const firstStage = statement({

@@ -6,6 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
+import { archived } from '../../kernel/model/removal.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { formAt } from '../auth/auth.acting.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -78,9 +79,9 @@ export async function updateForm(ctx: Context, id: string, input: UpdateFormInpu
 export async function archiveForm(ctx: Context, id: string) {
   const form = await ctx.forChange(formRows, id);
   if (!form.archivedAt) {
-    const archived = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
-    const changes = changesBetween(form, archived, ['isActive', 'archivedAt']);
-    await ctx.emit({ name: 'form.deleted', record: archived, changes, also: { 'form.archived': ['isActive', 'archivedAt'] } });
+    const record = ctx.update('Form', form, { archivedAt: ctx.now(), isActive: false });
+    const changes = changesBetween(form, record, ['isActive', 'archivedAt']);
+    await ctx.emit({ name: 'form.deleted', record, changes, also: { 'form.archived': ['isActive', 'archivedAt'] } });
   }
-  return { archivedId: form.id, archived: true };
+  return archived('Form', form.id);
 }

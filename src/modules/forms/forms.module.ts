@@ -3,7 +3,7 @@ import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Form, formEvents } from './form.model.js';
 import { showForm, takeForm } from './form.page.js';
-import { formRelations } from './form.relations.js';
+import { formAnswers, formRelations } from './form.relations.js';
 import { FormResolver } from './form.resolver.js';
 import { getForm } from './form.service.js';
 import { getSubmission, onContactDeleted } from './form.submit.js';
@@ -20,6 +20,7 @@ export default defineModule({
   about: 'Forms on web pages, and what was submitted',
   tables: [formTable, submissionTable],
   relations: formRelations,
+  answers: formAnswers,
   resolvers: [FormResolver],
   events: [
     recordFeed(formEvents, { record: () => Form, find: getForm, access }),

@@ -1,8 +1,10 @@
+import { recordsOf } from '../../kernel/tables/answerField.js';
 import { relation, relationOver } from '../../kernel/tables/relation.js';
 import { companyTable } from '../companies/company.table.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { templateTable } from '../templates/template.table.js';
 import { userTable } from '../users/user.table.js';
+import { SendResult } from './message.model.js';
 import { messageTable } from './message.table.js';
 
 export const messageRelations = [
@@ -23,3 +25,9 @@ export const messageRelations = [
     one: { name: 'template', description: 'The template that the message was made of; null when archived' },
   }),
 ];
+
+/** What a mail to many answers of each contact leads to what it made. */
+export const messageAnswers = recordsOf(SendResult, {
+  contact: [contactTable, 'contactId', 'The contact as it is now; null where there is none'],
+  message: [messageTable, 'messageId', 'The message that is kept of it, as it is now'],
+});

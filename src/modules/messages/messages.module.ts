@@ -8,7 +8,7 @@ import { takeMail } from './message.email.inbound.js';
 import { lineActor, takeReplies } from './message.line.inbound.js';
 import { Message, messageEvents } from './message.model.js';
 import { onContactDeleted, onContactUpdated } from './message.reactions.js';
-import { messageRelations } from './message.relations.js';
+import { messageAnswers, messageRelations } from './message.relations.js';
 import { MessageResolver } from './message.resolver.js';
 import { findMessage } from './message.service.js';
 import { takeReport, takeSms } from './message.sms.inbound.js';
@@ -28,6 +28,7 @@ export default defineModule({
   tables: [messageTable],
   constraints: { messages_received_once: () => invalidField('providerId', 'taken', 'is taken already') },
   relations: messageRelations,
+  answers: messageAnswers,
   resolvers: [MessageResolver],
   events: [
     recordFeed(messageEvents, {

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import type { RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { followsContact } from '../contacts/contact.merged.js';
@@ -47,7 +47,7 @@ export async function deleteNote(ctx: Context, id: string) {
   const note = await ctx.forChange(noteRows, id);
   await ctx.db.note.delete({ where: ctx.at(note.id) });
   await emitNote(ctx, 'deleted', note);
-  return deleted(note.id);
+  return deleted('Note', note.id);
 }
 
 /** Contract POST /contacts/merge: the notes are about the contact that is kept. */

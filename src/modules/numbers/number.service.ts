@@ -4,7 +4,7 @@ import { flag, instant, json, listOf, nullable, type RowOf, text, uuid } from '.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import type { VendorNumber } from '../../vendors/sms/sms.js';
 import type { VoiceConfig } from '../../vendors/sms/voice.js';
@@ -163,7 +163,7 @@ export async function releaseNumber(ctx: Context, id: string) {
   if (tombstone) ctx.update('CallFlowTombstone', tombstone, { releasedAt: ctx.now() });
   const released = found((await ctx.rows(release, { id: validId(id, 'Phone number') }))[0], 'Phone number');
   await ctx.emit({ name: 'phone_number.deleted', record: released });
-  return deleted(released.id);
+  return deleted('PhoneNumber', released.id);
 }
 
 const ours = statement({

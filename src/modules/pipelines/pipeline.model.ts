@@ -1,6 +1,6 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
-import { ConnectionOf, Deleted, ListArgsOf } from '../../kernel/model/connection.js';
+import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import {
   Color,
   Count,
@@ -19,6 +19,7 @@ import {
   Texts,
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
+import { Deleted, Removal } from '../../kernel/model/removal.js';
 
 /** The most stages of one pipeline: they are read with it. */
 export const mostStages = 100;
@@ -114,8 +115,10 @@ export class PipelineStatistics {
   byStage: StageStatistics[];
 }
 
-@Entity('What the deletion of a stage answers')
+@Entity('What the deletion of a stage answers', { implements: Removal })
 export class DeletedStage extends Deleted {
+  /** The pipeline that had it, for who asks for it. */
+  pipelineId: string;
   @Count('How many live deals stood in it', { required: true }) movedDeals: number;
   @Ref('The stage that they stand in now') movedTo: string | null;
 }

@@ -6,7 +6,8 @@ import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { deleted, selectsOfNodes } from '../../kernel/model/connection.js';
+import { selectsOfNodes } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { pipelinesOfPlan } from './pipeline.limit.js';
@@ -218,5 +219,5 @@ export async function deletePipeline(ctx: Context, id: string) {
   ctx.update('Pipeline', pipeline, { deletedAt: ctx.now(), isDefault: false });
   if (pipeline.isDefault) await passDefault(ctx, passDefaultOn, true);
   await ctx.emit({ name: 'pipeline.deleted', record: pipeline });
-  return deleted(pipeline.id);
+  return deleted('Pipeline', pipeline.id);
 }

@@ -4,7 +4,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
-import { pipelineRelations } from './pipeline.relations.js';
+import { pipelineAnswers, pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
 import { pipelineTable, stageTable } from './pipeline.table.js';
@@ -32,6 +32,7 @@ export default defineModule({
   about: 'Pipelines and their stages',
   tables: [pipelineTable, stageTable],
   relations: pipelineRelations,
+  answers: pipelineAnswers,
   references: { pipeline: { of: pipelineTable }, stage: { of: stageTable, live: liveStage } },
   resolvers: [PipelineResolver, StageResolver],
   loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },

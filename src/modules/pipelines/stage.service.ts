@@ -4,7 +4,7 @@ import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { type CreateStageInput, type DeletedStage, mostStages, type UpdateStageInput } from './pipeline.model.js';
 import {
@@ -129,5 +129,5 @@ export async function deleteStage(ctx: Context, id: string, pipelineId?: string)
   await ctx.emit({ name: 'stage.deleted', record: stage, changes: { stageId: { from: stage.id, to: movedTo } } });
   const stages = pipeline.stages.filter((other) => other.id !== stage.id);
   await emitStages(ctx, { ...pipeline, stages }, shown(stage), null);
-  return { ...deleted(stage.id), movedDeals, movedTo };
+  return { ...deleted('Stage', stage.id), pipelineId: pipeline.id, movedDeals, movedTo };
 }

@@ -1,9 +1,8 @@
 import { ArgsType, ObjectType } from 'type-graphql';
 import { eventsOf, everyChange } from '../../kernel/events/recordEvents.js';
 import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
-import { Currency, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
+import { Currency, Edit, Entity, Flag, Id, Input, JsonObject, Money, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
-import { RestName } from '../../kernel/model/recordMarks.js';
 
 /** Contract "Product": one line a field. */
 @ObjectType()
@@ -32,12 +31,6 @@ export class CreateProductInput extends New(ProductFields) {}
 
 @Input('Changes to a product: absent keeps, null clears')
 export class UpdateProductInput extends Edit(CreateProductInput) {}
-
-@Entity('What archiving answers')
-export class Archived {
-  @Ref('The id of what was archived', { required: true }) @RestName('id') archivedId: string;
-  @Flag('Always true', { required: true }) archived: boolean;
-}
 
 /** Contract GET /products; archived products show only among the inactive ones. */
 @Input('Which products')

@@ -4,7 +4,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
-import { Archived, CreateProductInput, Product, ProductConnection, ProductList, UpdateProductInput } from './product.model.js';
+import { Archived } from '../../kernel/model/removal.js';
+import { CreateProductInput, Product, ProductConnection, ProductList, UpdateProductInput } from './product.model.js';
 import * as products from './product.service.js';
 import { productTable } from './product.table.js';
 

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
+import { archived } from '../../kernel/model/removal.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -55,9 +56,9 @@ const comparable = (product: ProductRow) => ({ ...product, price: plainAmount(pr
 export async function archiveProduct(ctx: Context, id: string) {
   const product = await ctx.forChange(productRows, id);
   if (!product.archivedAt) {
-    const archived = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
-    const changes = changesBetween(product, archived, ['isActive', 'archivedAt']);
-    await ctx.emit({ name: 'product.deleted', record: archived, changes, also: { 'product.archived': ['isActive', 'archivedAt'] } });
+    const record = ctx.update('Product', product, { archivedAt: ctx.now(), isActive: false });
+    const changes = changesBetween(product, record, ['isActive', 'archivedAt']);
+    await ctx.emit({ name: 'product.deleted', record, changes, also: { 'product.archived': ['isActive', 'archivedAt'] } });
   }
-  return { archivedId: product.id, archived: true };
+  return archived('Product', product.id);
 }

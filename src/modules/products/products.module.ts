@@ -1,7 +1,9 @@
 import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
+import { Archived } from '../../kernel/model/removal.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
+import { recordOfAny } from '../../kernel/tables/answerField.js';
 import { Product, productEvents } from './product.model.js';
 import { ProductResolver } from './product.resolver.js';
 import { getProduct, productsById } from './product.service.js';
@@ -21,6 +23,7 @@ export default defineModule({
   events: [recordFeed(productEvents, { record: () => Product, find: getProduct, access: { scope: 'products' } })],
   tables: [productTable],
   resolvers: [ProductResolver],
+  answers: recordOfAny(Archived, 'The record as it is now; null once it is deleted'),
   loaders: { product: productsById },
   routes: [
     list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),

@@ -81,9 +81,9 @@ interface Ending {
 
 /**
  * Ends runs of contacts that are under way or paused, and takes back what waits to be sent of them, and of those that are complete;
- * answers the contacts of whom it stopped something.
+ * answers the contacts of whom it stopped something, each with the run.
  */
-export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<Set<string>> {
+export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<Map<string, string>> {
   const [status, flag] = [statuses[reason] ?? 'cancelled', flags[reason] ?? null];
   const which = { contacts, sequences: sequences ?? null, beside: beside ?? null, flag };
   const ended = await ctx.rows(ending, { ...which, status, reason, now: ctx.now() });
@@ -92,7 +92,8 @@ export async function endRuns(ctx: Context, { contacts, sequences, beside, reaso
   const tell = ({ wasStatus, ...run }: (typeof ended)[number]) =>
     emitEnrollment(ctx, 'updated', run, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
   await Promise.all(ended.map(tell));
-  return new Set([...ended, ...cancelled].map(({ contactId }) => contactId));
+  const stopped = [...cancelled.map(({ contactId, enrollmentId }) => [contactId, enrollmentId!] as const)];
+  return new Map([...stopped, ...ended.map(({ contactId, id }) => [contactId, id] as const)]);
 }
 
 /** Ends the runs of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */

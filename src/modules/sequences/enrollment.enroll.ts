@@ -72,7 +72,7 @@ export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInp
   });
   await Promise.all(begun.map((enrollment) => emitEnrollment(ctx, 'created', enrollment)));
   if (begun.length > 0) ctx.wake('enrollments');
-  return { enrolled: begun.length, skipped: details.length - begun.length, details };
+  return { sequenceId: sequence.id, enrolled: begun.length, skipped: details.length - begun.length, details };
 }
 
 /** Begins the run of a contact with the steps that the sequence has now. */
@@ -104,8 +104,10 @@ export async function unenroll(ctx: Context, id: string, { contactIds, contactId
   const left = await endRuns(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
   const unenrolled = left.size;
   const details = given.map((one): UnenrollDetail => {
-    const isEnded = left.delete(String(one).toLowerCase());
-    return { contactId: one, status: isEnded ? 'unenrolled' : 'skipped', reason: isEnded ? null : 'not_enrolled' };
+    const contact = String(one).toLowerCase();
+    const enrollmentId = left.get(contact) ?? null;
+    left.delete(contact);
+    return { contactId: one, status: enrollmentId ? 'unenrolled' : 'skipped', reason: enrollmentId ? null : 'not_enrolled', enrollmentId };
   });
-  return { unenrolled, skipped: details.length - unenrolled, details };
+  return { sequenceId: sequence.id, unenrolled, skipped: details.length - unenrolled, details };
 }

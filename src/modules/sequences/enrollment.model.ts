@@ -82,6 +82,8 @@ export class EnrollDetail {
 
 @Entity('What became of contacts who were to be enrolled')
 export class EnrollResult {
+  /** The sequence, for who asks for it. */
+  sequenceId: string;
   @Count('How many are enrolled now', { required: true }) enrolled: number;
   @Count('How many were skipped', { required: true }) skipped: number;
   @Nested(
@@ -98,10 +100,13 @@ export class UnenrollDetail {
   @Text(200, 'The contact, as it was given', { required: true }) contactId: string;
   @OneOf(UnenrollOutcome, 'What became of it', { required: true }) status: keyof typeof UnenrollOutcome;
   @OneOf(UnenrollSkip, 'Why it was skipped') reason: keyof typeof UnenrollSkip | null;
+  @Ref('The enrollment that was ended, or of which a mail was taken back') enrollmentId: string | null;
 }
 
 @Entity('What became of contacts whose run was to end')
 export class UnenrollResult {
+  /** The sequence, for who asks for it. */
+  sequenceId: string;
   @Count('How many runs were ended', { required: true }) unenrolled: number;
   @Count('How many were skipped', { required: true }) skipped: number;
   @Nested(

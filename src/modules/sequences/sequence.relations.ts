@@ -1,8 +1,10 @@
+import { recordsOf } from '../../kernel/tables/answerField.js';
 import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { messageTable } from '../messages/message.table.js';
 import { templateTable } from '../templates/template.table.js';
 import { userTable } from '../users/user.table.js';
+import { EnrollDetail, EnrollResult, UnenrollDetail, UnenrollResult } from './enrollment.model.js';
 import { enrollmentTable, sequenceStepTable, sequenceTable } from './sequence.table.js';
 
 export const sequenceRelations = [
@@ -28,4 +30,16 @@ export const sequenceRelations = [
     one: { name: 'enrollment', description: 'The run through a sequence that the message is a step of' },
     many: { name: 'messages', description: 'The e-mails of its steps, newest first by default' },
   }),
+];
+
+const contact = [contactTable, 'contactId', 'The contact as it is now; null where there is none'] as const;
+const sequence = [sequenceTable, 'sequenceId', 'The sequence as it is now'] as const;
+const enrollment = [enrollmentTable, 'enrollmentId', 'The enrollment as it is now'] as const;
+
+/** What enrolling and unenrolling answer leads to what they changed. */
+export const enrollmentAnswers = [
+  ...recordsOf(EnrollResult, { sequence }),
+  ...recordsOf(EnrollDetail, { contact, enrollment }),
+  ...recordsOf(UnenrollResult, { sequence }),
+  ...recordsOf(UnenrollDetail, { contact, enrollment }),
 ];

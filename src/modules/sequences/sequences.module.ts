@@ -9,7 +9,7 @@ import { Enrollment, enrollmentEvents } from './enrollment.model.js';
 import { onAppointment, onContactDeleted, onContactUpdated, onMessageReceived, onMessageUpdated } from './enrollment.reactions.js';
 import { findEnrollment } from './enrollment.service.js';
 import { Sequence, SequenceStats, sequenceEvents } from './sequence.model.js';
-import { sequenceRelations } from './sequence.relations.js';
+import { enrollmentAnswers, sequenceRelations } from './sequence.relations.js';
 import { EnrollmentResolver, SequenceResolver } from './sequence.resolver.js';
 import { findSequence, usesOfTemplate } from './sequence.service.js';
 import { statsOfSequences } from './sequence.stats.js';
@@ -33,6 +33,7 @@ export default defineModule({
   tables: [sequenceTable, sequenceStepTable, enrollmentTable],
   relations: sequenceRelations,
   resolvers: [SequenceResolver, EnrollmentResolver],
+  answers: enrollmentAnswers,
   references: { sequence: { of: sequenceTable } },
   uses: { template: usesOfTemplate },
   events: [

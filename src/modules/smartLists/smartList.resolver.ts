@@ -2,9 +2,10 @@ import { Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root } from 'type-g
 import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
-import { Deleted, IdArg, Listing } from '../../kernel/model/connection.js';
+import { IdArg, Listing } from '../../kernel/model/connection.js';
 import { In } from '../../kernel/model/fields.js';
 import { Weighs } from '../../kernel/model/recordMarks.js';
+import { Deleted } from '../../kernel/model/removal.js';
 import { CreateSmartListInput, SmartList, SmartListConnection, SmartListList, UpdateSmartListInput } from './smartList.model.js';
 import * as smartLists from './smartList.service.js';
 import { smartListTable } from './smartList.table.js';

@@ -6,7 +6,8 @@ import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { deleted, type SortOrder } from '../../kernel/model/connection.js';
+import { type SortOrder } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -102,7 +103,7 @@ export async function deleteSmartList(ctx: Context, id: string) {
   const list = await lockSmartList(ctx, id);
   await ctx.db.smartList.delete({ where: ctx.at(list.id) });
   await emitSmartList(ctx, 'deleted', list);
-  return deleted(list.id);
+  return deleted('SmartList', list.id);
 }
 
 /** Tells of a change of a list: everybody of one that is shared, its owner alone of their own. */

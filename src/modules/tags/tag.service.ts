@@ -7,7 +7,7 @@ import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { inPortions } from '../../kernel/operations/portions.js';
 import { textOrder } from '../../kernel/tables/sortKeys.js';
@@ -116,7 +116,7 @@ export async function deleteTag(ctx: Context, id: string) {
   await takeOffAll(ctx, source);
   return concluded(ctx, async (inside) => {
     await removeTag(inside, source);
-    return deleted(source);
+    return deleted('Tag', source);
   });
 }
 

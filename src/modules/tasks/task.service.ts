@@ -3,8 +3,8 @@ import type { Context } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -58,7 +58,7 @@ export async function deleteTask(ctx: Context, id: string) {
   const task = await ctx.forChange(taskRows, id);
   await ctx.db.task.delete({ where: ctx.at(task.id) });
   await emitTask(ctx, 'deleted', task);
-  return deleted(task.id);
+  return deleted('Task', task.id);
 }
 
 const linked = {

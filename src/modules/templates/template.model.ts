@@ -4,6 +4,7 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Edit, Email, Entity, Flag, Id, Input, LongText, OneOf, oneOf, Ref, Stamp, Text, Texts } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
+import { Removal } from '../../kernel/model/removal.js';
 
 export const MessageChannel = oneOf('MessageChannel', ['sms', 'email'], 'How a message goes');
 
@@ -51,8 +52,8 @@ export class TestSend {
   @Text(1000, 'The subject, with the values of an example', { required: true }) subject: string;
 }
 
-@Entity('What archiving a template answers')
-export class ArchivedTemplate {
+@Entity('What archiving a template answers', { implements: Removal })
+export class ArchivedTemplate extends Removal {
   @Ref('The id of what was archived', { required: true }) @RestName('id') deletedId: string;
   @Flag('Always true', { required: true }) deleted: boolean;
   @Flag('Always true: messages that were made of it go on naming it', { required: true }) archived: boolean;

@@ -5,6 +5,7 @@ import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { type Use, usesOf } from '../../kernel/operations/uses.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -67,7 +68,7 @@ export async function archiveTemplate(ctx: Context, id: string) {
   check(uses.length === 0, () => isUsed(uses));
   ctx.update('Template', template, { archivedAt: ctx.now() });
   await ctx.emit({ name: 'template.deleted', record: template });
-  return { deletedId: template.id, deleted: true, archived: true };
+  return { ...deleted('Template', template.id), archived: true };
 }
 
 const namesOfUses = (uses: Use[]) => uses.map(({ name }) => name).join(', ');

@@ -2,7 +2,7 @@ import { check, denied, found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
-import { deleted } from '../../kernel/model/connection.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -54,5 +54,5 @@ export async function removeUser(ctx: Context, id: string) {
   const changes = changesBetween(user, removed, ['status']);
   await ctx.emit({ name: 'user.deleted', record: removed, changes, also: { 'user.removed': ['status'] } });
   callersChanged(ctx);
-  return deleted(user.id);
+  return deleted('User', user.id);
 }

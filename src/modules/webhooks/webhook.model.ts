@@ -20,7 +20,7 @@ import {
   Url,
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
-import { Archived } from '../products/product.model.js';
+import { Archived, Removal } from '../../kernel/model/removal.js';
 
 /** The most events that a webhook names. */
 const mostEvents = 200;
@@ -68,7 +68,7 @@ export class WebhookWithSecret {
 }
 
 /** Decisions, "DELETE replies". */
-@Entity('What archiving a webhook answers')
+@Entity('What archiving a webhook answers', { implements: Removal })
 export class ArchivedWebhook extends Archived {
   @Flag('Always true', { required: true }) deleted: boolean;
 }

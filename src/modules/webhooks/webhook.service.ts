@@ -8,6 +8,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { archived } from '../../kernel/model/removal.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
@@ -113,7 +114,7 @@ export async function archiveWebhook(ctx: Context, id: string) {
   const record = { ...before, isActive: false };
   const changes = changesBetween(before, record, ['isActive']);
   await ctx.emit({ name: 'webhook.deleted', record, changes, also: { 'webhook.archived': ['isActive'] } });
-  return { archivedId: before.id, archived: true, deleted: true };
+  return { ...archived('Webhook', before.id), deleted: true };
 }
 
 const secretsOf = statement({

@@ -9,8 +9,8 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
-import { deleted } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
+import { deleted } from '../../kernel/model/removal.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkActive } from '../actions/action.limit.js';
@@ -173,7 +173,7 @@ export async function deleteWorkflow(ctx: Context, id: string) {
   await endRuns(ctx, workflow.id);
   await cancelDeliveries(ctx, workflow.id);
   await ctx.emit({ name: 'workflow.deleted', record: workflow });
-  return deleted(workflow.id);
+  return deleted('Workflow', workflow.id);
 }
 
 const needing = statement({
