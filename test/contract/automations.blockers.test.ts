@@ -165,3 +165,35 @@ describe('the blockers of a draft', () => {
     expect(await least(3, () => processorTime(send))).toBeLessThan(second);
   });
 });
+
+/** A draft whose actions name records that are not there; of every second one has a value that it cannot have besides. */
+async function naming(nth: number) {
+  const template = dataOf(await acme.owner.post('/emails/templates', { name: `T ${nth}`, channel: 'sms', body: 'b' }));
+  const tag = await acme.tag();
+  const steps = [
+    { type: 'send_email', config: { templateId: template.id } },
+    { type: 'assign_contact', config: { userId: v4() } },
+    { type: 'enroll_sequence', config: { sequenceId: tag.id } },
+    { type: 'update_field', config: { field: 'customFields.size', value: nth % 2 ? 'large' : 3 } },
+  ];
+  const nodes = steps.map((config, i) => node(`a${i}`, 'action', i + 1 < steps.length ? `a${i + 1}` : null, { config }));
+  return make({ name: `Naming ${nth}`, graph: { startNodeId: 'a0', nodes } });
+}
+
+describe('Automation.blockers', () => {
+  it('of a page cost as many statements as those of one', async () => {
+    await acme.owner.post('/custom-fields', { label: 'Size', fieldKey: 'size', entityType: 'contact', fieldType: 'number' });
+    for (let nth = 0; nth < 20; nth++) await naming(nth);
+    const document =
+      'query ($n: Int!) { automations(first: $n, filter: { search: "Naming" }) { nodes { name blockers { nodeId code message } } } }';
+    const ask = async (n: number): Promise<Loose[]> => {
+      const { data, errors } = await acme.owner.gql(document, { n });
+      expect(errors).toBeUndefined();
+      return data.automations.nodes;
+    };
+    const blockers = (await ask(20)).map((automation) => automation.blockers.map(({ nodeId }: Loose) => nodeId).join());
+    // Of what is wrong by itself nobody asks the database.
+    expect(blockers.sort()).toEqual([...Array(10).fill('a0,a1,a2'), ...Array(10).fill('a3')]);
+    expect(await api.statements(() => ask(20))).toBe(await api.statements(() => ask(2)));
+  });
+});

@@ -61,7 +61,7 @@ export class AutomationResolver {
   @Holds(100)
   @Weighs(20)
   async blockers(@Ctx() ctx: Context, @Root() { id }: Automation) {
-    return blockersOf(ctx, await automations.getAutomation(ctx, id));
+    return blockersOf(ctx, await automations.draftOf(ctx, id));
   }
 
   @Mutation(() => Automation, { description: 'Makes an automation, a draft' })

@@ -1,8 +1,9 @@
-import { unprocessable } from '../../kernel/base/errors.js';
+import { found, unprocessable } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { recordOf } from '../../kernel/lists/relationRows.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
@@ -23,6 +24,10 @@ export const findAutomation = (ctx: Context, id: string) => findRow<AutomationRo
 
 /** Contract GET /automations/{id}: one automation, or 404. */
 export const getAutomation = (ctx: Context, id: string) => getRow<AutomationRow>(ctx, automationTable, id);
+
+/** The same as part of what was read already: those of one moment are read together. */
+export const draftOf = async (ctx: Context, id: string) =>
+  found((await recordOf(ctx, automationTable, id)) as AutomationRow | null, 'Automation');
 
 /** GET /automations/{id}/signing-secret: for whoever checks what it sends; 404. */
 export async function signingSecret(ctx: Context, id: string) {
