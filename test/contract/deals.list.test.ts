@@ -18,8 +18,8 @@ beforeAll(async () => {
   ada = await acme.contact({ firstName: 'Ada', tags: ['VIP'] });
   const [fresh, talking] = sales.stages.map((stage: Loose) => stage.id);
   const more: object[] = [
-    { title: 'alpha', stageId: talking, value: 300, assignedTo: colleague },
-    { title: 'Beta', stageId: fresh, value: 100, contactId: ada.id, status: 'won' },
+    { title: 'alpha', stageId: talking, value: 300, assignedTo: colleague, expectedCloseDate: '2031-02-01', probability: 0.5 },
+    { title: 'Beta', stageId: fresh, value: 100, expectedCloseDate: '2030-12-31', probability: 0.75, contactId: ada.id, status: 'won' },
     { title: 'gamma 50%', stageId: fresh, value: 200, companyId: (await acme.company()).id },
     { title: 'Delta', pipelineId: support.id, stageId: support.stages[1].id, status: 'lost' },
     { title: 'epsilon', pipelineId: support.id, stageId: support.stages[0].id, value: 50.5 },
@@ -41,6 +41,9 @@ describe('GET /deals', () => {
     expect(await titles('sort=title&order=asc')).toEqual(['alpha', 'Beta', 'Delta', 'epsilon', 'gamma 50%']);
     expect(await titles('sort=value')).toEqual(['alpha', 'gamma 50%', 'Beta', 'epsilon', 'Delta']);
     expect(await titles('sort=value&order=asc')).toEqual(['epsilon', 'Beta', 'gamma 50%', 'alpha', 'Delta']);
+    expect((await titles('sort=expectedCloseDate&order=asc')).slice(0, 2)).toEqual(['Beta', 'alpha']);
+    expect((await titles('sort=expectedCloseDate&order=desc')).slice(0, 2)).toEqual(['alpha', 'Beta']);
+    expect((await titles('sort=probability&order=desc')).slice(0, 2)).toEqual(['Beta', 'alpha']);
     expect(await titles('sort=createdAt&order=asc&per_page=2&page=2')).toEqual(['gamma 50%', 'Delta']);
     expectRefusal(await acme.owner.get('/deals?sort=position'), 400, 'sort');
   });

@@ -27,10 +27,11 @@ beforeAll(async () => {
   // as deals are, and come in no order of time.
   const deal = await acme.deal({ title: 'first' });
   await prisma.$executeRaw`
-    insert into deals (account_id, id, title, pipeline_id, stage_id, company_id, status, created_at, updated_at, deleted_at)
+    insert into deals (account_id, id, title, pipeline_id, stage_id, company_id, status, created_at, updated_at, deleted_at,
+      expected_close_date, probability)
     select d.account_id, gen_random_uuid(), repeat('deal ', 60), d.pipeline_id, d.stage_id, c.id, case s.n when 3 then 'won' else 'open' end,
       now() - random() * interval '1 year', now() - random() * interval '1 year',
-      case when s.n = 4 then now() end
+      case when s.n = 4 then now() end, case when random() < 0.5 then current_date + (random() * 300)::int end, random()
     from deals d join companies c on c.account_id = d.account_id cross join generate_series(1, 4) s(n)
     where d.id = ${deal.id}::uuid and (s.n > 2 or c.name::int % 2 = 0)`;
   // One conversation of fifty is idle, the others wait for an answer, one in two, or were answered; one of a hundred is closed.
@@ -68,6 +69,20 @@ describe('companies by their open deals', () => {
     }
     const plan = await planOf(api, 'from companies', () => found(`/companies?has_open_deals=${has}`));
     expect(plan).toMatch(/CTE counted.*Index Only Scan using deals_open_by_company.*CTE walked/s);
+  });
+});
+
+describe('deals by the day on which they are to close, and by their probability', () => {
+  it.each(['expectedCloseDate', 'probability'])('are read in order from an index, both ways: %s', async (sort) => {
+    for (const [order, index] of [
+      ['asc', ''],
+      ['desc', '_desc'],
+    ]) {
+      const plan = await planOf(api, 'from deals', () => found(`/deals?sort=${sort}&order=${order}&per_page=20`));
+      const column = sort === 'probability' ? sort : 'expected_close_date';
+      // The rows of the page leave the index in their order: nothing sorts the others.
+      expect(plan).toMatch(new RegExp(`Limit [^\\n]*\\n *-> +Index Scan using deals_by_${column}${index} `));
+    }
   });
 });
 

@@ -158,6 +158,13 @@ describe('GET /products', () => {
     expect(await names(`per_page=2&cursor=${meta.next_cursor}`, shop)).toEqual(['Oak desk']);
   });
 
+  it('sorts by price, those without one last both ways', async () => {
+    const own = await api.seed.account();
+    for (const [name, price] of Object.entries({ Dear: 300, Free: 0, Unpriced: undefined, Cheap: 20.5 })) await made({ name, price }, own);
+    expect(await names('sort=price&order=asc', own)).toEqual(['Free', 'Cheap', 'Dear', 'Unpriced']);
+    expect(await names('sort=price&order=desc', own)).toEqual(['Dear', 'Cheap', 'Free', 'Unpriced']);
+  });
+
   it('searches name and SKU without regard to case', async () => {
     expect(await names('search=desk&sort=name&order=asc', shop)).toEqual(['Oak desk', 'Pine DESK']);
     expect(await names('search=dsk-2', shop)).toEqual(['Pine DESK']);

@@ -97,7 +97,8 @@ describe('the connection of deals', () => {
   it('goes on after every cursor, in every order, without a gap or a double', async () => {
     const document = `query ($sort: DealSort, $order: SortOrder, $filter: DealFilter, $after: String) {
       deals(first: 2, sort: $sort, order: $order, filter: $filter, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
-    const orders = ['createdAt', 'updatedAt', 'title', 'value'].flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order })));
+    const keys = ['createdAt', 'updatedAt', 'title', 'value', 'expectedCloseDate', 'probability'];
+    const orders = keys.flatMap((sort) => ['asc', 'desc'].map((order) => ({ sort, order })));
     for (const args of [...orders, { filter: { view: 'board' } }, { filter: { stageId: pipeline.stages[0].id } }]) {
       const all = (await ask(document.replace('first: 2', 'first: 100'), args)).deals.nodes.map((d: Loose) => d.id);
       const seen: string[] = [];

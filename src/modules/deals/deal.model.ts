@@ -133,7 +133,11 @@ export class DealFilter {
   @JsonObject(16, 'A condition {and, or, not, field, op, value}') filters?: Record<string, unknown> | null;
 }
 
-export const DealSort = oneOf('DealSort', ['createdAt', 'updatedAt', 'title', 'value'], 'Sort keys of deals');
+export const DealSort = oneOf(
+  'DealSort',
+  ['createdAt', 'updatedAt', 'title', 'value', 'expectedCloseDate', 'probability'],
+  'Sort keys of deals',
+);
 
 @ArgsType()
 export class DealList extends ListArgsOf(DealFilter, DealSort) {}

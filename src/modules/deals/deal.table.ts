@@ -160,6 +160,8 @@ export const dealTable = table({
     updatedAt: byTime('updated_at'),
     title: byText('title', false),
     value: byNumber('value', 'numeric', true),
+    expectedCloseDate: { by: 't.expected_close_date', type: 'date', nullable: true },
+    probability: byNumber('probability', 'numeric', true),
   },
   byDefault: ['createdAt', 'desc'],
   several: { products: ofLines['products.name']!, ...ofLines },

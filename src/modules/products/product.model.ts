@@ -39,7 +39,7 @@ export class ProductFilter {
   @Flag('Only active ones, or only inactive ones, the archived among them') isActive?: boolean | null;
 }
 
-export const ProductSort = oneOf('ProductSort', ['createdAt', 'updatedAt', 'name'], 'Sort keys of products');
+export const ProductSort = oneOf('ProductSort', ['createdAt', 'updatedAt', 'name', 'price'], 'Sort keys of products');
 
 @ArgsType()
 export class ProductList extends ListArgsOf(ProductFilter, ProductSort) {}

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
+import { byNumber, byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { lowered, wordPattern } from '../../kernel/tables/searchPatterns.js';
 import { Product, ProductConnection, ProductList } from './product.model.js';
 
@@ -21,7 +21,12 @@ export const productTable = table({
     },
   },
   listed: sql`t.archived_at is null`,
-  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), name: byText('name', false) },
+  sorts: {
+    createdAt: byTime('created_at'),
+    updatedAt: byTime('updated_at'),
+    name: byText('name', false),
+    price: byNumber('price', 'numeric', true),
+  },
   byDefault: ['createdAt', 'desc'],
   conditions: {
     search: (text) => sql`${searchText} like ${wordPattern(text)}`,
