@@ -11,6 +11,8 @@ const who = document.querySelector('[data-who]');
 async function showWho() {
   const reply = await send('/auth/me');
   const body = await reply.json();
+  for (const part of document.querySelectorAll('[data-guest]')) part.hidden = reply.ok;
+  for (const part of document.querySelectorAll('[data-member]')) part.hidden = !reply.ok;
   if (!reply.ok) {
     const link = Object.assign(document.createElement('a'), { href: '/', textContent: 'Log in' });
     who.replaceChildren(link);
@@ -40,7 +42,7 @@ form?.addEventListener('submit', async (event) => {
   }
   token = body.data?.mfaToken;
   form.elements.code.parentElement.hidden = !token;
-  message.textContent = token ? 'Type the code of your authenticator.' : 'You are logged in: the pages above use your session.';
+  message.textContent = token ? 'Type the code of your authenticator.' : '';
   if (!token) await showWho();
 });
 

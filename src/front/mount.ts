@@ -100,7 +100,8 @@ function home({ config }: App, demo: DemoAccess | undefined, more: readonly [str
   return html`<body>${bar('/', more)}<main class="text"><h1>CRM server</h1>
 <p>A multi-tenant CRM as an API: contacts, companies, deals, tasks, invoices, messages, calendars, calls, forms, webhooks and workflows.
 One GraphQL schema does the work and is served twice, as GraphQL and as REST.</p>
-<section><h2>Log in</h2>${loginForm(demo)}</section>
+<section data-guest><h2>Log in</h2>${loginForm(demo)}</section>
+<section data-member hidden><h2>You are logged in</h2><p>The pages here use your session; programs send an API key.</p></section>
 <section><h2>APIs and pages</h2><dl>${rows.map(([href, name, text]) => html`<dt><a href="${href}">${name}</a></dt><dd>${text}</dd>`)}</dl></section>
 </main></body>`;
 }

@@ -15,6 +15,7 @@ import { errorBody, graphqlErrorBody } from './errors.js';
 import { ambiguity, drainBody, dropUnasked, jsonBodies, patience, refuseAddress, refuseBroken, safetyHeaders } from './hardening.js';
 import { RateGate } from './limits.js';
 import { Metrics } from './metrics.js';
+import { isLost, nowhere } from './nowhere.js';
 import { originRefusal } from './origin.js';
 import { probes } from './probes.js';
 
@@ -187,6 +188,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (answer.retryAfter !== undefined) reply.header('Retry-After', String(answer.retryAfter));
   const { graphql, page } = request.routeOptions.config;
   if (page) return reply.send(rawBody(reply, errorPage(answer)));
+  if (isLost(request)) return reply.send(rawBody(reply, nowhere(request)));
   return reply
     .status(answer.status)
     .type('application/json; charset=utf-8')

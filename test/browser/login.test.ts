@@ -16,6 +16,23 @@ afterEach(() => {
 
 const codeOf = (secret: string, timestamp = Date.now()) => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
 
+describe('the start page', () => {
+  it('asks for a login only those who have none, and an address without a page leads back', async () => {
+    const somebody = await demo.tab(true);
+    await somebody.visit('/');
+    await somebody.find('[data-guest]:not([hidden]) form');
+    await demo.login(somebody);
+    await somebody.find('[data-deal]');
+    await somebody.visit('/');
+    await somebody.find('[data-member]:not([hidden])');
+    expect(await somebody.page.$$eval('[data-guest]', (parts) => parts.map((part) => part.checkVisibility()))).toEqual([false]);
+    await somebody.visit('/board/nothing');
+    await (await somebody.find('a[href="/board"]')).click();
+    await somebody.find('[data-deal]');
+    expect(demo.faults().filter((fault) => !/status of 40[14]/.test(fault))).toEqual([]);
+  });
+});
+
 describe('a second factor that a role must have', () => {
   it('is set up before the board is shown, by a QR code or by hand', async () => {
     const { person, demandFactor } = await demo.ownerWithoutFactor('somebody');

@@ -47,3 +47,36 @@ describe('the board', () => {
     await without.close();
   });
 });
+
+describe('an address where no page is', () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const ask = (path: string, headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${api.wire.port}${path}`, { headers });
+
+  it('is a page for whoever looks at pages, which leads back', async () => {
+    for (const [path, way] of [
+      ['/board/nothing', '/board'],
+      ['/board/contacts/a/b', '/board'],
+      ['/nothing', '/'],
+    ] as const) {
+      const reply = await ask(path, browser);
+      expect([reply.status, reply.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      const links = [...(await reply.text()).matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+      expect([path, links]).toEqual([path, [way]]);
+    }
+  });
+
+  it('is an error of the API for programs, and below the APIs for everybody', async () => {
+    for (const [path, headers] of [
+      ['/board/nothing', { accept: '*/*' }],
+      ['/board/nothing', { accept: 'application/json, text/html;q=0' }],
+      ['/api/v1/nothing', browser],
+      ['/api', browser],
+    ] as const) {
+      const reply = await ask(path, headers);
+      expect([reply.status, await reply.json()]).toEqual([
+        404,
+        { code: 'not_found', error: 'Endpoint not found', requestId: expect.any(String) },
+      ]);
+    }
+  });
+});

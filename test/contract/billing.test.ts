@@ -176,3 +176,17 @@ describe('billing in GraphQL', () => {
 it('has no Stripe endpoint where payments are simulated', async () => {
   expectRefusal(await api.anybody().raw({ method: 'POST', path: '/webhooks/stripe', payload: '{}' }), 404);
 });
+
+describe('the page that the payment service leads back to', () => {
+  it.each([
+    ['?checkout=success', 'Thank you', 'has taken your order'],
+    ['?checkout=cancelled', 'Your plan', 'Nothing was ordered'],
+    ['?checkout=toString', 'Your plan', 'as soon as the payment service has told us'],
+    ['', 'Your plan', 'as soon as the payment service has told us'],
+  ])('says what came of it: %s', async (query, title, words) => {
+    const { status, headers, text } = await api.anybody().raw({ path: `/billing${query}` });
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(text).toContain(`<h1>${title}</h1>`);
+    expect(text).toContain(words);
+  });
+});

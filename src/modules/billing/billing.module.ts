@@ -1,7 +1,7 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act, read } from '../../kernel/module/routes.js';
 import { oldNotices } from './billing.account.js';
-import { confirmPage, showPage, takeStripeNotice } from './billing.pages.js';
+import { confirmPage, showPage, showReturn, takeStripeNotice } from './billing.pages.js';
 import { BillingResolver } from './billing.resolver.js';
 
 export default defineModule({
@@ -16,6 +16,7 @@ export default defineModule({
   ],
   callbacks: [
     { method: 'POST', path: '/webhooks/stripe', handler: takeStripeNotice },
+    { method: 'GET', path: '/billing', page: true, handler: showReturn },
     { method: 'GET', path: '/billing/simulator', handler: showPage },
     { method: 'POST', path: '/billing/simulator', handler: confirmPage },
   ],

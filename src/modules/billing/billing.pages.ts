@@ -34,6 +34,18 @@ export async function confirmPage(ctx: Context, { query }: CallbackRequest): Pro
   return kind === 'checkout' ? page('Thank you', 'The plan is active.') : page('Cancelled', 'The subscription has ended.');
 }
 
+const returns: Record<string, string> = {
+  success: 'The payment service has taken your order. Your plan is active as soon as it has told us, which takes some seconds.',
+  cancelled: 'Nothing was ordered, and your plan is what it was.',
+};
+
+/** GET /billing, where the payment service leads back to, unless a front end has a page of its own there. */
+export const showReturn = async (_ctx: Context, { query }: CallbackRequest): Promise<RawReply> =>
+  htmlPage(
+    query.checkout === 'success' ? 'Thank you' : 'Your plan',
+    `${Object.hasOwn(returns, query.checkout ?? '') ? returns[query.checkout!] : 'What you changed holds as soon as the payment service has told us.'} You can close this page.`,
+  );
+
 /** Where Stripe sends its messages. Simulated payments come by their own pages, never here. */
 export async function takeStripeNotice(ctx: Context, { body, headers }: CallbackRequest): Promise<RawReply> {
   if (ctx.app.vendors.payments instanceof SimulatedPayments) throw notFound('Endpoint');
