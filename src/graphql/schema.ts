@@ -24,6 +24,7 @@ import { type Module, nodesOf } from '../kernel/module/module.js';
 import { markDetached } from '../kernel/operations/concluded.js';
 import { nameMutations } from '../kernel/operations/mutationNames.js';
 import { readArguments } from './arguments.js';
+import { explainEnums } from './enumMeanings.js';
 import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
@@ -67,6 +68,7 @@ export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   readArguments(schema);
   countRecords(schema);
   markNodes(schema, modules);
+  explainEnums(schema, feeds);
   return withLive(schema, new Set(feeds.map(({ of }) => of.type)));
 }
 

@@ -151,3 +151,22 @@ describe('a word that GraphQL cannot write', () => {
     expect(errors![0].extensions.details[0]).toMatchObject({ field: 'permission', options: ['read', 'read_write', 'admin'] });
   });
 });
+
+describe('an enumeration', () => {
+  const values = Object.values(schema.getTypeMap())
+    .filter(isEnumType)
+    .flatMap((type) => type.getValues().map(({ name, description }) => ({ at: `${type.name}.${name}`, description })));
+
+  it('says of each of its values what it means', () => {
+    expect(values.length).toBeGreaterThan(900);
+    expect(values.filter(({ description }) => !description?.trim()).map(({ at }) => at)).toEqual([]);
+  });
+
+  it('says of a sort key what the field of its name is', () => {
+    const meaningOf = (at: string) => values.find((value) => value.at === at)?.description;
+    expect(meaningOf('DealSort.expectedCloseDate')).toBe(meaningOf('DealGroupField.expectedCloseDate'));
+    expect(meaningOf('DealSort.expectedCloseDate')).toMatch(/expected|close/i);
+    expect(meaningOf('EventKind.deal_won')).toBe('The event deal.won, of records of the type Deal');
+    expect(meaningOf('ErrorCode.not_found')).toBe('A refusal with the status 404');
+  });
+});

@@ -1,5 +1,5 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
-import { type Actor as ActorOf, actorKinds, type Cause } from '../base/principal.js';
+import type { Actor as ActorOf, Cause } from '../base/principal.js';
 import { kindOf, type RecordEvents } from '../events/recordEvents.js';
 import { Count, Entity, field, JsonObject, Nested, oneOf, Position, Ref, Refs, Stamp, Text, Texts } from '../model/fields.js';
 
@@ -16,7 +16,19 @@ export function declareKinds(events: readonly RecordEvents[]): void {
   for (const name of events.flatMap(({ names }) => names)) EventKind[kindOf(name)] = name;
 }
 
-export const ActorKind = oneOf('ActorKind', actorKinds, 'What kind of somebody changes records');
+export const ActorKind = oneOf(
+  'ActorKind',
+  {
+    user: 'A person',
+    api_key: 'An API key',
+    form: 'A form, which somebody filled in',
+    sender: 'Somebody who wrote or called, or a sequence',
+    workflow: 'A workflow',
+    automation: 'An automation',
+    system: 'The server by itself',
+  },
+  'What kind of somebody changes records',
+);
 
 @Entity('Who did something')
 export class Actor implements ActorOf {
@@ -33,7 +45,11 @@ export class Actor implements ActorOf {
   @Text(200, 'Their name at the time', { required: true }) name: string;
 }
 
-export const CauseKind = oneOf('CauseKind', ['workflow', 'automation'], 'What runs by itself when something happens');
+export const CauseKind = oneOf(
+  'CauseKind',
+  { workflow: 'A run of a workflow', automation: 'A run of an automation' },
+  'What runs by itself when something happens',
+);
 
 @Entity('A run that led to a change')
 export class EventCause implements Cause {

@@ -32,7 +32,7 @@ const weight = 10_000;
 const GroupPeriod = new GraphQLEnumType({
   name: 'GroupPeriod',
   description: "A stretch of time of which dates are put into one group, in the workspace's time zone; a week begins on Monday",
-  values: Object.fromEntries(periods.map((period) => [period, {}])),
+  values: Object.fromEntries(periods.map((period) => [period, { description: `Those of one ${period}` }])),
 });
 
 /** Parts of an answer that are no records: they cost nothing besides them. */
@@ -65,10 +65,11 @@ export function aggregateField(
 }
 
 function groupInput(record: GraphQLObjectType, table: AnyTable): GraphQLInputObjectType {
+  const shown = record.getFields();
   const field = new GraphQLEnumType({
     name: `${record.name}GroupField`,
     description: `The fields that ${record.name} records are grouped by`,
-    values: Object.fromEntries(groupsOf(table).map(([name]) => [name, {}])),
+    values: Object.fromEntries(groupsOf(table).map(([name]) => [name, { description: shown[name]?.description ?? `By ${name}` }])),
   });
   return new GraphQLInputObjectType({
     name: `${record.name}GroupBy`,

@@ -20,7 +20,11 @@ import { JsonObject } from './scalars.js';
 export const maxPageSize = 200;
 export const defaultPageSize = 50;
 
-export const SortOrder = oneOf('SortOrder', ['asc', 'desc'], 'The direction of a sort; nulls come last either way');
+export const SortOrder = oneOf(
+  'SortOrder',
+  { asc: 'From the lowest, the earliest, or a', desc: 'From the highest, the latest, or z' },
+  'The direction of a sort; nulls come last either way',
+);
 export type SortOrder = keyof typeof SortOrder;
 
 /** Beyond so many an estimated total is not counted on. */
@@ -28,7 +32,7 @@ export const mostCounted = 10_000;
 
 export const TotalCount = oneOf(
   'TotalCount',
-  ['exact', 'estimated'],
+  { exact: 'All are counted', estimated: 'Not counted beyond 10,000 where a filter would have to be counted' },
   `How the total of a list is found: exactly, or counted to ${mostCounted.toLocaleString('en')} at most where it would have to be counted`,
 );
 export type TotalCount = keyof typeof TotalCount;

@@ -1,12 +1,14 @@
 import 'reflect-metadata';
-import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Arg, Args, Extensions, Field, Float, ID, InputType, Int, ObjectType } from 'type-graphql';
 import * as values from './checks.js';
 import { clean, cleanObject } from './cleaning.js';
-import { type NameOf, nameOf, schemaOf } from './enums.js';
+import { schemaOf } from './enums.js';
 import { addRule, type FieldRule, rulesOf } from './fieldRules.js';
 import { isNode, Node } from './node.js';
 import { DateOrDateTime, DateTime, Day as DayScalar, Decimal, Json, JsonObject as JsonObjectScalar } from './scalars.js';
 import { declareScope } from './scopes.js';
+
+export { oneOf } from './enums.js';
 
 export type Class<T = object> = abstract new (...args: never[]) => T;
 type Options = { required?: boolean; optional?: boolean } & Pick<FieldRule, 'graphName'>;
@@ -206,13 +208,6 @@ export const Position = (description: string) =>
   field(description, { required: true }, { type: () => ID, check: values.any, schema: { pattern: '^[0-9]+$' } });
 /** Read-only: an instant that the server sets. */
 export const Stamp = (description: string, options: Options = { required: true }) => Instant(description, options);
-
-/** An enumeration that GraphQL names and REST sends as its words; a hyphen is an underscore to GraphQL. */
-export function oneOf<const T extends string>(name: string, members: readonly T[], description?: string): { [K in T as NameOf<K>]: K } {
-  const object = Object.fromEntries(members.map((word) => [nameOf(word), word])) as { [K in T as NameOf<K>]: K };
-  registerEnumType(object, { name, description });
-  return object;
-}
 
 interface EntityOptions {
   /** What a key needs to read it. */

@@ -15,7 +15,11 @@ export class ActivityFields {
   @JsonObject(64, 'Anything else') metadata: object | null;
 }
 
-export const ActivityAction = oneOf('ActivityAction', ['created', 'updated', 'deleted'], 'What was done with a record');
+export const ActivityAction = oneOf(
+  'ActivityAction',
+  { created: 'It was made', updated: 'It was changed', deleted: 'It was deleted' },
+  'What was done with a record',
+);
 
 @Entity('An entry of the log: written by hand, or left by a change of a record', { scope: 'activities' })
 export class Activity extends ActivityFields {

@@ -23,7 +23,11 @@ import { OfCaller, RestName } from '../../kernel/model/recordMarks.js';
 import { Scope } from '../../kernel/model/scopes.js';
 import { Workspace } from '../auth/auth.member.model.js';
 
-export const Permission = oneOf('ApiKeyPermission', ['read', 'read-write', 'admin'], 'What a key may do, each including those before it');
+export const Permission = oneOf(
+  'ApiKeyPermission',
+  { read: 'Reads', 'read-write': 'Reads and changes', admin: 'Also what is marked for admins: users, webhooks, settings' },
+  'What a key may do, each including those before it',
+);
 
 type PermissionWord = (typeof Permission)[keyof typeof Permission];
 

@@ -3,8 +3,25 @@ import { eventsOf } from '../../kernel/events/recordEvents.js';
 import { Count, Entity, Id, OneOf, oneOf, Stamp, Text } from '../../kernel/model/fields.js';
 import { Plan } from '../plans/plan.model.js';
 
-export const Role = oneOf('Role', ['member', 'admin', 'owner'], 'What a member may do, each including those before it');
-export const UserStatus = oneOf('UserStatus', ['active', 'invited', 'suspended', 'removed'], 'Where a person stands in the workspace');
+export const Role = oneOf(
+  'Role',
+  {
+    member: 'Works with the records',
+    admin: 'Also manages users, webhooks, fields, pipelines and settings',
+    owner: 'Also manages billing and ownership',
+  },
+  'What a member may do, each including those before it',
+);
+export const UserStatus = oneOf(
+  'UserStatus',
+  {
+    active: 'A member',
+    invited: 'Was invited, and has not accepted yet',
+    suspended: 'Cannot log in to the workspace for now',
+    removed: 'Is no member any more',
+  },
+  'Where a person stands in the workspace',
+);
 
 /** Contract "User": a person's place in the workspace. Who reads a record reads who wrote it or looks after it by id and name. */
 @Entity('A member of the workspace', { scope: 'users', alongside: ['id', 'name'] })

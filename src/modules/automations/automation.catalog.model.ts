@@ -19,10 +19,22 @@ export const mostNames = 100;
 
 export const ResolvableType = oneOf(
   'ResolvableType',
-  [
-    ...(['contact', 'company', 'deal', 'pipeline', 'stage', 'tag', 'user', 'template', 'sequence', 'form', 'product'] as const),
-    ...(['automation', 'custom_field', 'smart_list'] as const),
-  ],
+  {
+    contact: 'A contact',
+    company: 'A company',
+    deal: 'A deal',
+    pipeline: 'A pipeline',
+    stage: 'A stage of a pipeline',
+    tag: 'A tag',
+    user: 'A member of the workspace',
+    template: 'A template',
+    sequence: 'A sequence',
+    form: 'A form',
+    product: 'A product',
+    automation: 'An automation',
+    custom_field: 'A custom field',
+    smart_list: 'A saved list',
+  },
   'What can be found by its name',
 );
 

@@ -25,10 +25,14 @@ import { JsonObject as JsonObjectScalar } from '../../kernel/model/scalars.js';
 
 export const AutomationKind = oneOf(
   'AutomationKind',
-  ['native', 'ext'],
+  { native: 'This server runs its graph', ext: 'A runner elsewhere is called at extWebhookUrl' },
   'Who runs an automation: this server by its graph, or a runner elsewhere that is called at extWebhookUrl',
 );
-export const AutomationStatus = oneOf('AutomationStatus', ['draft', 'published'], 'Whether an automation was ever published');
+export const AutomationStatus = oneOf(
+  'AutomationStatus',
+  { draft: 'It was never published', published: 'It was published; active says whether it runs' },
+  'Whether an automation was ever published',
+);
 
 /** The most nodes of one graph. */
 export const mostNodes = 1000;
@@ -84,11 +88,24 @@ export class Automation extends AutomationFields {
 
 export const AutomationBlockerCode = oneOf(
   'AutomationBlockerCode',
-  [
-    ...(['bad_graph', 'too_many_nodes', 'missing_start', 'unreachable_node', 'unknown_node', 'duplicate_node', 'endless_loop'] as const),
-    ...(['bad_trigger', 'bad_condition', 'bad_branch', 'bad_action', 'bad_wait', 'endless_wait', 'bad_end'] as const),
-    ...(['missing_url', 'bad_url'] as const),
-  ],
+  {
+    bad_graph: 'A part of a node is of a wrong type',
+    too_many_nodes: 'The graph has more nodes than it may',
+    missing_start: 'There is no node to start at',
+    unreachable_node: 'No path leads to the node',
+    unknown_node: 'The node leads to one that is not there',
+    duplicate_node: 'Two nodes have one id',
+    endless_loop: 'The node leads back to itself without a wait',
+    bad_trigger: 'The event starts nothing, or the start is said differently in two places',
+    bad_condition: 'Conditions are missing, or cannot be asked',
+    bad_branch: 'A branch lacks its conditions, or they cannot be asked',
+    bad_action: 'An action lacks something, or names what is not there',
+    bad_wait: 'A wait says not for what, or too much',
+    endless_wait: 'Without a timeout the wait would never end',
+    bad_end: 'Something follows an end',
+    missing_url: 'An ext automation has no extWebhookUrl',
+    bad_url: 'The extWebhookUrl may not be called',
+  },
   'Why a draft of an automation cannot be published',
 );
 

@@ -24,7 +24,12 @@ export class DryRunStep {
 
 export const DryRunOutcome = oneOf(
   'DryRunOutcome',
-  ['completed', 'repeats', 'failed', 'blocked'],
+  {
+    completed: 'It comes to an end',
+    repeats: 'It comes round to a node where it was',
+    failed: 'A step fails',
+    blocked: 'The automation cannot be published: nothing runs',
+  },
   'Where a run leads: to an end, round to a node where it was, to a step that fails, or nowhere, as the automation cannot be published',
 );
 
@@ -87,7 +92,7 @@ export class AutomationRunExplanation {
   next: NextStep | null;
 }
 
-export const RunKind = oneOf('RunKind', ['workflow', 'automation'], 'What a run is one of');
+export const RunKind = oneOf('RunKind', { workflow: 'A workflow', automation: 'An automation' }, 'What a run is one of');
 
 @Entity('A run that led to another', { scope: 'automations' })
 export class BehindRun {

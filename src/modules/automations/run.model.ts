@@ -17,16 +17,29 @@ import {
   Stamp,
   Text,
 } from '../../kernel/model/fields.js';
-import { nodeTypes } from './automation.model.js';
 
 export const AutomationRunStatus = oneOf(
   'AutomationRunStatus',
-  ['running', 'waiting', 'success', 'failed', 'cancelled'],
+  {
+    running: 'Its steps are being done',
+    waiting: 'It stands at a wait',
+    success: 'It came to an end',
+    failed: 'A step failed',
+    cancelled: 'It was ended before its end',
+  },
   'How a run stands: under way, at a wait, or ended; what has ended stays so',
 );
 export const AutomationRunEnd = oneOf(
   'AutomationRunEnd',
-  ['completed', 'failed', 'loop', 'too_many_steps', 'contact_deleted', 'merged', 'automation_deleted'],
+  {
+    completed: 'It came to an end',
+    failed: 'A step failed',
+    loop: 'It was started by itself, or by too long a chain of runs',
+    too_many_steps: 'It took more steps than a run may',
+    contact_deleted: 'Its contact was deleted',
+    merged: 'Its contact was merged into one who is in a run too',
+    automation_deleted: 'Its automation was deleted',
+  },
   'Why a run ended: it came to an end; a step failed; it was started by itself, or by too long a chain of runs; it took more steps than a run may; its contact was deleted, or merged into one who is in a run too; its automation was deleted',
 );
 
@@ -59,12 +72,27 @@ export class AutomationRun {
 
 export const AutomationStepType = oneOf(
   'AutomationStepType',
-  [...nodeTypes, 'ext'],
+  {
+    trigger: 'The start',
+    condition: 'Asked whether conditions hold',
+    branch: 'Chose one of several ways',
+    action: 'Did something',
+    wait: 'Waited for a span, a moment or an event',
+    goal: 'Looked whether a goal is met',
+    end: 'Ended the run',
+    ext: 'Called the runner of an ext automation',
+  },
   'What a step did: the type of its node, or the call of a runner',
 );
 export const AutomationStepStatus = oneOf(
   'AutomationStepStatus',
-  ['waiting', 'completed', 'skipped', 'failed', 'cancelled'],
+  {
+    waiting: 'It waits',
+    completed: 'It was done',
+    skipped: 'There was nothing to do, or it was not allowed',
+    failed: 'It could not be done',
+    cancelled: 'The run ended before it was done',
+  },
   'How a step went: it waits; it was done; there was nothing to do, or it was not allowed; it could not be done; the run ended first',
 );
 
@@ -97,12 +125,12 @@ export class EnrollAutomationInput {
 
 export const AutomationEnrollOutcome = oneOf(
   'AutomationEnrollOutcome',
-  ['enrolled', 'skipped'],
+  { enrolled: 'A run was started', skipped: 'No run was started; the reason says why' },
   'What became of the run that was to begin for one contact',
 );
 export const AutomationEnrollSkip = oneOf(
   'AutomationEnrollSkip',
-  ['already_enrolled', 'not_found'],
+  { already_enrolled: 'The contact is in a run of the automation', not_found: 'No contact of the workspace has this id' },
   'Why no run of an automation begins for a contact',
 );
 

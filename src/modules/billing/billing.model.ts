@@ -1,12 +1,32 @@
 import { Count, Draft, Entity, Flag, Input, Instant, Money, Nested, OneOf, oneOf, Stamp, Text, Url } from '../../kernel/model/fields.js';
-import { intervals, soldPlans } from '../../vendors/payments/payments.js';
 import { Plan } from '../plans/plan.model.js';
 
-export const PlanId = oneOf('PlanId', soldPlans, 'The plans that are sold');
-export const BillingInterval = oneOf('BillingInterval', intervals, 'How often a plan is paid');
-export const HealthLevel = oneOf('BillingHealthLevel', ['ok', 'warning', 'critical'], 'How urgent the state of billing is');
-export const HealthAction = oneOf('BillingHealthAction', ['upgrade', 'update_payment_method', 'subscribe'], 'What to do about billing');
-export const BillingState = oneOf('BillingState', ['trialing', 'active', 'past_due', 'cancelled'], 'How an account is paid for');
+export const PlanId = oneOf(
+  'PlanId',
+  { standard: 'The smallest plan that is sold', premium: 'A larger plan', enterprise: 'The plan without limits' },
+  'The plans that are sold',
+);
+export const BillingInterval = oneOf('BillingInterval', { monthly: 'Each month', yearly: 'Each year' }, 'How often a plan is paid');
+export const HealthLevel = oneOf(
+  'BillingHealthLevel',
+  { ok: 'Nothing is to do', warning: 'Something is to do soon', critical: 'Something is to do now' },
+  'How urgent the state of billing is',
+);
+export const HealthAction = oneOf(
+  'BillingHealthAction',
+  { upgrade: 'Take a larger plan', update_payment_method: 'Give another way to pay', subscribe: 'Subscribe to a plan' },
+  'What to do about billing',
+);
+export const BillingState = oneOf(
+  'BillingState',
+  {
+    trialing: 'It is in its trial, or that has ended without a subscription',
+    active: 'It is paid for',
+    past_due: 'A payment is missing',
+    cancelled: 'Its subscription has ended',
+  },
+  'How an account is paid for',
+);
 
 @Entity('How billing stands, in words')
 export class BillingHealth {

@@ -8,7 +8,7 @@ import { DateOrDateTime } from '../../kernel/model/scalars.js';
 
 export const AppointmentStatus = oneOf(
   'AppointmentStatus',
-  ['scheduled', 'completed', 'cancelled'],
+  { scheduled: 'It is to take place, and keeps its time free of others', completed: 'It took place', cancelled: 'It does not take place' },
   'How an appointment stands: only scheduled ones keep their time free of others',
 );
 

@@ -23,7 +23,15 @@ import { New } from '../../kernel/model/newRecord.js';
 
 export const Weekday = oneOf(
   'Weekday',
-  ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'],
+  {
+    monday: 'Monday',
+    tuesday: 'Tuesday',
+    wednesday: 'Wednesday',
+    thursday: 'Thursday',
+    friday: 'Friday',
+    saturday: 'Saturday',
+    sunday: 'Sunday',
+  },
   'A day of the week',
 );
 

@@ -51,10 +51,21 @@ const Graph = (description: string) =>
 /** Contract "Call flows": why a draft cannot be published. */
 export const BlockerCodes = oneOf(
   'BlockerCode',
-  [
-    ...(['bad_graph', 'unreachable_node', 'path_no_ending', 'missing_ending', 'bad_menu', 'bad_timing', 'bad_ring_seconds'] as const),
-    ...(['weights_not_100', 'bad_forward_number', 'empty_group', 'member_no_phone', 'number_claimed', 'number_missing'] as const),
-  ],
+  {
+    bad_graph: 'The shape of the graph is wrong',
+    unreachable_node: 'No path leads to the node',
+    path_no_ending: 'A path does not come to an ending',
+    missing_ending: 'There is no ending at all',
+    bad_menu: 'The options of a menu are wrong',
+    bad_timing: 'The hours of a timing are wrong',
+    bad_ring_seconds: 'A phone would ring for too short or too long',
+    weights_not_100: 'The weights of a group do not come to 100',
+    bad_forward_number: 'A forward leads to no number, or back',
+    empty_group: 'A group has no members',
+    member_no_phone: 'Somebody who is to be rung has no phone for it',
+    number_claimed: "The number is another flow's",
+    number_missing: 'The flow has no number that the workspace may use',
+  },
   'Why a draft cannot be published',
 );
 export type BlockerCode = keyof typeof BlockerCodes;
@@ -168,7 +179,11 @@ export class SimulatedRing {
   @Flag('Whether they would be rung', { required: true }) rings: boolean;
 }
 
-export const CallEnding = oneOf('CallEnding', ['voicemail', 'forward', 'hangup'], 'How a call flow ends a call');
+export const CallEnding = oneOf(
+  'CallEnding',
+  { voicemail: 'A message can be left', forward: 'It is put through to another number', hangup: 'It is hung up' },
+  'How a call flow ends a call',
+);
 
 @Entity('Where a call would end')
 export class SimulatedEnding {

@@ -3,7 +3,11 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Entity, Flag, Input, Nested, OneOf, oneOf, Phone, Ref, Text } from '../../kernel/model/fields.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 
-export const Presence = oneOf('Presence', ['on', 'call', 'off'], 'Whether somebody takes calls: yes, not now since they are in one, no');
+export const Presence = oneOf(
+  'Presence',
+  { on: 'Takes calls', call: 'Is in a call, and takes no other', off: 'Takes no calls' },
+  'Whether somebody takes calls: yes, not now since they are in one, no',
+);
 
 @Entity('An active member as somebody whom call flows ring', { scope: 'settings' })
 export class RosterMember {
@@ -33,7 +37,11 @@ export class SetPresenceInput {
   @Phone('The phone that rings, E.164; null for none') phone?: string | null;
 }
 
-export const ClaimType = oneOf('ClaimType', ['call_flow', 'ring_group', 'main_line'], 'What answers a number');
+export const ClaimType = oneOf(
+  'ClaimType',
+  { call_flow: 'A published call flow', ring_group: 'A group of people', main_line: 'The main line' },
+  'What answers a number',
+);
 
 @Entity('What answers a number')
 export class Claim {

@@ -4,8 +4,21 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Count, Edit, Entity, Id, Input, LongText, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
-export const CallDirection = oneOf('CallDirection', ['inbound', 'outbound'], 'Who called: the contact, or we');
-export const CallStatus = oneOf('CallStatus', ['completed', 'missed', 'voicemail', 'no_answer'], 'How a call ended');
+export const CallDirection = oneOf(
+  'CallDirection',
+  { inbound: 'The contact called', outbound: 'We called' },
+  'Who called: the contact, or we',
+);
+export const CallStatus = oneOf(
+  'CallStatus',
+  {
+    completed: 'Somebody talked',
+    missed: 'Nobody of us answered',
+    voicemail: 'A message was left',
+    no_answer: 'The other side did not answer',
+  },
+  'How a call ended',
+);
 
 /** Contract "Call log": one line a field. */
 @ObjectType()

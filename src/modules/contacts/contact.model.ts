@@ -138,7 +138,15 @@ export class ContactScore {
 
 export const SmartView = oneOf(
   'ContactSmartView',
-  ['needs_follow_up', 'hot_leads', 'new_this_week', 'recently_won', 'untagged', 'missing_email', 'missing_phone'],
+  {
+    needs_follow_up: 'The last message is theirs and unanswered, or an open task is overdue',
+    hot_leads: 'With a lead score of 70 or more',
+    new_this_week: "Made since Monday, in the workspace's time zone",
+    recently_won: 'With a deal won within 30 days',
+    untagged: 'Without a tag',
+    missing_email: 'Without an e-mail address',
+    missing_phone: 'Without a phone number',
+  },
   'Ready-made views of contacts',
 );
 
@@ -153,7 +161,11 @@ export class SmartViewInfo {
 /** The most contacts that one group of duplicates shows. */
 export const mostOfGroup = 40;
 
-export const DuplicateKey = oneOf('ContactDuplicateKey', ['email', 'phone', 'name_company'], 'What duplicate contacts share');
+export const DuplicateKey = oneOf(
+  'ContactDuplicateKey',
+  { email: 'The e-mail address, whatever its case', phone: 'The phone number', name_company: 'First name, last name and company' },
+  'What duplicate contacts share',
+);
 
 @Entity('Contacts that may be one person', { scope: 'contacts' })
 export class DuplicateGroup {
@@ -190,10 +202,18 @@ export const ContactSort = oneOf(
   'Sort keys of contacts',
 );
 
-export const Reachability = oneOf('Reachability', ['sms', 'email', 'both', 'none'], 'How a contact may be reached');
+export const Reachability = oneOf(
+  'Reachability',
+  { sms: 'By text message', email: 'By e-mail', both: 'By text message and by e-mail', none: 'By neither' },
+  'How a contact may be reached',
+);
 
 /** Where a deal stands: contacts are found by it, and deals have it. */
-export const DealStatus = oneOf('DealStatus', ['open', 'won', 'lost'], 'Where a deal stands');
+export const DealStatus = oneOf(
+  'DealStatus',
+  { open: 'It is neither won nor lost', won: 'It was won', lost: 'It was lost' },
+  'Where a deal stands',
+);
 
 /** Contract "Contact list query parameters"; REST sends them in snake_case. */
 @Input('Which contacts')

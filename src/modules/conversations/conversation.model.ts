@@ -6,12 +6,22 @@ import { RestName } from '../../kernel/model/recordMarks.js';
 
 export const ConversationState = oneOf(
   'ConversationState',
-  ['awaiting_reply', 'replied', 'idle', 'closed'],
+  {
+    awaiting_reply: "The last message is the contact's",
+    replied: 'The last message is ours',
+    idle: 'Nobody wrote for 30 days',
+    closed: 'It was closed, and nobody wrote since',
+  },
   'Whose turn it is: the last message is theirs, or ours; nobody wrote for 30 days; or we closed it until the next message',
 );
 export const SlaState = oneOf(
   'SlaState',
-  ['ok', 'due_soon', 'breached', 'none'],
+  {
+    ok: 'The contact has waited for less than 20 hours',
+    due_soon: 'The contact has waited for 20 hours and more',
+    breached: 'The contact has waited for 24 hours and more',
+    none: 'Nobody waits',
+  },
   'How long the contact has waited for an answer: less than 20 hours, less than 24, longer; none where nobody waits',
 );
 

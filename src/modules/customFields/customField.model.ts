@@ -21,10 +21,27 @@ import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 import { Deleted } from '../../kernel/model/removal.js';
 
-export const CustomFieldEntity = oneOf('CustomFieldEntity', ['contact', 'deal', 'company'], 'The records that carry a custom field');
+export const CustomFieldEntity = oneOf(
+  'CustomFieldEntity',
+  { contact: 'Contacts', deal: 'Deals', company: 'Companies' },
+  'The records that carry a custom field',
+);
 export const CustomFieldType = oneOf(
   'CustomFieldType',
-  ['text', 'textarea', 'number', 'date', 'datetime', 'url', 'select', 'radio', 'multiselect', 'boolean', 'phone', 'email'],
+  {
+    text: 'A text',
+    textarea: 'A text of several lines',
+    number: 'A number',
+    date: 'A day',
+    datetime: 'A moment, with an offset',
+    url: 'An http(s) address',
+    select: 'One of its options',
+    radio: 'One of its options, all of which are shown',
+    multiselect: 'Several of its options',
+    boolean: 'True or false',
+    phone: 'A phone number',
+    email: 'An e-mail address',
+  },
   'What the values of a custom field are',
 );
 
@@ -65,7 +82,7 @@ export class ConfirmImpactInput {
 
 export const CustomFieldReferrer = oneOf(
   'CustomFieldReferrer',
-  ['smart_list', 'form', 'workflow', 'automation', 'template'],
+  { smart_list: 'A saved list', form: 'A form', workflow: 'A workflow', automation: 'An automation', template: 'A template' },
   'What may refer to a custom field',
 );
 
@@ -101,7 +118,16 @@ export class DeletedCustomField extends Deleted {
   dependencySummary: DependencySummary;
 }
 
-export const CleanupStatus = oneOf('CustomFieldCleanupStatus', ['queued', 'running', 'completed', 'failed'], 'How far a cleanup is');
+export const CleanupStatus = oneOf(
+  'CustomFieldCleanupStatus',
+  {
+    queued: 'It has not begun',
+    running: 'It is under way',
+    completed: 'All values are removed',
+    failed: 'It ended before all values were removed',
+  },
+  'How far a cleanup is',
+);
 
 @Entity('The removal of the values that a deleted custom field left', { scope: 'custom-fields' })
 export class CustomFieldCleanup {

@@ -105,7 +105,11 @@ export class MoveDealArgs {
   @Text(500, 'Why it is lost, where it comes into a stage that asks for a reason') lostReason?: string | null;
 }
 
-export const DealView = oneOf('DealView', ['board', 'list'], 'board goes column by column');
+export const DealView = oneOf(
+  'DealView',
+  { board: 'Column by column, each in the order of its cards', list: 'Newest first' },
+  'board goes column by column',
+);
 
 /** Contract GET /deals; what its names mean that the contract leaves open is said here. */
 @Input('Which deals')

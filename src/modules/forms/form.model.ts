@@ -27,7 +27,14 @@ export const mostFields = 100;
 
 export const FormFieldType = oneOf(
   'FormFieldType',
-  ['text', 'email', 'phone', 'textarea', 'select', 'number'],
+  {
+    text: 'A line of text',
+    email: 'An e-mail address',
+    phone: 'A phone number',
+    textarea: 'A text of several lines',
+    select: 'One of its options',
+    number: 'A number',
+  },
   'What a field of a form takes',
 );
 

@@ -11,11 +11,28 @@ export const bodyCap = 10 * 1024 * 1024;
 
 export const ImportMode = oneOf(
   'ImportMode',
-  ['create', 'update', 'upsert'],
+  {
+    create: 'Makes a contact of every row',
+    update: 'Changes those that are found',
+    upsert: 'Changes those that are found, and makes the others',
+  },
   'create makes a contact of every row, update changes those that are found, upsert changes or makes',
 );
-export const ImportMatch = oneOf('ImportMatch', ['email', 'phone', 'id'], 'By what the contact of a row is found');
-export const ImportStatus = oneOf('ImportStatus', ['pending', 'processing', 'completed', 'failed'], 'Where an import stands');
+export const ImportMatch = oneOf(
+  'ImportMatch',
+  { email: 'The e-mail address', phone: 'The phone number', id: 'The id' },
+  'By what the contact of a row is found',
+);
+export const ImportStatus = oneOf(
+  'ImportStatus',
+  {
+    pending: 'It waits to be processed',
+    processing: 'Its rows are being written',
+    completed: 'All rows were looked at',
+    failed: 'It ended before its last row',
+  },
+  'Where an import stands',
+);
 
 @Entity('Contacts that come in from elsewhere', { scope: 'contacts' })
 export class Import {

@@ -21,8 +21,22 @@ import {
 import { New } from '../../kernel/model/newRecord.js';
 import { OfRecord } from '../../kernel/model/recordMarks.js';
 
-export const InvoiceStatus = oneOf('InvoiceStatus', ['draft', 'sent', 'paid', 'overdue', 'void'], 'Where an invoice stands');
-export const PaymentMethod = oneOf('PaymentMethod', ['credit_card', 'bank_transfer', 'check', 'cash', 'other'], 'How a payment was made');
+export const InvoiceStatus = oneOf(
+  'InvoiceStatus',
+  {
+    draft: 'It can be edited',
+    sent: 'It was sent, and is not yet covered',
+    paid: 'Payments cover it',
+    overdue: 'It was sent, its due date has passed, and it is not covered',
+    void: 'It is not to be paid',
+  },
+  'Where an invoice stands',
+);
+export const PaymentMethod = oneOf(
+  'PaymentMethod',
+  { credit_card: 'By credit card', bank_transfer: 'By bank transfer', check: 'By check', cash: 'In cash', other: 'In another way' },
+  'How a payment was made',
+);
 
 /** Contract "Invoice, item and payment", items. A discount is an item with a price below zero. */
 @ObjectType()

@@ -22,15 +22,34 @@ import {
 import { New, OwnId } from '../../kernel/model/newRecord.js';
 import { longestSubject, MessageChannel } from '../templates/template.model.js';
 
-export const MessageDirection = oneOf('MessageDirection', ['inbound', 'outbound'], 'Who wrote a message: the contact, or we');
+export const MessageDirection = oneOf(
+  'MessageDirection',
+  { inbound: 'The contact wrote it', outbound: 'We wrote it' },
+  'Who wrote a message: the contact, or we',
+);
 export const MessageStatus = oneOf(
   'MessageStatus',
-  ['draft', 'scheduled', 'queued', 'sending', 'sent', 'delivered', 'received', 'failed', 'cancelled'],
+  {
+    draft: 'It is not to be sent yet',
+    scheduled: 'It waits for its time',
+    queued: 'It waits to be tried, or to be tried again',
+    sending: 'It is on its way, or nobody knows whether it went (unconfirmed)',
+    sent: 'The carrier took it',
+    delivered: 'It arrived',
+    received: "The contact's, it came in",
+    failed: 'It did not go, or did not arrive',
+    cancelled: 'It was taken back before it went',
+  },
   'How far a message is; it only moves forward',
 );
 export const MessageTransport = oneOf(
   'MessageTransport',
-  ['primary', 'vendor_line', 'chat_app', 'alt_provider'],
+  {
+    primary: 'The carrier of text messages',
+    vendor_line: 'A line of the vendor of lines',
+    chat_app: 'A chat app',
+    alt_provider: 'Another carrier',
+  },
   'The way on which a text message goes',
 );
 
@@ -102,7 +121,16 @@ export class SendEmailsInput {
   @LongText(500, 'The same as HTML, with merge fields; at most 500 KB') bodyHtml?: string | null;
 }
 
-export const SendOutcome = oneOf('SendOutcome', ['sent', 'queued', 'skipped', 'failed'], 'What became of the mail to one contact');
+export const SendOutcome = oneOf(
+  'SendOutcome',
+  {
+    sent: 'The mail server took it',
+    queued: 'It waits to be tried, or to be tried again',
+    skipped: 'It was not to be sent; the reason says why',
+    failed: 'It could not be sent; the reason says why',
+  },
+  'What became of the mail to one contact',
+);
 
 @Entity('What became of one mail of many')
 export class SendResult {

@@ -6,25 +6,32 @@ import { Count, Entity, Id, Input, Nested, OneOf, oneOf, Ref, Stamp, Text } from
 
 export const EnrollmentStatus = oneOf(
   'EnrollmentStatus',
-  ['active', 'paused', 'completed', 'cancelled', 'unsubscribed', 'failed'],
+  {
+    active: 'Its steps go when they are due',
+    paused: 'It is held until it is resumed',
+    completed: 'All of its e-mails were sent',
+    cancelled: 'It was ended before its end',
+    unsubscribed: 'The contact opted out',
+    failed: 'It could not go on',
+  },
   'How a run stands: under way, held, or ended; what has ended stays so',
 );
 export const EnrollmentEnd = oneOf(
   'EnrollmentEnd',
-  [
-    'completed',
-    'unenrolled',
-    'replied',
-    'meeting',
-    'unsubscribed',
-    'bounced',
-    'no_email',
-    'do_not_contact',
-    'contact_deleted',
-    'merged',
-    'too_large',
-    'empty',
-  ],
+  {
+    completed: 'All of its e-mails were sent',
+    unenrolled: 'Somebody ended it',
+    replied: 'The contact answered',
+    meeting: 'The contact has an appointment',
+    unsubscribed: 'The contact opted out',
+    bounced: 'An e-mail came back',
+    no_email: 'There is no e-mail address any more',
+    do_not_contact: 'The contact must not be contacted any more',
+    contact_deleted: 'The contact was deleted',
+    merged: 'The contact was merged into one who is enrolled too',
+    too_large: 'The next e-mail would be larger than 500 KB with the values of its merge fields',
+    empty: 'Nothing would be left of the subject or the text of the next e-mail',
+  },
   'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields, or nothing would be left of its subject or its text',
 );
 
@@ -63,14 +70,32 @@ export class UnenrollInput {
   @Ref('One contact') contactId?: string | null;
 }
 
-export const EnrollOutcome = oneOf('EnrollOutcome', ['enrolled', 'skipped'], 'What became of the enrollment of one contact');
+export const EnrollOutcome = oneOf(
+  'EnrollOutcome',
+  { enrolled: 'It was enrolled', skipped: 'It was not enrolled; the reason says why' },
+  'What became of the enrollment of one contact',
+);
 export const EnrollSkip = oneOf(
   'EnrollSkip',
-  ['already_enrolled', 'not_found', 'no_email', 'opted_out', 'do_not_contact'],
+  {
+    already_enrolled: 'The contact runs through the sequence, or began within the last five minutes',
+    not_found: 'No contact of the workspace has this id',
+    no_email: 'The contact has no e-mail address',
+    opted_out: 'The contact has opted out of e-mail',
+    do_not_contact: 'The contact must not be contacted',
+  },
   'Why a contact is not enrolled in a sequence',
 );
-export const UnenrollOutcome = oneOf('UnenrollOutcome', ['unenrolled', 'skipped'], 'What became of ending the enrollment of one contact');
-export const UnenrollSkip = oneOf('UnenrollSkip', ['not_enrolled'], 'Why no enrollment of a contact is ended');
+export const UnenrollOutcome = oneOf(
+  'UnenrollOutcome',
+  { unenrolled: 'Its run was ended', skipped: 'There was nothing to end' },
+  'What became of ending the enrollment of one contact',
+);
+export const UnenrollSkip = oneOf(
+  'UnenrollSkip',
+  { not_enrolled: 'The contact does not run through the sequence' },
+  'Why no enrollment of a contact is ended',
+);
 
 @Entity('What became of one contact')
 export class EnrollDetail {

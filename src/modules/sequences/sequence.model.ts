@@ -21,7 +21,11 @@ import {
 import { New } from '../../kernel/model/newRecord.js';
 import { longestSubject } from '../templates/template.model.js';
 
-export const SequenceStatus = oneOf('SequenceStatus', ['active', 'inactive'], 'Whether a sequence sends and takes contacts');
+export const SequenceStatus = oneOf(
+  'SequenceStatus',
+  { active: 'It sends, and takes contacts', inactive: 'Nothing of it is sent, and nobody is enrolled' },
+  'Whether a sequence sends and takes contacts',
+);
 
 /** The most steps of a sequence. */
 export const mostSteps = 50;

@@ -4,7 +4,7 @@ import { ConnectionOf, ListArgsOf, SortOrder } from '../../kernel/model/connecti
 import { Edit, Entity, Flag, Id, Input, JsonObject, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
-export const SmartListEntity = oneOf('SmartListEntity', ['contact', 'deal'], 'The records that a smart list is about');
+export const SmartListEntity = oneOf('SmartListEntity', { contact: 'Contacts', deal: 'Deals' }, 'The records that a smart list is about');
 
 /** A filter that is kept under a name: what the contract's `smartListId` and `view_id` refer to. */
 @ObjectType()

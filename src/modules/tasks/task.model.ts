@@ -4,8 +4,16 @@ import { ConnectionOf, ListArgsOf } from '../../kernel/model/connection.js';
 import { Deadline, Edit, Entity, Flag, Id, Input, Moment, OneOf, oneOf, Ref, Stamp, Text } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
-export const TaskPriority = oneOf('TaskPriority', ['low', 'medium', 'high', 'urgent'], 'How urgent a task is, ascending');
-export const TaskStatus = oneOf('TaskStatus', ['todo', 'in_progress', 'done'], 'How far a task is');
+export const TaskPriority = oneOf(
+  'TaskPriority',
+  { low: 'It can wait', medium: 'As most', high: 'Before others', urgent: 'At once' },
+  'How urgent a task is, ascending',
+);
+export const TaskStatus = oneOf(
+  'TaskStatus',
+  { todo: 'It is not begun', in_progress: 'It is begun', done: 'It is done' },
+  'How far a task is',
+);
 
 /** Contract "Task": one line a field. */
 @ObjectType()
@@ -37,7 +45,13 @@ export class UpdateTaskInput extends Edit(CreateTaskInput) {}
 
 export const TaskTab = oneOf(
   'TaskTab',
-  ['all', 'today', 'upcoming', 'overdue', 'completed'],
+  {
+    all: 'All tasks',
+    today: "Open and due today, in the workspace's time zone",
+    upcoming: 'Open and due from tomorrow on',
+    overdue: 'Open, and the due date has passed',
+    completed: 'Done',
+  },
   'Ready-made views: open and due today, after today, or before now; done; or all',
 );
 

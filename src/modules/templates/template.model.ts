@@ -6,7 +6,7 @@ import { New } from '../../kernel/model/newRecord.js';
 import { RestName } from '../../kernel/model/recordMarks.js';
 import { Removal } from '../../kernel/model/removal.js';
 
-export const MessageChannel = oneOf('MessageChannel', ['sms', 'email'], 'How a message goes');
+export const MessageChannel = oneOf('MessageChannel', { sms: 'As a text message', email: 'As an e-mail' }, 'How a message goes');
 
 /** The most characters of a subject (contract "Limits"). */
 export const longestSubject = 500;

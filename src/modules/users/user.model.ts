@@ -7,7 +7,11 @@ import { Role, User, UserStatus } from '../auth/auth.member.model.js';
 export { User, UserStatus };
 
 /** An owner is whoever made the workspace. */
-export const GivenRole = oneOf('GivenRole', ['member', 'admin'], 'The role that a person can be given');
+export const GivenRole = oneOf(
+  'GivenRole',
+  { member: 'Works with the records', admin: 'Also manages users, webhooks, fields, pipelines and settings' },
+  'The role that a person can be given',
+);
 
 /** What an invitation says of a person. */
 @ObjectType()

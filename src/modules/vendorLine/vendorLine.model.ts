@@ -4,7 +4,11 @@ import { Email, Entity, Flag, Id, Input, Nested, OneOf, oneOf, Ref, Stamp, Text 
 /** The most lines of one key that are looked at. */
 export const mostLines = 1000;
 
-export const VendorLineStatus = oneOf('VendorLineStatus', ['connected', 'not_configured'], 'Whether a key is kept');
+export const VendorLineStatus = oneOf(
+  'VendorLineStatus',
+  { connected: 'A key is kept', not_configured: 'There is no key' },
+  'Whether a key is kept',
+);
 
 @Entity('The agent who has a line')
 export class LineHolder {

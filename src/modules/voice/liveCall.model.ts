@@ -5,7 +5,7 @@ import { Count, Entity, Id, Input, OneOf, oneOf, Ref, Stamp, Text } from '../../
 
 export const LiveCallStatus = oneOf(
   'LiveCallStatus',
-  ['ringing', 'in_progress', 'voicemail'],
+  { ringing: 'Nobody has answered yet', in_progress: 'Somebody is on the line', voicemail: 'The caller has left a message' },
   'How far a call is: nobody has answered yet, somebody is on the line, the caller has left a message',
 );
 

@@ -4,12 +4,21 @@ import { Count, Entity, Flag, Id, Input, JsonValue, Moment, Nested, OneOf, oneOf
 
 export const DeliveryStatus = oneOf(
   'WebhookDeliveryStatus',
-  ['pending', 'delivered', 'failed', 'cancelled'],
+  {
+    pending: 'An attempt is to come',
+    delivered: 'An attempt succeeded',
+    failed: 'The last attempt failed, or the receiver answered 410',
+    cancelled: 'The webhook was switched off or deleted before it arrived',
+  },
   'How a delivery stands: an attempt is to come; an attempt succeeded; the last one failed; the webhook was switched off or deleted before',
 );
 export const DeliverySource = oneOf(
   'WebhookDeliverySource',
-  ['webhook', 'workflow', 'automation'],
+  {
+    webhook: 'A registered webhook',
+    workflow: 'An action of a workflow',
+    automation: 'An action of an automation, or the call of its runner',
+  },
   'What asked for a delivery: a registered webhook, or an action of a workflow or an automation',
 );
 
@@ -71,7 +80,15 @@ export class WebhookDelivery {
 
 export const DeliveryReason = oneOf(
   'WebhookDeliveryReason',
-  ['first_attempt', 'under_way', 'retry', 'delivered', 'ladder_over', 'gone', 'cancelled'],
+  {
+    first_attempt: 'Its first attempt waits for its turn',
+    under_way: 'An attempt is under way',
+    retry: 'An attempt failed, and another is to come',
+    delivered: 'It arrived',
+    ladder_over: 'The last attempt failed',
+    gone: 'The receiver answered 410, which ended it',
+    cancelled: 'Its webhook was switched off or deleted',
+  },
   'Why a delivery stands as it does: its first attempt waits for its turn; an attempt is under way; an attempt failed and another is to come; it arrived; the last attempt failed; 410 ended it; its webhook was switched off or deleted',
 );
 

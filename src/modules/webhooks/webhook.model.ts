@@ -98,7 +98,11 @@ export class WebhookList extends ListArgsOf(WebhookFilter, WebhookSort) {}
 @ObjectType({ description: 'A page of webhooks' })
 export class WebhookConnection extends ConnectionOf(Webhook) {}
 
-export const ReplayableStatus = oneOf('ReplayableStatus', ['delivered', 'failed', 'cancelled'], 'How deliveries stand that are made again');
+export const ReplayableStatus = oneOf(
+  'ReplayableStatus',
+  { delivered: 'Those that arrived', failed: 'Those that failed for good', cancelled: 'Those that were cancelled' },
+  'How deliveries stand that are made again',
+);
 
 @Input('Which deliveries: by their ids, or by how they stand since a moment')
 export class ReplayInput {

@@ -6,10 +6,19 @@ import { Count, Entity, Flag, Fraction, Id, Input, JsonObject, Nested, OneOf, on
 import { ConditionSeen } from '../actions/action.model.js';
 import { mostActions, WorkflowActionType } from './workflow.model.js';
 
-export const WorkflowRunStatus = oneOf('WorkflowRunStatus', ['running', 'success', 'failed'], 'How a run stands');
+export const WorkflowRunStatus = oneOf(
+  'WorkflowRunStatus',
+  { running: 'Its actions are being done', success: 'Its actions are done', failed: 'An action failed' },
+  'How a run stands',
+);
 export const WorkflowStepStatus = oneOf(
   'WorkflowStepStatus',
-  ['pending', 'success', 'failed', 'skipped'],
+  {
+    pending: 'It waits for its turn',
+    success: 'It was done',
+    failed: 'It failed',
+    skipped: 'It was left out: the run failed before it, or nobody may write to the contact',
+  },
   'What became of an action: it waits for its turn, was done, failed, or was left out, as the run failed before it or nobody may write to the contact',
 );
 
@@ -142,7 +151,11 @@ export class DryRunWorkflowInput {
 
 export const NoRunReason = oneOf(
   'NoRunReason',
-  ['another_event', 'conditions', 'loop'],
+  {
+    another_event: 'It is not the event that starts it',
+    conditions: 'A condition does not hold',
+    loop: 'It came of the workflow itself, or of too long a chain of runs',
+  },
   'Why an event starts no run of a workflow: it is not the one that starts it, a condition does not hold, or it came of the workflow itself',
 );
 

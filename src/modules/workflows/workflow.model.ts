@@ -19,11 +19,22 @@ import {
 } from '../../kernel/model/fields.js';
 import { New } from '../../kernel/model/newRecord.js';
 
-export const WorkflowStatus = oneOf('WorkflowStatus', ['active', 'inactive'], 'Whether matching events start runs');
+export const WorkflowStatus = oneOf(
+  'WorkflowStatus',
+  { active: 'Matching events start runs', inactive: 'Nothing starts runs' },
+  'Whether matching events start runs',
+);
 
 export const WorkflowActionType = oneOf(
   'WorkflowActionType',
-  ['assign_contact', 'send_email', 'create_task', 'update_field', 'send_webhook', 'enroll_sequence'],
+  {
+    assign_contact: 'Gives the contact to a user',
+    send_email: 'Sends the contact an e-mail',
+    create_task: 'Makes a task',
+    update_field: 'Sets a field of the contact, or of its company, deal or task',
+    send_webhook: 'Sends a signed request to an address',
+    enroll_sequence: 'Enrolls the contact in a sequence',
+  },
   'What an action does',
 );
 
