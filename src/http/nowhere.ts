@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { html, htmlPage } from '../kernel/module/page.js';
+import { html } from '../kernel/base/html.js';
+import { htmlPage } from '../kernel/module/page.js';
 import type { RawReply } from '../kernel/module/routes.js';
 import { acceptedIn } from './acceptHeader.js';
 
