@@ -21,6 +21,7 @@ import { secretKeyOf } from './kernel/base/secretFile.js';
 import { TurnQueue } from './kernel/base/turnQueue.js';
 import type { App } from './kernel/context/context.js';
 import { memory } from './kernel/context/memory.js';
+import { sharesOf } from './kernel/database/connectionShares.js';
 import { type Database, type DatabaseOptions, openDatabase } from './kernel/database/index.js';
 import { Egress } from './kernel/egress/egress.js';
 import { registryOf } from './kernel/module/module.js';
@@ -159,11 +160,12 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
 
 const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => ({ url, pool, dataDir });
 
-/** What requests share: statements that several write or ask together, and what one has read for the next. */
+/** What requests share: the connections, statements that several write or ask together, and what one has read for the next. */
 const sharing = ({ batching }: Config, database: Database) => ({
   commits: new CommitBatcher(database, batching.commits ? undefined : Number.POSITIVE_INFINITY),
   // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
   reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
+  shares: sharesOf(database.connections),
   recalled: memory(),
 });
 

@@ -8,6 +8,7 @@ import type { AppError } from '../base/errors.js';
 import type { Cause } from '../base/principal.js';
 import { traceOf } from '../base/trace.js';
 import type { TurnQueue } from '../base/turnQueue.js';
+import type { ConnectionShares } from '../database/connectionShares.js';
 import type { Database } from '../database/index.js';
 import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
@@ -28,6 +29,8 @@ export interface AppOf<C> {
   database: Database;
   commits: CommitBatcher;
   reads: LookupBatcher;
+  /** What one account may have of the database at a time. */
+  shares: ConnectionShares;
   /** What `recall` goes by. */
   recalled: Memory;
   /** Reads that may take long. */

@@ -9,7 +9,7 @@ import { type Sql, sql, tableName } from '../database/sql.js';
 import type { Bound, Statement } from '../database/statement.js';
 import { type Change, factsOf } from '../events/facts.js';
 import { followFeed } from '../events/readers.js';
-import { type Hold, StaleReads, type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
+import { type Begin, type Hold, StaleReads, type UnitKind, UnitOfWork } from '../writes/unitOfWork.js';
 import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
@@ -53,7 +53,7 @@ export class Context {
     /** The operation's unit of work; none where nothing is changed. */
     readonly unit?: UnitOfWork,
   ) {
-    this.#reader = new Reader(app, unit, request.reads);
+    this.#reader = new Reader(app, unit, request.reads, principal?.account.id);
   }
 
   readonly #connect = () => this.#reader.connect();
@@ -279,7 +279,9 @@ export class Context {
    * written last. An optimistic one is tried again when another writer came between.
    */
   async transaction<T>(work: (inside: Context) => Promise<T>, kind?: UnitKind): Promise<T> {
-    const unit = new UnitOfWork(this.app.database, this.app.commits, kind);
+    const { account } = this;
+    const inTurn: Begin = (begin) => (account ? this.app.shares.transactions.run(account.id, begin) : begin());
+    const unit = new UnitOfWork(this.app, inTurn, kind);
     const inside = new Context(this.app, this.request, this.principal, unit);
     const { session } = this.request;
     try {

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/accountScope.js';
+import type { ConnectionShares } from '../database/connectionShares.js';
 import type { Database } from '../database/index.js';
 import { type RowOf, readerOf, type Shape } from '../database/kinds.js';
 import type { Sql } from '../database/sql.js';
@@ -10,6 +11,7 @@ import type { UnitOfWork } from '../writes/unitOfWork.js';
 interface Sources {
   database: Database;
   reads: LookupBatcher;
+  shares: ConnectionShares;
 }
 
 /**
@@ -26,6 +28,8 @@ export class Reader {
     private readonly unit?: UnitOfWork,
     /** Told of the text of every statement that is read. */
     private readonly noted?: (text: string) => void,
+    /** Whose connections they are counted as. */
+    private readonly account?: string,
   ) {}
 
   /** For what is read through Prisma: of it nothing is noted but that something is read. */
@@ -42,7 +46,7 @@ export class Reader {
 
   async #rowsOf<P>(statement: Statement<object, P>, account: string, params: P): Promise<object[]> {
     if (statement.beside && this.unit?.isWaiting) {
-      this.#outside ??= new Reader(this.app, undefined, this.noted);
+      this.#outside ??= new Reader(this.app, undefined, this.noted, this.account);
       return this.#outside.#rowsOf(statement, account, params);
     }
     if (statement.changes && (this.unit || !statement.listed)) {
@@ -68,17 +72,22 @@ export class Reader {
 
   /** The one text that a statement answers. */
   text(query: Bound): Promise<string> {
-    return this.#text(query, (asked) => this.app.database.text(asked));
+    return this.#text(query, (asked) => this.#inTurn('reads', () => this.app.database.text(asked)));
   }
 
   /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
   planned(query: Bound): Promise<string> {
-    return this.#text(query, async (asked) => (await this.app.database.planned(asked))[0]!);
+    return this.#text(query, async (asked) => (await this.#inTurn('planned', () => this.app.database.planned(asked)))[0]!);
   }
 
   /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
   lookup(query: Bound): Promise<string> {
     return this.#text(query, (asked) => this.app.reads.text(asked));
+  }
+
+  /** An account waits for its own reads. Where nobody calls, as at a login, few are asked. */
+  #inTurn<T>(share: keyof ConnectionShares, read: () => Promise<T>): Promise<T> {
+    return this.account === undefined ? read() : this.app.shares[share].run(this.account, read);
   }
 
   async #text(query: Bound, outside: (query: Bound) => Promise<string>): Promise<string> {

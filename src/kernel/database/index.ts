@@ -11,6 +11,8 @@ export { PrismaClient } from '../../generated/prisma/client.js';
 
 export interface Database {
   kind: 'pglite' | 'postgres';
+  /** The most connections of each of its two pools; no limit where there is no pool. */
+  connections: number;
   prisma: PrismaClient;
   /** plain SQL with $1 placeholders, for the job queue */
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
@@ -70,6 +72,7 @@ function assemble(
     };
   return {
     kind,
+    connections: store.connections ?? Number.POSITIVE_INFINITY,
     prisma,
     execute: store.execute,
     executePlanned: store.executePlanned,

@@ -56,6 +56,7 @@ export function postgresStore(pool: pg.Pool, plannedPool: pg.Pool): Store {
   const nameOf = statementNames(mostNames, 'e');
   const nameOfLoop = statementNames(mostNames, 'l');
   return {
+    connections: pool.options.max,
     execute: async (text, values) => {
       const name = values && nameOf({ sql: text });
       const result: unknown = await pool.query({ name, text, values });

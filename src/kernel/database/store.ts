@@ -1,5 +1,7 @@
 /** The part of a database that lies below Prisma. */
 export interface Store {
+  /** of a pool, the most connections */
+  connections?: number;
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /** the same of a statement that is planned once, whatever its values are */
   executePlanned(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;

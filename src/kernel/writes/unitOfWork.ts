@@ -42,6 +42,9 @@ export interface UnitKind {
   hasTurn?: boolean;
 }
 
+/** Begins a transaction when it is the account's turn, and answers once that is over. */
+export type Begin = <T>(transaction: () => Promise<T>) => Promise<T>;
+
 /** New values of a row, which its account and id name. */
 export type Changed = Record<string, unknown> & { accountId: string; id: string };
 
@@ -78,8 +81,8 @@ export class UnitOfWork {
   #many = 0;
 
   constructor(
-    private readonly database: Pick<Database, 'prisma' | 'text'>,
-    private readonly commits: CommitBatcher,
+    private readonly app: { database: Pick<Database, 'prisma' | 'text'>; commits: CommitBatcher },
+    private readonly inTurn: Begin,
     private readonly kind: UnitKind = {},
   ) {
     this.isOptimistic = kind.isOptimistic ?? false;
@@ -218,12 +221,12 @@ export class UnitOfWork {
     const rest = [...rows, ...facts];
     // Nothing to write, but what it answers depends on what it went by.
     if (rest.length === 0 && this.readsMayBeStale && !this.#transaction)
-      return void (await this.database.text(statementOf([], this.#takeLocks([]))));
+      return void (await this.app.database.text(statementOf([], this.#takeLocks([]))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
     if (isAlone) {
       const { mayWait } = this.kind;
-      return this.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
+      return this.app.commits.write({ batches: rest, locks: this.#takeLocks(rest), exclusive: this.#locks.exclusive, mayWait });
     }
     const tx = await this.#begin();
     if (this.#spilled.isEmpty) await this.#writeIn(tx, rest);
@@ -273,14 +276,12 @@ export class UnitOfWork {
 
   #begin(): Promise<Transaction> {
     this.#transaction ??= new Promise((begun, refused) => {
-      this.#finished = this.database.prisma.$transaction(
-        (tx) =>
-          new Promise<void>((commit, abandon) => {
-            this.#settle = { commit, abandon };
-            begun(tx);
-          }),
-        this.mayTakeLong ? { timeout: longest } : {},
-      );
+      const work = (tx: Transaction) =>
+        new Promise<void>((commit, abandon) => {
+          this.#settle = { commit, abandon };
+          begun(tx);
+        });
+      this.#finished = this.inTurn(() => this.app.database.prisma.$transaction(work, this.mayTakeLong ? { timeout: longest } : {}));
       this.#finished.catch(refused);
     });
     return this.#transaction;

@@ -1,0 +1,80 @@
+import { unavailable } from './errors.js';
+
+/** How long somebody waits for a turn: as long as for a connection of the database. */
+const patienceMs = 2000;
+
+/** Somebody who waits, from this moment on. */
+interface Waiting {
+  since: number;
+  begin(): void;
+  refuse(): void;
+}
+
+interface Line {
+  underWay: number;
+  readonly waiting: Set<Waiting>;
+}
+
+/**
+ * Lets each key have only so many pieces of work under way, however many other keys there are: what it asks for beyond that waits in its
+ * order, for two seconds at most (503). So whoever asks for much at once leaves something to the others.
+ */
+export class Shares {
+  readonly #lines = new Map<string, Line>();
+
+  constructor(
+    private readonly most: number,
+    private readonly patience = patienceMs,
+  ) {}
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { underWay: 0, waiting: new Set() };
+    this.#lines.set(key, line);
+    if (line.underWay < this.most) line.underWay++;
+    else await this.#turnIn(line);
+    const begun = performance.now();
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() - begun >= this.patience) this.#refuseIn(line);
+      throw error;
+    } finally {
+      this.#leave(key, line);
+    }
+  }
+
+  /** The place goes to who has waited longest. */
+  #leave(key: string, line: Line): void {
+    const [next] = line.waiting;
+    if (next) next.begin();
+    else if (--line.underWay === 0) this.#lines.delete(key);
+  }
+
+  /** Where something failed that took as long, the next ones would wait as long again: who has waited for some time is told at once. */
+  #refuseIn({ waiting }: Line): void {
+    const latest = performance.now() - this.patience / 2;
+    for (const one of waiting) if (one.since <= latest) one.refuse();
+  }
+
+  #turnIn({ waiting }: Line): Promise<void> {
+    return new Promise((resume, refuse) => {
+      const gone = () => {
+        clearTimeout(late);
+        waiting.delete(one);
+      };
+      const one: Waiting = {
+        since: performance.now(),
+        begin() {
+          gone();
+          resume();
+        },
+        refuse() {
+          gone();
+          refuse(unavailable());
+        },
+      };
+      const late = setTimeout(one.refuse, this.patience);
+      waiting.add(one);
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import pg from 'pg';
+import { Alone } from '../support/alone.js';
+import { Client } from '../support/client.js';
+import { dataOf, onPostgres, password, type Reply } from '../support/index.js';
+
+jest.setTimeout(120_000);
+
+/** Does something while a transaction from outside holds what the account's requests wait for. */
+async function whileHeld(crm: Alone, holding: string, work: () => Promise<void>): Promise<void> {
+  const holder = new pg.Client(crm.databaseUrl);
+  await holder.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(holding);
+    await work();
+  } finally {
+    await holder.end();
+  }
+}
+
+onPostgres(describe)('an account whose requests all wait', () => {
+  let crm: Alone;
+  let other: Client;
+  let tags = 0;
+  beforeAll(async () => {
+    crm = await Alone.begin({ DATABASE_POOL: '8', RATE_LIMIT_ENABLED: '0' });
+    other = new Client(crm.wire);
+    dataOf(await other.post('/auth/register', { email: 'other@example.com', password, accountName: 'Other' }));
+    // What a first request loads is not what is looked at.
+    await Promise.all([other.get('/tags?search=x'), other.post('/tags', { name: 'First' })]);
+  });
+  afterAll(() => crm?.end());
+
+  /** Where nothing is left to them, they wait for two seconds and are refused. */
+  const expectOthersServed = async () => {
+    for (let n = 0; n < 5; n++) {
+      const replies = [await other.get('/tags?search=x'), await other.get('/tags'), await other.post('/tags', { name: `Tag ${++tags}` })];
+      expect(replies.map(({ status }) => status)).toEqual([200, 200, 201]);
+    }
+  };
+
+  it('for a row that somebody changes keeps no connection from the others', async () => {
+    const [first, ...contacts] = await Promise.all(
+      Array.from({ length: 25 }, async (_, n) => dataOf(await crm.caller.post('/contacts', { firstName: `C${n}` })).id as string),
+    );
+    let waiting: Promise<Reply>[] = [];
+    await whileHeld(crm, `select 1 from contacts where id = '${first}' for update`, async () => {
+      waiting = contacts.map((secondaryId) => crm.caller.post('/contacts/merge', { primaryId: first, secondaryId }));
+      await expectOthersServed();
+    });
+    await Promise.all(waiting);
+  });
+
+  it.each(['/products', '/products?search=something'])('for what it reads keeps no connection from the others: %s', async (path) => {
+    let waiting: Promise<Reply>[] = [];
+    await whileHeld(crm, 'lock table products in access exclusive mode', async () => {
+      waiting = Array.from({ length: 25 }, () => crm.caller.get(path));
+      await expectOthersServed();
+    });
+    await Promise.all(waiting);
+  });
+});

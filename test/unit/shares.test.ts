@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { Shares } from '../../src/kernel/base/shares.js';
+
+/** Work that ends when it is told, and says when it began. */
+function works(shares: Shares) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const run = (name: string) =>
+    shares.run(name[0]!, () => {
+      begun.push(name);
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+    });
+  const end = async (name: string) => {
+    ends.get(name)!();
+    await new Promise((resume) => setImmediate(resume));
+  };
+  return { begun, run, end };
+}
+
+describe('shares', () => {
+  it('let each key have so many under way, whatever the others have, and the rest in its order', async () => {
+    const { begun, run, end } = works(new Shares(2));
+    const done = ['a1', 'a2', 'a3', 'a4', 'b1'].map(run);
+    expect(begun).toEqual(['a1', 'a2', 'b1']);
+    await end('a2');
+    expect(begun).toEqual(['a1', 'a2', 'b1', 'a3']);
+    await end('b1');
+    await end('a1');
+    expect(begun.at(-1)).toBe('a4');
+    await end('a3');
+    await end('a4');
+    expect(await Promise.all(done)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1']);
+  });
+
+  it('go on after work that failed', async () => {
+    const shares = new Shares(1);
+    const failed = shares.run('a', () => Promise.reject(new Error('no')));
+    const next = shares.run('a', async () => 1);
+    await expect(failed).rejects.toThrow('no');
+    expect(await next).toBe(1);
+  });
+
+  it('keep nobody waiting for longer than they say, and pass over who has gone', async () => {
+    const { begun, run, end } = works(new Shares(1, 20));
+    const [first, second] = [run('a1'), run('a2')];
+    await expect(second).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
+    const third = run('a3');
+    await end('a1');
+    await end('a3');
+    expect([begun, await first, await third]).toEqual([['a1', 'a3'], 'a1', 'a3']);
+  });
+
+  it('refuse who has waited where what took as long has failed: the next would wait as long again', async () => {
+    const shares = new Shares(1, 20);
+    let fail = () => {};
+    const failing = shares.run('a', () => new Promise<void>((_, refuse) => (fail = () => refuse(new Error('no connection')))));
+    const [ended, late] = [expect(failing).rejects.toThrow('no connection'), shares.run('a', async () => 1)];
+    // No timer is asked meanwhile.
+    for (const begun = performance.now(); performance.now() - begun < 21; );
+    fail();
+    await Promise.all([ended, expect(late).rejects.toMatchObject({ code: 'unavailable' })]);
+    expect(await shares.run('a', async () => 2)).toBe(2);
+  });
+});
