@@ -8,6 +8,7 @@ import type { App, Principal, RequestInfo } from '../kernel/context/context.js';
 import { Context, inLog } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { errorPage } from '../kernel/module/page.js';
+import { isTrustedProxy, withoutPort } from './address.js';
 import { rawBody } from './callbacks.js';
 import { Compression } from './compression.js';
 import { crossOrigin } from './crossOrigin.js';
@@ -62,7 +63,7 @@ export async function httpServer(app: App, identify: Identify, metrics: Metrics)
     loggerInstance: app.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    trustProxy: app.config.trustProxy ?? false,
+    trustProxy: app.config.trustProxy ? isTrustedProxy(app.config.trustProxy) : false,
     genReqId: (request) => sane(request.headers['x-request-id']) ?? randomUUID(),
     requestTimeout: patience.requestTimeout,
     maxRequestsPerSocket: patience.maxRequestsPerSocket,
@@ -99,7 +100,7 @@ function addHooks(server: FastifyInstance, app: App, identify: Identify, metrics
   server.addHook('onRequest', async (request, reply) => {
     reply.header('X-Request-Id', request.id);
     reply.headers(safety);
-    const info: RequestInfo = { id: request.id, ip: request.ip, userAgent: request.headers['user-agent'] };
+    const info: RequestInfo = { id: request.id, ip: withoutPort(request.ip), userAgent: request.headers['user-agent'] };
     if (request.method === 'POST') info.idempotencyKey = single(request.headers['idempotency-key']);
     info.clientMutationId = single(request.headers['x-client-mutation-id']);
     info.traceparent = ownPlaceIn(single(request.headers.traceparent), app.clock);
@@ -146,7 +147,11 @@ async function identified(request: FastifyRequest, app: App, identify: Identify)
   const { authorization } = headers;
   const cookieValue = headers.cookie === undefined ? undefined : request.server.parseCookie(headers.cookie)[sessionCookie];
   if (authorization === undefined && cookieValue === undefined) return { principal: null };
-  const found = await identify(app, { authorization, cookie: authorization === undefined ? cookieValue : undefined, ip: request.ip });
+  const found = await identify(app, {
+    authorization,
+    cookie: authorization === undefined ? cookieValue : undefined,
+    ip: withoutPort(request.ip),
+  });
   const foreign = found.principal?.kind === 'session' ? originRefusal(request, app.config) : undefined;
   return foreign ? { principal: null, refusal: foreign } : found;
 }
