@@ -161,13 +161,17 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
 const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => ({ url, pool, dataDir });
 
 /** What requests share: the connections, statements that several write or ask together, and what one has read for the next. */
-const sharing = ({ batching }: Config, database: Database) => ({
-  commits: new CommitBatcher(database, batching.commits ? undefined : Number.POSITIVE_INFINITY),
-  // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
-  reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
-  shares: sharesOf(database.connections),
-  recalled: memory(),
-});
+function sharing({ batching }: Config, database: Database) {
+  const shares = sharesOf(database.connections);
+  const mostUnderWay = batching.commits ? undefined : Number.POSITIVE_INFINITY;
+  return {
+    shares,
+    commits: new CommitBatcher(database, mostUnderWay, (account, write) => shares.transactions.run(account, write)),
+    // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
+    reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
+    recalled: memory(),
+  };
+}
 
 async function warm({ database, config }: App): Promise<void> {
   await database.warm();

@@ -48,6 +48,6 @@ function explainSorts(schema: GraphQLSchema): void {
     const type = getNamedType(sort.type);
     if (!isObjectType(record) || !isEnumType(type)) continue;
     const sorts = (record.extensions.table as AnyTable | undefined)?.sorts as Record<string, { description?: string }> | undefined;
-    explainValues(type, (key) => sorts?.[key]?.description ?? record.getFields()[key]?.description ?? `As the sort ${key}`);
+    explainValues(type, (key) => sorts?.[key]?.description ?? record.getFields()[key]?.description);
   }
 }

@@ -55,9 +55,9 @@ const ofRuns: Record<string, string[]> = { Workflow: ['lastRunAt'], Automation: 
 const withoutSample = ['LiveCall'];
 
 /** The members that are null in what was told, and something in what is read, besides what changes without a word of it. */
-function missing(data: Loose, record: Loose, quiet: readonly string[] = [], at = ''): string[] {
+function missing(data: Loose, record: Loose, withoutEvents: readonly string[] = [], at = ''): string[] {
   return Object.entries(record ?? {}).flatMap(([name, value]) => {
-    if (value === null || quiet.includes(name)) return [];
+    if (value === null || withoutEvents.includes(name)) return [];
     if (data[name] === null || data[name] === undefined) return [`${at}${name} is not told`];
     return typeof value === 'object' && !Array.isArray(value) ? missing(data[name], value, [], `${at}${name}.`) : [];
   });
@@ -66,12 +66,12 @@ function missing(data: Loose, record: Loose, quiet: readonly string[] = [], at =
 /** What a read shows of the record of an event that is not told, there or by what has happened to it since: work goes on by itself. */
 async function untold(event: Loose): Promise<string[]> {
   const { name } = typeOf(event);
-  const quiet = [...(tables.get(name)?.options.withoutEvents ?? []), ...(ofRuns[name] ?? [])];
+  const withoutEvents = [...(tables.get(name)?.options.withoutEvents ?? []), ...(ofRuns[name] ?? [])];
   const record = await readOf(event);
-  if (missing(event.data, record, quiet).length === 0) return [];
+  if (missing(event.data, record, withoutEvents).length === 0) return [];
   const where = { accountId: acme.id, entityId: event.entityId };
   const last: Loose = await api.app.database.prisma.outboxEvent.findFirst({ where, orderBy: { seq: 'desc' } });
-  return missing(last.data, record, quiet);
+  return missing(last.data, record, withoutEvents);
 }
 
 const isPlain = (value: unknown) => typeof value !== 'object' || value === null;

@@ -31,7 +31,7 @@ const tables = new Map(
  * What changes of a record without a word of it: what follows from other records, whose events tell it, and when somebody was
  * there or something was used.
  */
-const quiet: Record<string, string[]> = {
+const withoutEvents: Record<string, string[]> = {
   contacts: ['lead_score', 'scored_at', 'last_activity_at', 'last_contacted_at'],
   deals: ['last_activity_at', 'position'],
   memberships: ['last_active_at'],
@@ -75,7 +75,7 @@ async function watch(): Promise<void> {
     await execute(`create trigger see after insert or update or delete on ${name} for each row execute function see_write('${key}')`);
 }
 
-/** What is to be told of a write: which fact, or `written` for any; nothing of what is quiet. */
+/** What is to be told of a write: which fact, or `written` for any; nothing of what changes without events. */
 function factOf({ at, op, changed, state }: Loose): string | undefined {
   // Of a person themselves an account knows more only when they join, and whether their address is verified.
   if (at === 'users') return op === 'UPDATE' && changed.includes('email_verified_at') ? 'written' : undefined;
@@ -89,7 +89,7 @@ function factOf({ at, op, changed, state }: Loose): string | undefined {
     const told = changed.includes('billing_asked_at') ? [...billed, ...set] : set;
     return changed.some((column: string) => told.includes(column)) ? 'written' : undefined;
   }
-  return changed.some((column: string) => column !== 'updated_at' && !quiet[at]?.includes(column)) ? 'written' : undefined;
+  return changed.some((column: string) => column !== 'updated_at' && !withoutEvents[at]?.includes(column)) ? 'written' : undefined;
 }
 
 /** What was written without being told, and told without being written, since the last look. */
@@ -119,7 +119,7 @@ it('every watched type has its table', () => {
 });
 
 it('every column that a record shows and that changes without a word of it is declared by its table, for live queries', () => {
-  const shown = Object.entries(quiet).flatMap(([name, columns]) => {
+  const shown = Object.entries(withoutEvents).flatMap(([name, columns]) => {
     const table = tables.get(name)!;
     const fields = rulesOf(table.type).map((rule) => table.columnOf(rule.name));
     const known = (table.options.withoutEvents ?? []).map((field) => table.columnOf(field));

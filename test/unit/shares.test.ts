@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { Shares } from '../../src/kernel/base/shares.js';
 
+const isOutage = (error: unknown) => /no connection/.test(String(error));
+
 /** Work that ends when it is told, and says when it began. */
 function works(shares: Shares) {
   const begun: string[] = [];
@@ -41,7 +43,7 @@ describe('shares', () => {
   });
 
   it('keep nobody waiting for longer than they say, and pass over who has gone', async () => {
-    const { begun, run, end } = works(new Shares(1, 20));
+    const { begun, run, end } = works(new Shares(1, isOutage, 20));
     const [first, second] = [run('a1'), run('a2')];
     await expect(second).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
     const third = run('a3');
@@ -50,15 +52,25 @@ describe('shares', () => {
     expect([begun, await first, await third]).toEqual([['a1', 'a3'], 'a1', 'a3']);
   });
 
-  it('refuse who has waited where what took as long has failed: the next would wait as long again', async () => {
-    const shares = new Shares(1, 20);
+  /** What became of who waited while something took as long as they wait, and failed. */
+  async function afterFailure(shares: Shares, message: string): Promise<PromiseSettledResult<number>> {
     let fail = () => {};
-    const failing = shares.run('a', () => new Promise<void>((_, refuse) => (fail = () => refuse(new Error('no connection')))));
-    const [ended, late] = [expect(failing).rejects.toThrow('no connection'), shares.run('a', async () => 1)];
+    const failing = shares.run('a', () => new Promise<void>((_, refuse) => (fail = () => refuse(new Error(message)))));
+    const [ended, late] = [expect(failing).rejects.toThrow(message), Promise.allSettled([shares.run('a', async () => 1)])];
     // No timer is asked meanwhile.
     for (const begun = performance.now(); performance.now() - begun < 21; );
     fail();
-    await Promise.all([ended, expect(late).rejects.toMatchObject({ code: 'unavailable' })]);
+    await ended;
+    return (await late)[0]!;
+  }
+
+  it('refuse who has waited where no connection was to be had for as long: the next would wait as long again', async () => {
+    const shares = new Shares(1, isOutage, 20);
+    expect(await afterFailure(shares, 'no connection')).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
     expect(await shares.run('a', async () => 2)).toBe(2);
+  });
+
+  it('let who has waited begin where something else failed', async () => {
+    expect(await afterFailure(new Shares(1, isOutage, 20), 'not found')).toEqual({ status: 'fulfilled', value: 1 });
   });
 });

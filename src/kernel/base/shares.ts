@@ -24,6 +24,8 @@ export class Shares {
 
   constructor(
     private readonly most: number,
+    /** Whether an error says that those who come next would fail like this one. */
+    private readonly isOutage: (error: unknown) => boolean = () => false,
     private readonly patience = patienceMs,
   ) {}
 
@@ -36,7 +38,7 @@ export class Shares {
     try {
       return await work();
     } catch (error) {
-      if (performance.now() - begun >= this.patience) this.#refuseIn(line);
+      if (performance.now() - begun >= this.patience && this.isOutage(error)) this.#refuseIn(line);
       throw error;
     } finally {
       this.#leave(key, line);
@@ -50,7 +52,7 @@ export class Shares {
     else if (--line.underWay === 0) this.#lines.delete(key);
   }
 
-  /** Where something failed that took as long, the next ones would wait as long again: who has waited for some time is told at once. */
+  /** Where no connection was to be had for as long, the next ones would wait as long again: who has waited for some time is told at once. */
   #refuseIn({ waiting }: Line): void {
     const latest = performance.now() - this.patience / 2;
     for (const one of waiting) if (one.since <= latest) one.refuse();

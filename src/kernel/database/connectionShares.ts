@@ -1,17 +1,19 @@
 import { Shares } from '../base/shares.js';
+import { fromDatabase, isRetryable } from './errors.js';
 
-/** How many connections of this process one account may have at a time; the last ones are always left to other accounts. */
+/** How many connections of each pool of this process one account may have at a time. Pools of six and more leave some to the others. */
 export interface ConnectionShares {
   /** For statements that are planned once, which have connections of their own. */
   planned: Shares;
-  /** For other reads, and for transactions: together fewer than there are. */
+  /** For other reads, and for transactions and single-statement writes: together fewer than there are. */
   reads: Shares;
   transactions: Shares;
 }
 
+const isOutage = (error: unknown) => !isRetryable(error) && fromDatabase(error)?.code === 'unavailable';
+
 /** The shares of pools of so many connections each; nobody waits where there is no pool. */
-export const sharesOf = (connections: number): ConnectionShares => ({
-  planned: new Shares(connections - 2),
-  reads: new Shares(Math.floor(connections / 2) - 1),
-  transactions: new Shares(Math.floor(connections / 2)),
-});
+export function sharesOf(connections: number): ConnectionShares {
+  const most = (count: number) => new Shares(Math.max(2, Math.floor(count)), isOutage);
+  return { planned: most(connections - 2), reads: most(connections / 2 - 1), transactions: most(connections / 2) };
+}

@@ -22,10 +22,10 @@ export const ActorKind = oneOf(
     user: 'A person',
     api_key: 'An API key',
     form: 'A form, which somebody filled in',
-    sender: 'Somebody who wrote or called, or a sequence',
+    sender: 'Somebody who wrote or read a message, its sending, or a sequence',
     workflow: 'A workflow',
     automation: 'An automation',
-    system: 'The server by itself',
+    system: 'The server by itself, for calls too',
   },
   'What kind of somebody changes records',
 );

@@ -69,7 +69,7 @@ function groupInput(record: GraphQLObjectType, table: AnyTable): GraphQLInputObj
   const field = new GraphQLEnumType({
     name: `${record.name}GroupField`,
     description: `The fields that ${record.name} records are grouped by`,
-    values: Object.fromEntries(groupsOf(table).map(([name]) => [name, { description: shown[name]?.description ?? `By ${name}` }])),
+    values: Object.fromEntries(groupsOf(table).map(([name]) => [name, { description: shown[name]?.description }])),
   });
   return new GraphQLInputObjectType({
     name: `${record.name}GroupBy`,

@@ -54,7 +54,7 @@ const said: Record<Operator, string> = {
 };
 
 type Fields = Record<string, GraphQLInputFieldConfig>;
-const optional = (type: GraphQLInputType, description: string): GraphQLInputFieldConfig => ({ type, description });
+const optional = (type: GraphQLInputType, description: string | undefined): GraphQLInputFieldConfig => ({ type, description });
 
 /** The input types of lists, made of what tables and relations declare: conditions for each record type, kind of value and enumeration, and sort keys. */
 export class ListTypes {
@@ -82,7 +82,7 @@ export class ListTypes {
     const { name } = table.type;
     const order = this.schema.getType('SortOrder') as GraphQLEnumType;
     const shown = (this.schema.getType(name) as GraphQLObjectType).getFields();
-    const told = (key: string, { description }: SortKey) => description ?? shown[key]?.description ?? `As the sort ${key}`;
+    const told = (key: string, { description }: SortKey) => description ?? shown[key]?.description ?? undefined;
     const keys = Object.entries<SortKey>(table.sorts).map(([key, sort]) => [key, optional(order, told(key, sort))] as const);
     return this.#input(`${name}OrderBy`, `A sort key of ${name} records and its direction: one of them`, () => Object.fromEntries(keys));
   }

@@ -16,6 +16,8 @@ export interface Write {
   mayWait?: boolean;
 }
 
+type InTurn = <T>(account: string, write: () => Promise<T>) => Promise<T>;
+
 interface Waiting extends Write {
   account: string;
   done(): void;
@@ -51,6 +53,8 @@ export class CommitBatcher {
   constructor(
     private readonly database: Pick<Database, 'text'>,
     mostUnderWay?: number,
+    /** Waits for the account's turn at a connection. */
+    private readonly inTurn: InTurn = (_account, write) => write(),
   ) {
     const settle = (units: Waiting[]) => this.#settle(units);
     this.#lines = new BatchQueue(take, settle, mostUnderWay);
@@ -104,14 +108,23 @@ export class CommitBatcher {
 
   async #send(units: Waiting[]): Promise<void> {
     const [first] = units;
-    if (units.length === 1) return void (await this.database.text(statementOf(first!.batches, allTaken([first!.locks]))));
-    const batches = first!.batches.map((batch, i) => together(batch, units, i));
-    const statement = ofSeveral(units)
-      ? sharedStatementOf(batches, takenBy(units), sharedWaitMs)
-      : statementOf(batches, allTaken(units.map(({ locks }) => locks)), false);
-    await this.database.text(statement);
+    if (ofSeveral(units)) {
+      await this.database.text(sharedStatementOf(joined(units), takenBy(units), sharedWaitMs));
+      return;
+    }
+    const { account, batches, locks, mayWait } = first!;
+    const statement =
+      units.length === 1
+        ? statementOf(batches, allTaken([locks]))
+        : statementOf(joined(units), allTaken(units.map((unit) => unit.locks)), false);
+    const write = () => this.database.text(statement);
+    // For what may wait nobody does, and two of a kind are under way at most.
+    await (mayWait ? write() : this.inTurn(account, write));
   }
 }
+
+/** The rows of units of one kind, batch by batch. */
+const joined = (units: readonly Waiting[]): RowBatch[] => units[0]!.batches.map((batch, i) => together(batch, units, i));
 
 const ofSeveral = (units: readonly Waiting[]) => units.some(({ account }) => account !== units[0]!.account);
 
@@ -141,7 +154,7 @@ function* ownOf({ batches, exclusive }: Write): Generator<string> {
   for (const { kind, layout, ids } of batches) if (kind === 'update') for (const id of ids) yield `${layout.table} ${id}`;
 }
 
-const together = (batch: RowBatch, units: Waiting[], i: number): RowBatch => ({
+const together = (batch: RowBatch, units: readonly Waiting[], i: number): RowBatch => ({
   ...batch,
   rows: units.flatMap(({ batches }) => batches[i]!.rows),
 });

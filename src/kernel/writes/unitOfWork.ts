@@ -221,7 +221,7 @@ export class UnitOfWork {
     const rest = [...rows, ...facts];
     // Nothing to write, but what it answers depends on what it went by.
     if (rest.length === 0 && this.readsMayBeStale && !this.#transaction)
-      return void (await this.app.database.text(statementOf([], this.#takeLocks([]))));
+      return void (await this.inTurn(() => this.app.database.text(statementOf([], this.#takeLocks([])))));
     // One statement is atomic by itself.
     const isAlone = !this.#transaction && statementsOf(rest).length < 2;
     if (isAlone) {

@@ -7,8 +7,8 @@ export const Role = oneOf(
   'Role',
   {
     member: 'Works with the records',
-    admin: 'Also manages users, webhooks, fields, pipelines and settings',
-    owner: 'Also manages billing and ownership',
+    admin: 'Also manages users, webhooks, fields, pipelines, settings and billing',
+    owner: 'Also says which roles must have a second factor; keeps the role, and cannot be removed',
   },
   'What a member may do, each including those before it',
 );

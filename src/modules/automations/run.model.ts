@@ -24,7 +24,7 @@ export const AutomationRunStatus = oneOf(
     running: 'Its steps are being done',
     waiting: 'It stands at a wait',
     success: 'It came to an end',
-    failed: 'A step failed',
+    failed: 'A step failed, it led to itself, or it took too many steps',
     cancelled: 'It was ended before its end',
   },
   'How a run stands: under way, at a wait, or ended; what has ended stays so',
@@ -89,7 +89,7 @@ export const AutomationStepStatus = oneOf(
   {
     waiting: 'It waits',
     completed: 'It was done',
-    skipped: 'There was nothing to do, or it was not allowed',
+    skipped: 'There was nothing to do, it was not allowed, or the goal is not met',
     failed: 'It could not be done',
     cancelled: 'The run ended before it was done',
   },

@@ -63,7 +63,7 @@ export const BlockerCodes = oneOf(
     bad_forward_number: 'A forward leads to no number, or back',
     empty_group: 'A group has no members',
     member_no_phone: 'Somebody who is to be rung has no phone for it',
-    number_claimed: "The number is another flow's",
+    number_claimed: 'Something else answers the number',
     number_missing: 'The flow has no number that the workspace may use',
   },
   'Why a draft cannot be published',

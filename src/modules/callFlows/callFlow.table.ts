@@ -59,7 +59,7 @@ export const rosterTable = table({
   carried: ['presence'],
   live: sql`t.status = 'active'`,
   counted: false,
-  sorts: { createdAt: byTime('created_at') },
+  sorts: { createdAt: { ...byTime('created_at'), description: 'By when they became members' } },
   byDefault: ['createdAt', 'asc'],
   conditions: { presence: (wanted) => sql`${presence} = ${wanted}` },
 });
@@ -78,7 +78,7 @@ export const voiceNumberTable = table({
   carried: ['claimedBy'],
   live: sql`t.has_voice`,
   counted: false,
-  sorts: { createdAt: byTime('created_at') },
+  sorts: { createdAt: { ...byTime('created_at'), description: 'By when the workspace claimed them' } },
   byDefault: ['createdAt', 'asc'],
   conditions: { number: (number) => sql`t.number = ${number}` },
 });

@@ -92,7 +92,7 @@ export async function endRuns(ctx: Context, { contacts, sequences, beside, reaso
   const tell = ({ wasStatus, ...run }: (typeof ended)[number]) =>
     emitEnrollment(ctx, 'updated', run, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
   await Promise.all(ended.map(tell));
-  const stopped = [...cancelled.map(({ contactId, enrollmentId }) => [contactId, enrollmentId!] as const)];
+  const stopped = cancelled.map(({ contactId, enrollmentId }) => [contactId, enrollmentId!] as const);
   return new Map([...stopped, ...ended.map(({ contactId, id }) => [contactId, id] as const)]);
 }
 

@@ -7,7 +7,7 @@ import { Count, Entity, Id, Input, Nested, OneOf, oneOf, Ref, Stamp, Text } from
 export const EnrollmentStatus = oneOf(
   'EnrollmentStatus',
   {
-    active: 'Its steps go when they are due',
+    active: 'Its steps go when they are due, unless its sequence is inactive',
     paused: 'It is held until it is resumed',
     completed: 'All of its e-mails were sent',
     cancelled: 'It was ended before its end',
@@ -78,7 +78,7 @@ export const EnrollOutcome = oneOf(
 export const EnrollSkip = oneOf(
   'EnrollSkip',
   {
-    already_enrolled: 'The contact runs through the sequence, or began within the last five minutes',
+    already_enrolled: 'The contact runs through the sequence, or completed a run that began within the last five minutes',
     not_found: 'No contact of the workspace has this id',
     no_email: 'The contact has no e-mail address',
     opted_out: 'The contact has opted out of e-mail',
@@ -88,7 +88,7 @@ export const EnrollSkip = oneOf(
 );
 export const UnenrollOutcome = oneOf(
   'UnenrollOutcome',
-  { unenrolled: 'Its run was ended', skipped: 'There was nothing to end' },
+  { unenrolled: 'Its run was ended, or a mail of it taken back', skipped: 'There was nothing to end' },
   'What became of ending the enrollment of one contact',
 );
 export const UnenrollSkip = oneOf(

@@ -23,7 +23,7 @@ import { longestSubject } from '../templates/template.model.js';
 
 export const SequenceStatus = oneOf(
   'SequenceStatus',
-  { active: 'It sends, and takes contacts', inactive: 'Nothing of it is sent, and nobody is enrolled' },
+  { active: 'It sends, and takes contacts', inactive: 'Its runs are held, and nobody can be enrolled' },
   'Whether a sequence sends and takes contacts',
 );
 

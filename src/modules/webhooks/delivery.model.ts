@@ -8,9 +8,9 @@ export const DeliveryStatus = oneOf(
     pending: 'An attempt is to come',
     delivered: 'An attempt succeeded',
     failed: 'The last attempt failed, or the receiver answered 410',
-    cancelled: 'The webhook was switched off or deleted before it arrived',
+    cancelled: 'The webhook was switched off before it arrived, or it, the workflow or the automation deleted',
   },
-  'How a delivery stands: an attempt is to come; an attempt succeeded; the last one failed; the webhook was switched off or deleted before',
+  'How a delivery stands: an attempt is to come; an attempt succeeded; the last one failed; it was cancelled before',
 );
 export const DeliverySource = oneOf(
   'WebhookDeliverySource',
@@ -87,9 +87,9 @@ export const DeliveryReason = oneOf(
     delivered: 'It arrived',
     ladder_over: 'The last attempt failed',
     gone: 'The receiver answered 410, which ended it',
-    cancelled: 'Its webhook was switched off or deleted',
+    cancelled: 'Its webhook was switched off, or it, the workflow or the automation deleted',
   },
-  'Why a delivery stands as it does: its first attempt waits for its turn; an attempt is under way; an attempt failed and another is to come; it arrived; the last attempt failed; 410 ended it; its webhook was switched off or deleted',
+  'Why a delivery stands as it does: its first attempt waits for its turn; an attempt is under way; an attempt failed and another is to come; it arrived; the last attempt failed; 410 ended it; it was cancelled',
 );
 
 @Entity('An attempt that is to come')

@@ -4,7 +4,7 @@ import { newId } from '../../kernel/context/freeIds.js';
 import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { getRow, listRows } from '../../kernel/lists/list.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
@@ -22,9 +22,6 @@ export async function listDeliveriesOf(ctx: Context, id: string, args: WebhookDe
   const webhook = await getWebhook(ctx, id);
   return listDeliveries(ctx, args, webhook.id);
 }
-
-/** One delivery, or null. */
-const _findDelivery = (ctx: Context, id: string) => findRow<DeliveryRow>(ctx, deliveryTable, id);
 
 /** One delivery, or 404. */
 export const getDelivery = (ctx: Context, id: string) => getRow<DeliveryRow>(ctx, deliveryTable, id);

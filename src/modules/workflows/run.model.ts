@@ -8,7 +8,7 @@ import { mostActions, WorkflowActionType } from './workflow.model.js';
 
 export const WorkflowRunStatus = oneOf(
   'WorkflowRunStatus',
-  { running: 'Its actions are being done', success: 'Its actions are done', failed: 'An action failed' },
+  { running: 'Its actions are being done', success: 'Its actions are done', failed: 'An action failed, or it led to itself' },
   'How a run stands',
 );
 export const WorkflowStepStatus = oneOf(
