@@ -40,7 +40,7 @@ onPostgres(describe)('an account whose requests all wait', () => {
     }
   };
 
-  /** What waited is done once it may be, or refused after two seconds: never anything else. */
+  /** What waited is done once it may be, or refused: never anything else. */
   const expectDoneOrRefused = async (waiting: Promise<Reply>[]) => {
     const statuses = (await Promise.all(waiting)).map(({ status }) => status);
     expect([...new Set(statuses)].filter((status) => status !== 200 && status !== 503)).toEqual([]);

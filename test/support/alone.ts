@@ -28,14 +28,21 @@ export class Alone {
   static async begin(settings: Settings | ((place: Place) => Settings) = {}): Promise<Alone> {
     const place = await freshPlace();
     const alone = new Alone(place, typeof settings === 'function' ? settings(place) : settings);
-    await alone.start();
-    const owner = new Client(alone.wire);
-    dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));
-    alone.secret = dataOf(await owner.post('/api-keys', { name: 'writer', permission: 'admin' })).key;
-    alone.caller = new Client(alone.wire, { authorization: `Bearer ${alone.secret}` });
-    const stages = [{ name: 'New' }, { name: 'Talking' }, { name: 'Won', isWon: true }, { name: 'Lost', isLost: true }];
-    alone.pipeline = dataOf(await alone.caller.post('/pipelines', { name: 'Sales', stages }));
+    await alone.#fill().catch(async (error: unknown) => {
+      await alone.end();
+      throw error;
+    });
     return alone;
+  }
+
+  async #fill(): Promise<void> {
+    await this.start();
+    const owner = new Client(this.wire);
+    dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));
+    this.secret = dataOf(await owner.post('/api-keys', { name: 'writer', permission: 'admin' })).key;
+    this.caller = new Client(this.wire, { authorization: `Bearer ${this.secret}` });
+    const stages = [{ name: 'New' }, { name: 'Talking' }, { name: 'Won', isWon: true }, { name: 'Lost', isLost: true }];
+    this.pipeline = dataOf(await this.caller.post('/pipelines', { name: 'Sales', stages }));
   }
 
   /** Its database, where that is PostgreSQL. */

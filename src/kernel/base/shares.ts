@@ -1,7 +1,9 @@
 import { unavailable } from './errors.js';
 
-/** How long somebody waits for a turn: as long as for a connection of the database. */
-const patienceMs = 2000;
+/** How long somebody waits for a turn. It holds nothing that others need, so it may be longer than the wait for a connection. */
+const patienceMs = 5000;
+/** What fails after so long has waited for a connection of the database in vain. */
+const connectionMs = 2000;
 
 /** Somebody who waits, from this moment on. */
 interface Waiting {
@@ -17,7 +19,7 @@ interface Line {
 
 /**
  * Lets each key have only so many pieces of work under way, however many other keys there are: what it asks for beyond that waits in its
- * order, for two seconds at most (503). So whoever asks for much at once leaves something to the others.
+ * order, for five seconds at most (503). So whoever asks for much at once leaves something to the others.
  */
 export class Shares {
   readonly #lines = new Map<string, Line>();
@@ -38,7 +40,7 @@ export class Shares {
     try {
       return await work();
     } catch (error) {
-      if (performance.now() - begun >= this.patience && this.isOutage(error)) this.#refuseIn(line);
+      if (performance.now() - begun >= Math.min(connectionMs, this.patience) && this.isOutage(error)) this.#refuseIn(line);
       throw error;
     } finally {
       this.#leave(key, line);
@@ -54,7 +56,7 @@ export class Shares {
 
   /** Where no connection was to be had for as long, the next ones would wait as long again: who has waited for some time is told at once. */
   #refuseIn({ waiting }: Line): void {
-    const latest = performance.now() - this.patience / 2;
+    const latest = performance.now() - Math.min(connectionMs, this.patience) / 2;
     for (const one of waiting) if (one.since <= latest) one.refuse();
   }
 
