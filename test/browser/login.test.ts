@@ -114,6 +114,9 @@ describe('a second factor', () => {
     await somebody.picture('second-factor');
     await somebody.page.keyboard.press('Enter');
     await somebody.find('[data-deal]');
-    expect(demo.faults()).toEqual([expect.stringContaining('status of 401')]);
+    // What asks before there is a session is refused: how often depends on how fast the page is.
+    const faults = demo.faults();
+    expect(faults.filter((fault) => !/status of 401/.test(fault))).toEqual([]);
+    expect(faults.length).toBeGreaterThan(0);
   });
 });
