@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.js';
-import type { Sql } from './sql.js';
+import { joinSql, rawSql, type Sql, sql } from './sql.js';
 import { type Bound, slot, Template } from './statement.js';
 
 /** What is done over all accounts once its time has come. */
@@ -17,6 +17,19 @@ export const daysBefore =
     const days = daysOf(config);
     return days === undefined ? undefined : new Date(now.getTime() - days * 24 * 60 * 60 * 1000);
   };
+
+/** Rows of a table, with this key, whose `expires_at` has passed. One that was renewed meanwhile stays. */
+export const expiredRows = (table: string, key: readonly string[]): Sweep => {
+  const [of, keys] = [rawSql(table), rawSql(key.join(', '))];
+  const isSame = joinSql(
+    key.map((column) => rawSql(`r.${column} = old.${column}`)),
+    ' and ',
+  );
+  return {
+    rows: ({ before, most }) => sql`delete from ${of} r using (select ${keys} from ${of} where expires_at < ${before} limit ${most}) old
+      where ${isSame} and r.expires_at < ${before} returning 1`,
+  };
+};
 
 /** A statement of a sweep, over so many rows from before a moment. */
 export const sweepOf = ({ rows }: Sweep, before: Date, most: number): Bound =>

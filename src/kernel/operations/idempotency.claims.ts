@@ -3,7 +3,7 @@ import { lockKey } from '../context/nameLocks.js';
 import { instant, listOf, nullable, text } from '../database/kinds.js';
 import { type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
-import type { Sweep } from '../database/sweep.js';
+import { expiredRows } from '../database/sweep.js';
 
 /**
  * A claim may be taken over after this by the database's clock, which all processes share: its process may have died. What runs longer,
@@ -107,10 +107,4 @@ export async function release(ctx: Context, claim: Claimed): Promise<void> {
 }
 
 /** Outcomes that are kept no longer. */
-export const oldOutcomes: Sweep = {
-  rows: ({ before, most }) => sql`
-    delete from idempotency_keys k using (
-        select account_id, principal, key from idempotency_keys where expires_at < ${before} limit ${most}
-      ) old where k.account_id = old.account_id and k.principal = old.principal and k.key = old.key
-        and k.expires_at < ${before} returning 1`,
-};
+export const oldOutcomes = expiredRows('idempotency_keys', ['account_id', 'principal', 'key']);

@@ -6,7 +6,7 @@ import type { HeldClaim } from '../context/app.js';
 import { Context } from '../context/context.js';
 import { type Sql, sql } from '../database/sql.js';
 import { slot, Template } from '../database/statement.js';
-import type { Sweep } from '../database/sweep.js';
+import { expiredRows } from '../database/sweep.js';
 import { isAbandoned } from './idempotency.claims.js';
 import { done, inProgress, kept, keyOf, otherRequest, requestHashes, settle } from './idempotency.js';
 
@@ -120,10 +120,4 @@ export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () 
 }
 
 /** Outcomes that are kept no longer. */
-export const oldPublicOutcomes: Sweep = {
-  rows: ({ before, most }) => sql`
-    delete from public_outcomes o using (
-        select client, operation, key from public_outcomes where expires_at < ${before} limit ${most}
-      ) old where o.client = old.client and o.operation = old.operation and o.key = old.key
-        and o.expires_at < ${before} returning 1`,
-};
+export const oldPublicOutcomes = expiredRows('public_outcomes', ['client', 'operation', 'key']);

@@ -1,5 +1,5 @@
 import { sql } from '../../kernel/database/sql.js';
-import type { Sweep } from '../../kernel/database/sweep.js';
+import { expiredRows, type Sweep } from '../../kernel/database/sweep.js';
 
 /** Ended sessions and used tokens are kept a day longer, so that what is asked about them can be answered. */
 const graceMs = 24 * 60 * 60 * 1000;
@@ -12,8 +12,4 @@ export const endedSessions: Sweep = {
   before: aDayAgo,
 };
 
-export const endedTokens: Sweep = {
-  rows: ({ before, most }) =>
-    sql`delete from tokens where id in (select id from tokens where expires_at < ${before} limit ${most}) returning 1`,
-  before: aDayAgo,
-};
+export const endedTokens: Sweep = { ...expiredRows('tokens', ['id']), before: aDayAgo };

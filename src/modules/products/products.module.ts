@@ -23,7 +23,7 @@ export default defineModule({
   events: [recordFeed(productEvents, { record: () => Product, find: getProduct, access: { scope: 'products' } })],
   tables: [productTable],
   resolvers: [ProductResolver],
-  answers: recordOfAny(Archived, 'The record as it is now; null once it is deleted'),
+  answers: recordOfAny(Archived, 'The record as it is now; null where it can no longer be read, as a webhook'),
   loaders: { product: productsById },
   routes: [
     list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),
