@@ -1,4 +1,4 @@
-import type { HTTPRequest } from 'puppeteer-core';
+import type { HTTPRequest, Page } from 'puppeteer-core';
 import { eventually } from '../support/live.js';
 import type { Screen } from './screen.js';
 
@@ -26,6 +26,20 @@ export async function spoken({ page }: Screen): Promise<{ name?: string; invalid
   return { name: name?.value, invalid: properties?.find((own) => own.name === 'invalid')?.value.value, description: description?.value };
 }
 
+/** Waits until what a tab sends stops here first: a frame goes on by its old way for a moment after the browser has agreed. */
+async function isHeld(page: Page): Promise<void> {
+  let isSeen = false;
+  const look = (request: HTTPRequest) => {
+    isSeen ||= request.url().endsWith('/healthz');
+  };
+  page.on('request', look);
+  await eventually(async () => {
+    await page.evaluate(() => fetch('/healthz').then((answer) => answer.text()));
+    return isSeen;
+  });
+  page.off('request', look);
+}
+
 /** What a tab sends of one operation, held until it is let go or lost; all else passes. */
 export async function holding(
   { page }: Screen,
@@ -40,6 +54,7 @@ export async function holding(
   await page.setRequestInterception(true);
   page.on('request', take);
   try {
+    await isHeld(page);
     await play(async () => {
       await eventually(() => held.length > 0, 5000);
       return held.shift()!;
