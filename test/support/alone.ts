@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
-import { freshPlace, type Place } from './database.js';
+import { embeddedIn, freshPlace, type Place } from './database.js';
 import { Client, dataOf, type Loose, password } from './index.js';
 import { ServerProcess } from './process.js';
 
@@ -36,6 +36,7 @@ export class Alone {
   }
 
   async #fill(): Promise<void> {
+    if (!this.databaseUrl) await embeddedIn(this.#dataDir);
     await this.start();
     const owner = new Client(this.wire);
     dataOf(await owner.post('/auth/register', { email: 'alone@example.com', password, accountName: 'Alone' }));

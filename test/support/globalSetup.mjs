@@ -56,7 +56,7 @@ async function makeImage() {
 function forgetOldImages() {
   const age = (name) => statSync(join(cache, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const images = readdirSync(cache).sort((a, b) => age(b) - age(a));
-  for (const name of images.slice(5)) rmSync(join(cache, name), { force: true });
+  for (const name of images.slice(8)) rmSync(join(cache, name), { force: true, recursive: true });
 }
 
 async function makeTemplate(url, run) {
