@@ -1,5 +1,5 @@
 import { clientKey } from '../kernel/access/clientKey.js';
-import { type Bucket, type Limiter, limited, type Spent } from '../kernel/access/rateLimits.js';
+import { type Bucket, type Limiter, limited, type Spent, spendsGeneral } from '../kernel/access/rateLimits.js';
 import type { Context } from '../kernel/context/context.js';
 
 /** The limits that one request meets. The headers show the bucket with the fewest remaining, or the one that refused. */
@@ -13,7 +13,7 @@ export class RateGate {
     const { principal } = ctx;
     if (principal?.kind === 'key') await this.#spend('key', principal.id, principal.rateLimit);
     else if (route.graphql && principal) await this.#spend('graphql', principal.userId ?? principal.id);
-    else if (!route.buckets?.length) await this.#spend('general', clientKey(ctx.request.ip));
+    else if (spendsGeneral(route.buckets)) await this.#spend('general', clientKey(ctx.request.ip));
     await this.field(ctx, route.operation ?? '', route.buckets ?? []);
   }
 

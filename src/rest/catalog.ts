@@ -1,4 +1,4 @@
-import type { Bucket } from '../kernel/access/rateLimits.js';
+import { type Bucket, spendsGeneral } from '../kernel/access/rateLimits.js';
 import type { Module } from '../kernel/module/module.js';
 import { type RawReply, raw } from '../kernel/module/routes.js';
 import { operationIds, summaryOf, tierOf } from './openapi.js';
@@ -38,7 +38,7 @@ const documentParts = { openapi: { type: 'string' }, info: { type: 'object' }, p
 function entryOf(bound: BoundEndpoint) {
   const { endpoint, module, needs, field } = bound;
   const named = (field?.extensions.buckets as Bucket[] | undefined) ?? [];
-  const own = named.length > 0 ? named : ['general'];
+  const own: Bucket[] = spendsGeneral(named) ? ['general', ...named] : named;
   return {
     method: endpoint.method,
     path: endpoint.path,

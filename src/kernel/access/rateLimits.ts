@@ -12,6 +12,12 @@ export type Bucket =
   | ('general' | 'key' | 'graphql' | 'login' | 'register' | 'security' | 'create' | 'form' | 'import')
   | ('failedLogin' | 'invite' | 'recipient' | 'vendorLine');
 
+/** The rows of the contract's "Limits" that stand in the place of the general one, which is of "other endpoints". */
+const insteadOfGeneral: readonly Bucket[] = ['login', 'register', 'create'];
+
+/** Whether a request without a key spends the general bucket, by the named ones of its operation. */
+export const spendsGeneral = (buckets: readonly Bucket[] = []): boolean => !buckets.some((bucket) => insteadOfGeneral.includes(bucket));
+
 /** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
 export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
 

@@ -103,11 +103,10 @@ function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Withi
   }
   // Texts begin with a, unless somebody says otherwise.
   const directionOf = (name: string) => (keyOf(name).type === 'text' ? 'asc' : order);
-  if (args.sort || args.order) {
-    const own = args.sort ?? sort;
-    return one(own, args.order ?? (args.sort ? directionOf(own) : order));
-  }
-  if (asked.sort) return one(asked.sort, asked.order ?? directionOf(asked.sort), asked.board);
-  if (!within?.sort) return one(sort, order);
-  return one(within.sort, within.order ?? 'asc', within.board && byBoard(within.board));
+  if (args.sort) return one(args.sort, args.order ?? directionOf(args.sort));
+  // A direction alone chooses no other order, and a board has one way alone.
+  const direction = asked.board || within?.board ? undefined : args.order;
+  if (asked.sort) return one(asked.sort, direction ?? asked.order ?? directionOf(asked.sort), asked.board);
+  if (!within?.sort) return one(sort, args.order ?? order);
+  return one(within.sort, direction ?? within.order ?? 'asc', within.board && byBoard(within.board));
 }

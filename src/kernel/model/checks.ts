@@ -63,7 +63,8 @@ export const secret =
   (min: number): Check =>
   (value, at, report) => {
     const given = String(value);
-    if (!isLonger(given, min - 1)) report(at, 'too_short', `must be at least ${min} characters`);
+    if (given === '') report(at, 'required', 'is required');
+    else if (!isLonger(given, min - 1)) report(at, 'too_short', `must be at least ${min} characters`);
     else if (isLonger(given, 256)) report(at, 'too_long', 'must be at most 256 characters');
     else if (unstorable.test(given)) report(at, 'invalid_format', storableText);
     return given;
@@ -116,8 +117,10 @@ export const url =
 
 export const color: Check = (value, at, report) => {
   const cleaned = cleanText(value, 20, at, report);
-  if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
-  return cleaned;
+  // As in CSS, each of three digits stands for two.
+  const whole = cleaned?.replace(/^#([0-9a-f])([0-9a-f])([0-9a-f])$/i, '#$1$1$2$2$3$3') ?? null;
+  if (whole !== null && !/^#[0-9a-f]{6}$/i.test(whole)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
+  return whole;
 };
 
 /** A time zone by its IANA name, kept as IANA spells it. */

@@ -10,6 +10,7 @@ import { deleted } from '../../kernel/model/removal.js';
 import { callersChanged } from '../auth/auth.identify.js';
 import { digest, newKey } from '../auth/auth.secrets.js';
 import { workspaceOf } from '../auth/auth.session.js';
+import { checkTrial } from '../plans/plan.limits.js';
 import type { ApiKey, ApiKeyCheck, ApiKeyList, CreateApiKeyInput, NewApiKey, UpdateApiKeyInput } from './apiKey.model.js';
 import { apiKeyTable } from './apiKey.table.js';
 
@@ -67,9 +68,10 @@ function checked(ctx: Context, input: UpdateApiKeyInput) {
   };
 }
 
-/** POST /api-keys: the secret is in this reply and nowhere else. */
+/** POST /api-keys: the secret is in this reply and nowhere else. 402 after the trial. */
 export async function createKey(ctx: Context, input: CreateApiKeyInput): Promise<NewApiKey> {
   const data = checked(ctx, input);
+  checkTrial(ctx);
   if (input.id) ctx.requireFree(input.id);
   const secret = newKey(ctx.app.clock);
   const made = await ctx.db.apiKey.create({

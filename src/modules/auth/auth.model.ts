@@ -80,13 +80,13 @@ export class RegisterInput {
 @Input('Credentials')
 export class LoginInput {
   @Text(254, 'E-mail address', { required: true }) email: string;
-  @Secret(0, 'Password') password: string;
+  @Secret(1, 'Password') password: string;
   @Ref('The account to enter; the first one by default') accountId?: string | null;
 }
 
 @Input('The old and the new password')
 export class ChangePasswordInput {
-  @Secret(0, 'The current password') currentPassword: string;
+  @Secret(1, 'The current password') currentPassword: string;
   @Secret(8, 'The new password, at least 8 characters') newPassword: string;
 }
 
@@ -132,7 +132,7 @@ export class RecoveryCodes {
 
 @Input('Proof of who sets a second factor up')
 export class MfaSetupInput {
-  @Secret(0, 'The password') password: string;
+  @Secret(1, 'The password') password: string;
 }
 
 @Input('A code of the authenticator app')
@@ -142,7 +142,7 @@ export class MfaEnableInput {
 
 @Input('Proof of who is asking')
 export class MfaDisableInput {
-  @Secret(0, 'The password') password: string;
+  @Secret(1, 'The password') password: string;
 }
 
 @Input('The second step of a login')

@@ -1,6 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
 import { html } from '../../kernel/base/html.js';
 import type { Context } from '../../kernel/context/context.js';
+import { secret } from '../../kernel/model/checks.js';
 import type { Callback, CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
@@ -28,10 +29,19 @@ const formOf = ({ title, words, button }: PasswordPage, fault?: string): RawRepl
 autocomplete="new-password"></label><button>${button}</button></form>`,
   );
 
-const faultOf = (password: string): string | undefined => {
-  if (password.length < shortest) return `The password must have at least ${shortest} characters.`;
-  return password.length > longest ? `The password must have at most ${longest} characters.` : undefined;
-};
+/** What is wrong with a password, by the rule of the field that REST and GraphQL have. */
+function faultOf(password: string): string | undefined {
+  let fault: string | undefined;
+  secret(shortest)(
+    password,
+    'password',
+    (_field, _code, message) => {
+      fault = `The password ${message}.`;
+    },
+    {},
+  );
+  return fault;
+}
 
 async function taken(page: PasswordPage, ctx: Context, { query, body }: CallbackRequest): Promise<RawReply> {
   const password = new URLSearchParams(body.toString('utf8')).get('password') ?? '';

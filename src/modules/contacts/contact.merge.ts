@@ -63,6 +63,19 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   return merged;
 }
 
+const saysNothing = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '');
+
+/** What is said of a contact: nothing by null and "", nor by members of an object that are so. */
+function saidOf(input: object): Record<string, unknown> {
+  const said: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(input)) {
+    const isObject = field === 'attribution' || field === 'customFields';
+    const given = isObject && value ? Object.fromEntries(Object.entries(value).filter(([, member]) => !saysNothing(member))) : value;
+    if (given !== null && !(isObject && Object.keys(given).length === 0)) said[field] = given;
+  }
+  return said;
+}
+
 /**
  * Contract POST /contact: updates the contact of this e-mail address, else of this phone number, else makes one. As when one is made, null
  * and "" say nothing: who knows less of somebody takes nothing away.
@@ -73,8 +86,7 @@ export async function upsertContact(ctx: Context, input: CreateContactInput): Pr
   );
   const match = await contactMatching(ctx, input);
   const { id: _ofNew, ...given } = input;
-  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
-  const contact = match ? await withMatch(updateContact(ctx, match, changes)) : await createContact(ctx, input);
+  const contact = match ? await withMatch(updateContact(ctx, match, saidOf(given))) : await createContact(ctx, input);
   return { contact: contact as Contact, created: !match };
 }
 

@@ -49,7 +49,7 @@ export const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = {
   assignedTo: 'user',
 };
 
-/** Contract POST /deals: 404 for pipeline and stage, 400 naming any other link that leads nowhere, 402 after the trial. */
+/** Contract POST /deals: 400 naming a link that leads nowhere, 404 for pipeline and stage, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
   // Asked at one moment, so that they are one statement.
   const [rules, missing] = await Promise.all([
@@ -57,9 +57,9 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
     missingReferences(ctx, links, input),
     input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
+  refuseMissing(missing);
   const stage = await checkStage(ctx, rules, input.pipelineId);
   holdStage(ctx, stage);
-  refuseMissing(missing);
   const lines = linesOf(ctx, products ?? []);
   const computed = { ...worth(input.value, lines), ...likelihood(input.probability, stage) };
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, null)) ?? {};

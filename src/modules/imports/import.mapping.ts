@@ -5,6 +5,7 @@ import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { CustomField } from '../customFields/customField.model.js';
+import type { Import } from './import.model.js';
 
 type Mapping = Record<string, string>;
 type Definition = Pick<CustomField, 'fieldKey' | 'label' | 'fieldType'>;
@@ -164,14 +165,19 @@ function readValue(field: string, value: unknown, report: Report): unknown {
 const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');
 
 /** What a row says of its contact, cleaned like the body of a request. Throws 400 naming every field at fault. */
-export async function importedFrom(ctx: Context, mapping: Mapping, data: Record<string, unknown>): Promise<Imported> {
+export async function importedFrom(
+  ctx: Context,
+  { mapping, mode }: Pick<Import, 'mode'> & { mapping: Mapping },
+  data: Record<string, unknown>,
+): Promise<Imported> {
   const definitions = new Map((await ctx.load.customFieldsOf.load('contact')).map((one) => [one.fieldKey, one]));
   const input: Record<string, unknown> = {};
   const values: Record<string, unknown> = {};
   const details: Detail[] = [];
   for (const [column, field] of Object.entries(mapping)) {
     const value = Object.hasOwn(data, column) ? data[column] : undefined;
-    if (isNothing(value)) continue;
+    // Of what is made, null says nothing, as in the body of a request.
+    if (isNothing(value) || (value === null && mode === 'create')) continue;
     const key = field.startsWith(custom) ? field.slice(custom.length) : undefined;
     if (key !== undefined) values[key] = customValue(value, definitions.get(key));
     else input[field] = readValue(field, value, (code, message) => void details.push({ field, code, message }));

@@ -163,7 +163,7 @@ async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; faile
   const most = run.fruitless > 1 ? 1 : portion;
   for (const row of await ctx.rows(pending, { id: run.id, most })) {
     try {
-      rows.push({ ...row, input: await importedFrom(ctx, run.mapping, row.data) });
+      rows.push({ ...row, input: await importedFrom(ctx, run, row.data) });
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       failed.push({ item: row, error });

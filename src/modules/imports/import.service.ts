@@ -2,7 +2,7 @@ import { AppError, check, conflict, found, invalidField } from '../../kernel/bas
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import { type Batch, type Context, validId } from '../../kernel/context/context.js';
 import { grouped } from '../../kernel/context/loaders.js';
-import { instant, integer, json, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, json, listOf, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
@@ -149,9 +149,10 @@ const firstRows = statement({
   row: {
     ...{ importId: uuid, row: integer, data: json<Record<string, unknown>>(), error: nullable(text) },
     mapping: json<Record<string, string>>(),
+    mode: word<Import['mode']>(),
   },
   text: ({ account, ids }) => sql`
-    select r.import_id as "importId", r.row, r.data, r.error, i.mapping from import_rows r
+    select r.import_id as "importId", r.row, r.data, r.error, i.mapping, i.mode from import_rows r
     join imports i on i.account_id = r.account_id and i.id = r.import_id
     where r.account_id = ${account} and r.import_id = any(${ids}) and r.row <= ${previewed}::int order by r.row`,
 });
@@ -160,8 +161,8 @@ const firstRows = statement({
 export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
   const rows = await ctx.rows(firstRows, { ids });
   const read_ = await Promise.all(
-    rows.map(async ({ importId, row, data, error, mapping }) => {
-      const { fields, fault } = await importedFrom(ctx, mapping, data).then(
+    rows.map(async ({ importId, row, data, error, mapping, mode }) => {
+      const { fields, fault } = await importedFrom(ctx, { mapping, mode }, data).then(
         (fields) => ({ fields, fault: null }),
         (problem: unknown) => {
           if (!(problem instanceof AppError)) throw problem;
