@@ -147,6 +147,17 @@ describe('a text that an action cannot do without', () => {
   });
 });
 
+it('an e-mail whose template has a subject is not sent under the name of the template where nothing is left of it', async () => {
+  const mail = { name: 'Ours alone', channel: 'email', subject: '{{contact.lastName}}', body: 'B' };
+  const { id: templateId } = dataOf(await acme.owner.post('/emails/templates', mail));
+  const trigger = { event: 'contact.created', conditions: { jobTitle: 'by template' } };
+  const workflow = await activeWorkflow(acme, { trigger, actions: [{ type: 'send_email', config: { templateId } }] });
+  const { id } = await acme.contact({ firstName: 'A', jobTitle: 'by template', email: 'by.template@example.com' });
+  const [run] = await endedRuns(acme, workflow);
+  expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^invalid_request: subject must not be empty/) });
+  expect(dataOf(await acme.owner.get(`/messages?contact_id=${id}`)).data).toEqual([]);
+});
+
 it('a task that is due in so many days is due at the end of that day in the workspace', async () => {
   dataOf(await acme.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }));
   const task = (dueInDays: number) => ({ type: 'create_task', config: { title: 'T', dueInDays } });

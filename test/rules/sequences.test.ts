@@ -128,6 +128,32 @@ describe('a run, one of whose mails is empty by its merge fields', () => {
       expect(await sequences.mails(id)).toHaveLength(1);
     }
   });
+
+  it('ends there also where the subject is that of a template, whose name stands in only where there is none at all', async () => {
+    const template = async (subject: string | null) =>
+      dataOf(await key.post('/emails/templates', { name: 'Ours alone', channel: 'email', subject, body: 'B' })).id;
+    const [empty, none] = [await template('{{lastName}}'), await template(null)];
+    for (const words of [{ templateId: empty }, { templateId: none, subject: '{{lastName}}' }]) {
+      const id = await sequences.begin([{ delayDays: 0, ...words }]);
+      await eventually(async () => (await sequences.run(id)).endedAt);
+      expect(await sequences.run(id)).toMatchObject({ status: 'failed', endReason: 'empty' });
+      expect(await sequences.mails(id)).toEqual([]);
+    }
+    const [mail] = await sequences.sent(await sequences.begin([{ delayDays: 0, templateId: none }]), 1);
+    expect(mail!.subject).toBe('Ours alone');
+  });
+});
+
+describe('a merge field that is a moment', () => {
+  it('reads in a mail of a sequence as in one to many, and as REST shows it', async () => {
+    const [contact, body] = [await sequences.reader(), 'Since {{contact.createdAt}}'];
+    const [mail] = await sequences.sent(await sequences.begin([aStep(0, { body })], contact.id), 1);
+    dataOf(await key.post('/email/send-bulk', { contactIds: [contact.id], subject: 'To many', body }));
+    const { createdAt } = dataOf(await key.get(`/contacts/${contact.id}`));
+    const { data } = dataOf(await key.get(`/messages?contact_id=${contact.id}`));
+    expect(mail!.body).toBe(`Since ${createdAt}`);
+    expect(data.map((message: { body: string }) => message.body)).toEqual([mail!.body, mail!.body]);
+  });
 });
 
 describe('a contact who is enrolled again', () => {

@@ -5,7 +5,7 @@ import { emailRefusal, keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
 import { isOfTexts } from '../templates/template.mailed.js';
-import { type MergeValues, merged, mergedHtml, mergedJson, mergedLine, Room } from '../templates/template.mergeFields.js';
+import { type MergeValues, merged, mergedHtml, mergedJson, mergedSubject, Room } from '../templates/template.mergeFields.js';
 import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
@@ -52,7 +52,7 @@ async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: Ema
   check(!template || template.channel === 'email', () => unprocessable('templateId', isOfTexts.code, isOfTexts.message));
   const html = body === undefined ? (bodyHtml ?? template?.bodyHtml ?? null) : (bodyHtml ?? null);
   return {
-    subject: needed('subject', mergedLine(subject ?? template?.subject ?? '', values) || (template?.name ?? '')),
+    subject: needed('subject', mergedSubject(subject, template, values)),
     body: needed('body', merged(body ?? template?.body ?? '', values, new Room('body'))),
     bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
   };

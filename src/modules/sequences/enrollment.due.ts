@@ -1,7 +1,7 @@
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { integer, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
+import { integer, listOf, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -9,23 +9,16 @@ import { transacted } from '../../kernel/operations/transacted.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
 import { unpaid } from '../plans/plan.limits.js';
-import { isTooLarge, merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
+import { isTooLarge, merged, mergedHtml, mergedSubject, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
 import { endRuns } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
-type Recipient = Record<string, unknown> & {
-  email: string | null;
-  deletedAt: string | null;
-  doNotContact: boolean | null;
-  optedOutEmail: boolean;
-};
-
 const step = {
   ...{ stepOrder: nullable(integer), templateId: nullable(uuid), subject: nullable(text), body: nullable(text) },
   ...{ templateName: nullable(text), templateSubject: nullable(text), templateBody: nullable(text), templateHtml: nullable(text) },
-  ...{ nextDelay: nullable(integer), contact: json<Recipient>(), enroller: nullable(text) },
+  ...{ nextDelay: nullable(integer), contact: record(contactTable.shape), enroller: nullable(text) },
 };
 type Due = EnrollmentRow & RowOf<typeof step>;
 
@@ -111,7 +104,7 @@ async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Prom
   return contact.optedOutEmail && (await endRuns(ctx, { ...run, reason: 'unsubscribed' })).size > 0;
 }
 
-function reasonToEnd({ deletedAt, doNotContact, email }: Recipient): keyof typeof EnrollmentEnd | undefined {
+function reasonToEnd({ deletedAt, doNotContact, email }: Due['contact']): keyof typeof EnrollmentEnd | undefined {
   if (deletedAt) return 'contact_deleted';
   if (doNotContact) return 'do_not_contact';
   return email ? undefined : 'no_email';
@@ -132,7 +125,7 @@ function mailOf(ctx: Context, { contact, ...given }: Due): StepMail | 'too_large
   const html = given.body === null ? given.templateHtml : null;
   try {
     const mail = {
-      subject: mergedLine(given.subject ?? given.templateSubject ?? '', values) || (given.templateName ?? ''),
+      subject: mergedSubject(given.subject, { subject: given.templateSubject, name: given.templateName }, values),
       body: merged(given.body ?? given.templateBody ?? '', values, new Room('body')),
       bodyHtml: html === null ? null : mergedHtml(html, values, new Room('bodyHtml')),
     };

@@ -154,6 +154,19 @@ export const mergedLine = (line: string, values: MergeValues): string => {
   return shortened(oneLine(filled), longestLine);
 };
 
+/**
+ * The subject of a mail, with its values: its own words, else those of its template. The name of the template, which its author gave it for
+ * nobody else, stands in only where neither has a subject: not for words of which merge fields have left nothing.
+ */
+export function mergedSubject(
+  own: string | null | undefined,
+  template: { subject: string | null; name: string | null } | null,
+  values: MergeValues,
+): string {
+  const words = own || template?.subject;
+  return words ? mergedLine(words, values) : (template?.name ?? '');
+}
+
 /** Whether nothing is left of the text of a mail, since its merge fields were empty. */
 export const saysNothing = ({ body, bodyHtml }: { body: string; bodyHtml: string | null }): boolean =>
   body.trim() === '' && (bodyHtml ?? '').trim() === '';
