@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import {
   type Account,
   dataOf,
@@ -7,10 +8,12 @@ import {
   expectRefusal,
   hour,
   type KeyClient,
+  onPostgres,
   server,
   type TestServer,
   toldIn,
 } from '../support/index.js';
+import { eventually } from '../support/live.js';
 import { aStep, Sequences } from '../support/sequences.js';
 
 let api: TestServer;
@@ -90,5 +93,49 @@ describe('a run that is paused', () => {
     dataOf(await steer(id, 'pause'));
     dataOf(await key.patch(`/contacts/${contactId}`, { doNotContact: true }));
     expect(await sequences.run(id)).toMatchObject({ status: 'cancelled', endReason: 'do_not_contact' });
+  });
+});
+
+/** Resumes a run that somebody else holds until its sequence is changed as well, or waits for that. */
+async function resumedWhile(id: string, isActive: boolean): Promise<void> {
+  const { sequenceId } = await sequences.run(id);
+  const [holder, outside] = await Promise.all(
+    [0, 1].map(async () => {
+      const client = new pg.Client(api.place.databaseUrl);
+      await client.connect();
+      return client;
+    }),
+  );
+  const waiting = async () =>
+    (await outside!.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length;
+  try {
+    await holder!.query('begin');
+    await holder!.query('select 1 from enrollments where id = $1 for update', [id]);
+    const resumed = steer(id, 'resume');
+    await eventually(async () => (await waiting()) > 0);
+    const changed = sequences.change(sequenceId, { isActive });
+    await Promise.race([changed, eventually(async () => (await waiting()) > 1)]);
+    await holder!.query('commit');
+    dataOf(await resumed);
+    await changed;
+  } finally {
+    await Promise.all([holder!.end(), outside!.end()]);
+  }
+}
+
+onPostgres(describe)('a run that is resumed', () => {
+  it('while its sequence is made inactive waits for that', async () => {
+    const id = await sequences.begin([aStep(1)]);
+    dataOf(await steer(id, 'pause'));
+    await resumedWhile(id, false);
+    expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: expect.any(Date), dueAt: null });
+  });
+
+  it('while its sequence is made active again goes on', async () => {
+    const id = await sequences.begin([aStep(1)]);
+    dataOf(await steer(id, 'pause'));
+    await sequences.change((await sequences.run(id)).sequenceId, { isActive: false });
+    await resumedWhile(id, true);
+    expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: null, dueAt: expect.any(Date) });
   });
 });

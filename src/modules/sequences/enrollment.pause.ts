@@ -1,5 +1,6 @@
 import { check, conflict, notFound } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
+import { sql } from '../../kernel/database/sql.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
@@ -30,13 +31,29 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
 }
 
 /**
+ * Has the next write hold the sequence of a run, before the run, as whoever makes it active or inactive takes them. Where it was read
+ * meanwhile it must still be as it was seen, or all is tried again.
+ */
+function holdSequence(ctx: Context, id: string, isActive?: boolean): void {
+  const account = ctx.caller.account.id;
+  const own = sql`select e.sequence_id from enrollments e where e.account_id = ${account}::uuid and e.id = ${id}::uuid`;
+  const held = sql`select s.is_active from sequences s where s.account_id = ${account}::uuid and s.id = (${own}) for share`;
+  const rows =
+    isActive === undefined ? sql`select count(*) from (${held}) s` : sql`select 1 from (${held}) s where s.is_active = ${isActive}`;
+  // By its name it comes before the run.
+  ctx.requireRow(`active sequence of ${id}`, rows);
+}
+
+/**
  * Decisions, "enrollment": a paused run goes on where it stood, what is left of it later by the time that it was held. While its
  * sequence is inactive it stays held.
  */
 export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  holdSequence(ctx, validId(id, 'Enrollment'));
   const before = await runForChange(ctx, id, sequenceId);
   if (before.status === 'active') return before;
   const { isActive } = await getSequence(ctx, before.sequenceId);
+  holdSequence(ctx, before.id, isActive);
   const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'active', ...(isActive && goingOn(before, ctx.now())) });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));
   if (isActive) {
