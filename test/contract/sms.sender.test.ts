@@ -1,4 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { signatures } from '../../src/kernel/base/crypto.js';
+import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
+import { messageToSend } from '../../src/modules/messages/message.due.js';
+import { deliverSms } from '../../src/modules/messages/message.sms.attempt.js';
 import type { SimulatedSms } from '../../src/vendors/sms/simulated.js';
 import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { messagesTo } from '../support/sms.js';
@@ -84,5 +88,43 @@ describe('a chat app', () => {
     const [sent] = messagesTo(api, `whatsapp:${phone}`);
     expect(sent).toMatchObject({ body: message.body });
     expect(sent).not.toHaveProperty('contentSid');
+  });
+});
+
+describe('the number that a text message goes to', () => {
+  const attemptOf = async (id: string) =>
+    (await api.app.database.prisma.message.findFirstOrThrow({ where: { accountId: acme.id, id } })).attempt;
+
+  it('is that of its contact also where it changes once the text is looked at, and before it begins to go', async () => {
+    const { id: contactId, phone } = await reader();
+    vendor().will(throttled);
+    const { id } = dataOf(await send({ contactId }));
+    const acting = (await actingForAccount(api.app, acme.id, { actor: { kind: 'sender', id: null, name: 'Text' } }))!;
+    const seen = (await messageToSend(acting, id, await attemptOf(id)))!;
+    dataOf(await acme.owner.patch(`/contacts/${contactId}`, { phone: '+14155559093' }));
+    await deliverSms(acting, seen);
+    expect(dataOf(await acme.owner.get(`/messages/sms/${id}`))).toMatchObject({ status: 'sent', toNumber: '+14155559093' });
+    expect([phone, '+14155559093'].map((number) => messagesTo(api, number).length)).toEqual([0, 1]);
+  });
+});
+
+describe('an idempotencyKey', () => {
+  it('is of one message in whatever order its variables come, also of one that was kept in the order in which they came', async () => {
+    const { id: contactId, phone } = await reader();
+    const [one, other] = [
+      { name: 'Ada', at: { hour: 9, day: 'Monday' } },
+      { at: { day: 'Monday', hour: 9 }, name: 'Ada' },
+    ];
+    const given = (idempotencyKey: string, whatsappContentVariables: object) =>
+      send({ contactId, transport: 'chat_app', whatsappContentSid: 'HX1', idempotencyKey, whatsappContentVariables });
+    const first = dataOf(await given('key-in-order', one));
+    expect(dataOf(await given('key-in-order', other)).id).toBe(first.id);
+    expect((await given('key-in-order', { ...other, name: 'Bob' })).status).toBe(409);
+    // As it was hashed before.
+    const parts = [contactId, 'Hello', ['HX1', one], 'chat_app', undefined, undefined, undefined, undefined];
+    const [requestHash] = signatures(api.app, 'sms', JSON.stringify(parts));
+    await api.app.database.prisma.message.updateMany({ where: { accountId: acme.id, id: first.id }, data: { requestHash: requestHash! } });
+    expect(dataOf(await given('key-in-order', one)).id).toBe(first.id);
+    expect(messagesTo(api, `whatsapp:${phone}`)).toHaveLength(1);
   });
 });

@@ -14,6 +14,14 @@ export function withChanges<T extends object, C extends object>(whole: T, change
   return copy as Combined<T, C>;
 }
 
+/** A JSON value with the members of its objects in one order, whatever order they came in. */
+export function inOneOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOneOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, inOneOrder(member)]));
+}
+
 /** The members of an input that are given: what is undefined keeps its value, or takes its default. */
 export function defined<T extends object>(input: T): Given<T> {
   const given: Record<string, unknown> = {};

@@ -82,6 +82,22 @@ export const takingToSend = ({ name, where, also = emptySql }: Taking) =>
     ${sendingOf(sql`taken`, sql`t.version`, sql`t.attempt = 1`)}`,
   });
 
+/**
+ * The same of a text message that was taken and read before, as it begins to go: until then its contact may get another number, to which it
+ * goes; nothing where it was taken back since.
+ */
+export const beginToSend = statement({
+  name: 'beginSms',
+  takes: { id: uuid, attempt: integer },
+  row: sending,
+  changes: true,
+  text: ({ account, id, attempt }) => sql`
+    with taken as (
+      update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
+      returning *, xmin::text as version)
+    ${sendingOf(sql`taken`, sql`t.version`, sql`true`)}`,
+});
+
 const take = takingToSend({ name: 'takeMessage', where: sql`due_at is not null` });
 
 /** Takes a message that is due for this process; undefined where somebody else has it. */

@@ -1,11 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import { integer, text, uuid } from '../../kernel/database/kinds.js';
-import { sql } from '../../kernel/database/sql.js';
-import { statement } from '../../kernel/database/statement.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { type Sms, SmsRefused, SmsUnconfirmed } from '../../vendors/sms/sms.js';
 import { markLandline, optOutRecipient } from '../contacts/contact.optOut.js';
-import { type Outcome, type Sending, settle } from './message.due.js';
+import { beginToSend, type Outcome, type Sending, settle } from './message.due.js';
 import { sentByLine } from './message.line.js';
 import type { MessageRow } from './message.service.js';
 
@@ -25,24 +22,14 @@ export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recip
   return phone === landline ? 'landline' : undefined;
 }
 
-const begin = statement({
-  name: 'beginSms',
-  takes: { id: uuid, attempt: integer },
-  row: { id: uuid, xmin: text },
-  changes: true,
-  text: ({ account, id, attempt }) => sql`
-    update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
-    returning id, xmin::text as xmin`,
-});
-
 /**
  * A text message that has come due. One that another process was about to send when it died may have gone: only the client or a
  * report of the vendor settles it. On a vendor line it is handed over again: the vendor knows it by its operation key. One that was
  * taken back since it was read is left alone.
  */
 export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
-  const [begun] = await ctx.rows(begin, { id: message.id, attempt: message.attempt });
-  if (begun) await attempt(ctx, { ...message, ...begun, status: 'sending' }, false);
+  const [begun] = await ctx.rows(beginToSend, { id: message.id, attempt: message.attempt });
+  if (begun) await attempt(ctx, begun, false);
   else if (message.status !== 'sending') return;
   else if (message.transport === 'vendor_line') await attempt(ctx, message, true);
   else await settle(ctx, message, { kind: 'unconfirmed' });

@@ -1,6 +1,6 @@
 import { signatures } from '../../kernel/base/crypto.js';
 import { AppError, check, detailOf, invalidField, unprocessable } from '../../kernel/base/errors.js';
-import { withChanges } from '../../kernel/base/objects.js';
+import { inOneOrder, withChanges } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { fromDatabase, isTaken } from '../../kernel/database/errors.js';
 import { nullable, text, uuid } from '../../kernel/database/kinds.js';
@@ -52,17 +52,19 @@ function checkShape(input: SendSmsInput): void {
 }
 
 /**
- * What makes a message another one under the same key: contact, text, media, line, provider. The line of a vendor is its agent's. By the
- * server's present key, and by those of before.
+ * What makes a message another one under the same key: contact, text, media, line, provider. The line of a vendor is its agent's, and the
+ * order of the variables says nothing. By the server's present key, and by those of before; then with the variables in the order in which
+ * they came, as messages were kept until November 2026.
  */
-const hashesOf = (ctx: Context, input: SendSmsInput) => {
+const hashesOf = (ctx: Context, input: SendSmsInput): string[] => {
   const { contactId, body, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId } = input;
   // Null is the same as to leave it out, here as in JSON.
   const transport = input.transport ?? 'primary';
-  const media = [input.whatsappContentSid, input.whatsappContentVariables];
+  const { whatsappContentSid, whatsappContentVariables: variables } = input;
   const line = transport === 'vendor_line' ? ctx.caller.userId : undefined;
-  const parts = [contactId, body, media, transport, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId, ...(line ? [line] : [])];
-  return signatures(ctx.app, 'sms', JSON.stringify(parts));
+  const rest = [transport, fromNumber, fromkPhoneNumberId, toNumber, smsProviderId, ...(line ? [line] : [])];
+  const given = [variables && inOneOrder(variables), ...(variables ? [variables] : [])];
+  return given.flatMap((each) => signatures(ctx.app, 'sms', JSON.stringify([contactId, body, [whatsappContentSid, each], ...rest])));
 };
 
 const byKey = statement({
