@@ -111,6 +111,17 @@ describe('POST /messages', () => {
   });
 });
 
+describe('POST /messages with ""', () => {
+  it('takes it for nothing: for addresses, and for words that may be left out', async () => {
+    const contactId = await person();
+    const mail = { channel: 'email', direction: 'outbound', subject: 'Offer' };
+    expect(await said(contactId, { ...mail, cc: '', bcc: ' , ', status: '' })).toMatchObject({ cc: [], bcc: [], status: 'sent' });
+    const { cc } = await said(contactId, { ...mail, cc: ' a@example.com,, b@example.com ,' });
+    expect(cc).toEqual(['a@example.com', 'b@example.com']);
+    expectRefusal(await keep({ ...mail, contactId, body: 'Hi', channel: '' }), 400, 'channel');
+  });
+});
+
 describe('what a contact wrote', () => {
   it('counts in their score, and as their last activity', async () => {
     const contactId = await person();
