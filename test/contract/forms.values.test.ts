@@ -45,6 +45,8 @@ const wrong: [string, unknown, string][] = [
   ['size', 'huge', 'Company size must be one of small, large'],
   ['seats', 'many', 'Seats must be a number'],
   ['seats', '1e400', 'Seats must be a number'],
+  ['seats', '.', 'Seats must be a number'],
+  ['seats', 'Infinity', 'Seats must be a number'],
   ['seats', [1], 'Seats must be a number'],
   ['question', 'x'.repeat(10_001), 'Question must be at most 10000 characters'],
 ];
@@ -64,6 +66,13 @@ describe('what is filled in', () => {
       const many = await submit(id, { data: { seats: 'x', size: 'y' } });
       expect(many.body.details.map((detail: Loose) => detail.field)).toEqual(['data.email', 'data.size', 'data.seats']);
     });
+  });
+
+  it('is a number as inputs of browsers send it, and none where it is blank', async () => {
+    const { id } = await aForm();
+    for (const seats of ['.5', '1e3', ' 2 ', '-1.5E-1', '5.', '+7', 8, '   ', '']) await submitted(id, { data: { email: fresh(), seats } });
+    const numbers = (await kept(id)).map(({ data }) => data.seats);
+    expect(numbers.reverse()).toEqual([0.5, 1000, 2, -0.15, 5, 7, 8, undefined, undefined]);
   });
 
   it('is an object of at most 64 KB, whatever else the body is', async () => {

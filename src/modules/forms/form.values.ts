@@ -29,12 +29,15 @@ export function namesOf(name: string): { firstName: string; lastName?: string } 
   return first ? { firstName: first, lastName: last! } : { firstName: name };
 }
 
-const number = /^[+-]?(\d{1,15})(\.\d{1,15})?$/;
+/** A number as people write it, and as an input of a browser sends it: `.5`, `1e3`. */
+const number = /^[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})(e[+-]?\d{1,3})?$/i;
 
-const asNumber: checks.Check = (value, at, report) => {
-  if (value === '') return null;
-  if (typeof value === 'string' && !number.test(value.trim())) report(at, 'invalid_type', 'must be a number');
-  return Number(value);
+const asNumber: checks.Check = (given, at, report) => {
+  const text = String(given).trim();
+  if (text === '') return null;
+  const isNumber = typeof given === 'number' || number.test(text);
+  if (!isNumber || !Number.isFinite(Number(text))) report(at, 'invalid_type', 'must be a number');
+  return Number(text);
 };
 
 /** A line of text: what spans lines could pass for more than one header of a mail. */
