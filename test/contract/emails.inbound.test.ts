@@ -136,7 +136,7 @@ describe('a mail that comes back', () => {
   });
 
   it.each([[false], [true]])('with a complaint opts its reader out (deleted meanwhile: %s)', async (isDeleted) => {
-    const { contact, mail } = await sent();
+    const { contact, mail, message } = await sent();
     const other = await acme.contact({ email: contact.email });
     if (isDeleted) dataOf(await acme.owner.del(`/contacts/${contact.id}`));
     const raw = lines(
@@ -148,6 +148,8 @@ describe('a mail that comes back', () => {
     expect(answered(await brought(raw))).toEqual({ taken: true });
     if (isDeleted) dataOf(await acme.owner.post(`/contacts/${contact.id}/restore`));
     for (const { id } of [contact, other]) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutEmail).toBe(true);
+    const { data } = dataOf(await acme.owner.get(`/messages?contact_id=${contact.id}`));
+    expect(data).toMatchObject([{ id: message.id, unsubscribedAt: expect.any(String) }]);
   });
 });
 

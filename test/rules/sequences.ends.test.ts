@@ -153,6 +153,22 @@ describe('merging contacts', () => {
 });
 
 describe('the figures of a sequence', () => {
+  it('count once whoever unsubscribes by a mail of it: by the last one, and where that ends no run', async () => {
+    const [ending, lasting] = [[aStep(0)], [aStep(0), aStep(1)]];
+    const made = [await sequences.make(ending), await sequences.make(lasting, { autoUnenrollOnUnsubscribe: false })];
+    for (const [nth, one] of made.entries()) {
+      const readers = [await sequences.reader(), await sequences.reader()];
+      const [run, other] = (await sequences.enroll(one, ...readers.map(({ id }) => id))) as [string, string];
+      await Promise.all([sequences.sent(run, 1), sequences.sent(other, 1)]);
+      const mail = await eventually(async () => (await mailsTo(api, readers[0]!.email))[0]);
+      const path = /<(.*)>/.exec(mail.headers['List-Unsubscribe']!)![1]!.slice(api.app.config.publicUrl.length);
+      for (let twice = 0; twice < 2; twice++) expect((await api.anybody().raw({ method: 'POST', path })).status).toBe(200);
+      const { status } = await sequences.run(run);
+      const figures = dataOf(await key.get(`/emails/sequences/${one}/stats`));
+      expect([status, figures.unsubscribed]).toEqual([['completed', 'active'][nth], 1]);
+    }
+  });
+
   it('count what was sent, opened, followed, answered and came back', async () => {
     const one = await sequences.make([aStep(0), aStep(1)]);
     const stats = async () => dataOf(await key.get(`/emails/sequences/${one}/stats`));

@@ -164,11 +164,8 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
 /** A hard bounce or a complaint; what may still arrive changes nothing. */
 async function comeBack(ctx: Context, id: string, report: string): Promise<void> {
   ctx.lockRows();
+  if (/^feedback-type:\s*abuse/im.test(report)) return optOutReader(ctx, id);
   const before = await ctx.forChange(messageRows, id);
-  if (/^feedback-type:\s*abuse/im.test(report)) {
-    await optOutReader(ctx, before);
-    return;
-  }
   const isHard = /^action:\s*failed/im.test(report) && !/^status:\s*4/im.test(report);
   if (!isHard || before.bouncedAt) return;
   const bounced = ctx.update('Message', before, { status: 'failed', error: 'bounced', bouncedAt: ctx.now() });

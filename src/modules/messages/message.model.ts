@@ -92,7 +92,7 @@ export class Message extends MessageFields {
   @Stamp('When its recipient first followed a link of it', {}) clickedAt: Date | null;
   @Stamp('When its recipient answered it', {}) repliedAt: Date | null;
   @Stamp('When it came back for good', {}) bouncedAt: Date | null;
-  @Stamp('When its recipient unsubscribed by it', {}) unsubscribedAt: Date | null;
+  @Stamp('When its recipient unsubscribed by it, or complained of it', {}) unsubscribedAt: Date | null;
   @Stamp('When it was made') createdAt: Date;
   @Stamp('When it was last changed') updatedAt: Date;
 }

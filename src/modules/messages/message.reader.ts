@@ -1,6 +1,25 @@
 import type { Context } from '../../kernel/context/context.js';
+import { changesBetween } from '../../kernel/events/facts.js';
 import { optOutAddress } from '../contacts/contact.optOut.js';
-import type { MessageRow } from './message.service.js';
+import { emitMessage, type MessageRow, messageRows } from './message.service.js';
 
-/** Keeps that whoever reads a mail wants no more of them: at the address that it went to, and the contact that it was for. */
-export const optOutReader = (ctx: Context, { contactId, toEmail }: MessageRow): Promise<void> => optOutAddress(ctx, contactId, toEmail);
+type Marks = Partial<Pick<MessageRow, 'openedAt' | 'clickedAt' | 'unsubscribedAt'>>;
+
+/** Notes when something first happened with a mail; once. */
+export async function mark(inside: Context, id: string, marks: (keyof Marks)[]): Promise<MessageRow> {
+  const before = await inside.forChange(messageRows, id);
+  const fresh = marks.filter((name) => before[name] === null);
+  if (fresh.length === 0) return before;
+  const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);
+  await emitMessage(inside, 'updated', message, changesBetween(before, message, fresh));
+  return message;
+}
+
+/**
+ * Keeps that whoever reads a mail wants no more of them, as they say by its link or by a complaint: at the address that it went to, and the
+ * contact that it was for.
+ */
+export async function optOutReader(inside: Context, id: string): Promise<void> {
+  const { contactId, toEmail } = await mark(inside, id, ['unsubscribedAt']);
+  await optOutAddress(inside, contactId, toEmail);
+}

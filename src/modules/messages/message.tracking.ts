@@ -2,15 +2,13 @@ import { check, found, notFound } from '../../kernel/base/errors.js';
 import { escapeHtml, unescapeHtml } from '../../kernel/base/html.js';
 import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { changesBetween } from '../../kernel/events/facts.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import type { Email } from '../../vendors/email/email.js';
 import { htmlOfText } from './message.html.js';
-import { optOutReader } from './message.reader.js';
-import { emitMessage, type MessageRow, messageRows } from './message.service.js';
+import { mark, optOutReader } from './message.reader.js';
 import { messageAt, type Purpose, tokenOf } from './message.token.js';
 
 /** A link of a mail. */
@@ -65,18 +63,6 @@ const actor: Actor = { kind: 'sender', id: null, name: 'Recipient' };
 const opened = async (ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) =>
   found(await messageAt(ctx, purpose, params.token ?? '', actor, query.to), 'Link');
 
-type Marks = Partial<Pick<MessageRow, 'openedAt' | 'clickedAt' | 'unsubscribedAt'>>;
-
-/** Notes when something first happened with a mail; once. */
-async function mark(inside: Context, id: string, marks: (keyof Marks)[]): Promise<MessageRow> {
-  const before = await inside.forChange(messageRows, id);
-  const fresh = marks.filter((name) => before[name] === null);
-  if (fresh.length === 0) return before;
-  const message = inside.update('Message', before, Object.fromEntries(fresh.map((name) => [name, inside.now()])) as Marks);
-  await emitMessage(inside, 'updated', message, changesBetween(before, message, fresh));
-  return message;
-}
-
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
 /** GET /e/open/{token}: the pixel of a mail. */
@@ -105,8 +91,6 @@ export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): 
 /** POST /e/unsubscribe/{token}: the recipient has opted out of e-mail. Mail programs call it by themselves (RFC 8058). */
 export async function unsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const { acting, id } = await opened(ctx, 'unsubscribe', request);
-  await transacted(acting, async (inside) => {
-    await optOutReader(inside, await mark(inside, id, ['unsubscribedAt']));
-  });
+  await transacted(acting, (inside) => optOutReader(inside, id));
   return htmlPage('Unsubscribed', 'You get no more mails.');
 }

@@ -12,21 +12,23 @@ const stats = statement({
   takes: { ids: listOf(uuid) },
   row: { id: uuid, ...shapeOf(SequenceStats) },
   text: ({ account, ids }) => sql`
-    select s.id, r.*, m.*, round(m.opened::numeric / greatest(m.sent, 1), 4)::float8 as "openRate",
-      round(m.clicked::numeric / greatest(m.sent, 1), 4)::float8 as "clickRate"
+    select s.id, r.*, round(r.opened::numeric / greatest(r.sent, 1), 4)::float8 as "openRate",
+      round(r.clicked::numeric / greatest(r.sent, 1), 4)::float8 as "clickRate"
     from sequences s cross join lateral (
       select count(*)::int as enrolled, count(*) filter (where e.status = 'active')::int as active,
-        count(*) filter (where e.status = 'completed')::int as completed, count(*) filter (where e.status = 'unsubscribed')::int as unsubscribed,
-        count(*) filter (where e.end_reason = 'replied' or exists (
-          select 1 from messages a where a.account_id = e.account_id and a.enrollment_id = e.id and a.replied_at is not null))::int as replied
-      from enrollments e where e.account_id = s.account_id and e.sequence_id = s.id) r
-    cross join lateral (
-      select count(*) filter (where a.sent_at is not null)::int as sent,
-        count(*) filter (where a.sent_at is not null and (a.opened_at is not null or a.clicked_at is not null))::int as opened,
-        count(*) filter (where a.sent_at is not null and a.clicked_at is not null)::int as clicked,
-        count(*) filter (where a.bounced_at is not null or a.status = 'failed' and a.error in ('bounced', 'refused'))::int as bounced
-      from enrollments e join messages a on a.account_id = e.account_id and a.enrollment_id = e.id
-      where e.account_id = s.account_id and e.sequence_id = s.id) m
+        count(*) filter (where e.status = 'completed')::int as completed,
+        count(*) filter (where e.status = 'unsubscribed' or e.has_left)::int as unsubscribed,
+        count(*) filter (where e.end_reason = 'replied' or e.has_replied)::int as replied,
+        coalesce(sum(e.sent), 0)::int as sent, coalesce(sum(e.opened), 0)::int as opened, coalesce(sum(e.clicked), 0)::int as clicked,
+        coalesce(sum(e.bounced), 0)::int as bounced
+      from (
+        select e.status, e.end_reason, bool_or(a.replied_at is not null) as has_replied, bool_or(a.unsubscribed_at is not null) as has_left,
+          count(a.sent_at) as sent,
+          count(a.sent_at) filter (where a.opened_at is not null or a.clicked_at is not null) as opened,
+          count(a.sent_at) filter (where a.clicked_at is not null) as clicked,
+          count(*) filter (where a.bounced_at is not null or a.status = 'failed' and a.error in ('bounced', 'refused')) as bounced
+        from enrollments e left join messages a on a.account_id = e.account_id and a.enrollment_id = e.id
+        where e.account_id = s.account_id and e.sequence_id = s.id group by e.id, e.status, e.end_reason) e) r
     where s.account_id = ${account} and s.id = any(${ids})`,
 });
 
