@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, type KeyClient, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, type KeyClient, server, type TestServer, toldIn } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -41,5 +41,37 @@ describe('a condition over long texts', () => {
       asked('notes(where: { body: { eq: "Likes snow" } })'),
     ];
     expect(await waits(reads)).toEqual([true, true, true, false, false]);
+  });
+});
+
+/** Messages of a contact with texts of so many kilobytes, the first of them the oldest. */
+async function wrote(many: number, kilobytes: number): Promise<string> {
+  const { id: contactId } = await acme.contact();
+  const [now, accountId, text] = [api.clock.now(), acme.id, 'x'.repeat(kilobytes * 1024)];
+  const rows = Array.from({ length: many }, (_, nth) => ({
+    ...{ accountId, contactId, id: api.clock.id(), channel: 'email', direction: 'inbound', status: 'received', subject: `No ${nth}` },
+    ...{ body: text, bodyHtml: text, createdAt: new Date(now.getTime() + nth), updatedAt: now },
+  }));
+  for (let nth = 0; nth < many; nth += 5) await api.app.database.prisma.message.createMany({ data: rows.slice(nth, nth + 5) });
+  return contactId;
+}
+
+const subjectsOf = (messages: { subject: string }[]) => messages.map(({ subject }) => subject);
+const last = (few: number, many: number) => Array.from({ length: few }, (_, nth) => `No ${many - few + nth}`);
+
+describe('the messages of a conversation', () => {
+  it('are as many of the latest as have 8 MB together, in their order; all of them are in the list of messages', async () => {
+    const id = await wrote(12, 500);
+    const { messages, messageCount } = dataOf(await key.get(`/conversations/${id}`));
+    expect([messageCount, subjectsOf(messages)]).toEqual([12, last(8, 12)]);
+    const reply = await key.gql(`{ conversation(contactId: "${id}") { thread { subject } } }`);
+    expect(subjectsOf(reply.data.conversation.thread)).toEqual(last(8, 12));
+    expect(dataOf(await key.get(`/messages?contact_id=${id}`)).data).toHaveLength(12);
+  });
+
+  it('are read some at a time, all or none, and each is told', async () => {
+    const id = await wrote(120, 50);
+    const { events } = await toldIn(acme, async () => expect(dataOf(await key.post(`/conversations/${id}/read`)).unreadCount).toBe(0));
+    expect(events.map((event) => event.split(' ')[0])).toEqual(['conversation.updated', ...Array(120).fill('message.updated')]);
   });
 });

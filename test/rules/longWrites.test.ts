@@ -86,6 +86,35 @@ describe('what changes very many records at once', () => {
   });
 });
 
+describe('what a contact wrote', () => {
+  it('waits for the turn of its account where it is very much, and all of it is read', async () => {
+    const acme = await api.seed.account();
+    const [now, accountId, { id: contactId }] = [api.clock.now(), acme.id, await acme.contact()];
+    const row = {
+      accountId,
+      contactId,
+      channel: 'sms',
+      direction: 'inbound',
+      status: 'received',
+      body: 'Hi',
+      createdAt: now,
+      updatedAt: now,
+    };
+    await prisma().message.createMany({ data: Array.from({ length: 1100 }, () => ({ ...row, id: api.clock.id() })) });
+    const { end } = holding(acme);
+    let isRead = false;
+    const reading = acme.owner.post(`/conversations/${contactId}/read`).finally(() => {
+      isRead = true;
+    });
+    await aWhile(acme);
+    const unread = () => prisma().message.count({ where: { contactId, readAt: null } });
+    expect([isRead, await unread()]).toEqual([false, 1100]);
+    end();
+    expect([dataOf(await reading).unreadCount, await unread()]).toEqual([0, 0]);
+    expect(await eventsOf(acme.id, 'message.updated')).toBe(1100);
+  });
+});
+
 describe('a tag that very many carry', () => {
   const beside = 'mutation ($id: ID!) { deleteTag(id: $id) { deletedId } createTag(input: { name: "Beside" }) { name } }';
 

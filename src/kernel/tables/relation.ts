@@ -33,8 +33,19 @@ interface ManyEnd extends End {
   isCounted?: boolean;
   /** Whether what the targets hold of it may be the key of no record: no foreign key holds it. */
   isLoose?: boolean;
-  /** A plain list without pages, which holds at most so many where the model's line does not say it: its order over the alias `t`. */
-  listed?: { by: string; holds?: number /** Where only the latest `holds` are shown: which those are. */; latest?: string };
+  /** A plain list without pages. */
+  listed?: Listed;
+}
+
+interface Listed {
+  /** Its order over the alias `t`. */
+  by: string;
+  /** How many it holds at most, where the model's line does not say it. */
+  holds?: number;
+  /** Where only the latest `holds` are shown: which those are. */
+  latest?: string;
+  /** Where the latest are no more than come to so many bytes: what each of them is. The first of them is always there. */
+  within?: { bytes: number; of: string };
 }
 
 /** A field that leads from a record to another. `p.key` is what the record holds of it. */
@@ -107,11 +118,21 @@ export const relationByArray = (of: AnyTable, column: string, repeated: Between,
 
 /** The rows of a short list, alias `t`, numbered in their order as `_nth`: `which` says whose. */
 export function listedRows({ to, listed }: ToMany, columns: Sql, which: Sql): Sql {
-  const { by, holds, latest } = listed!;
-  const from = latest
-    ? sql`(select t.* from ${rawSql(to.name)} t where ${which} order by ${rawSql(latest)} limit ${holds!}::int) t`
-    : sql`${rawSql(to.name)} t where ${which}`;
-  return sql`select ${columns}, row_number() over (order by ${rawSql(by)}) as _nth from ${from}`;
+  const from = listed!.latest ? latestOf(to, listed!, which) : sql`${rawSql(to.name)} t where ${which}`;
+  return sql`select ${columns}, row_number() over (order by ${rawSql(listed!.by)}) as _nth from ${from}`;
+}
+
+function latestOf({ name }: AnyTable, { holds, latest, within }: Listed, which: Sql): Sql {
+  const order = rawSql(latest!);
+  const rows = (columns: Sql, most: Sql) => sql`select ${columns} from ${rawSql(name)} t where ${which} order by ${order} limit ${most}`;
+  const most = sql`${holds!}::int`;
+  if (!within) return sql`(${rows(sql`t.*`, most)}) t`;
+  // Mostly all of them fit: to know that costs less than to carry a running sum along with whole rows.
+  const sized = rows(sql`t.*, ${rawSql(within.of)} as _bytes`, most);
+  const running = sql`select sum(t._bytes) over (order by ${order} rows unbounded preceding) as bytes from (${sized}) t`;
+  const few = sql`select greatest(count(*), 1) from (${running}) r where r.bytes <= ${within.bytes}::int`;
+  const fitting = sql`(select case when sum(t._bytes) > ${within.bytes}::int then (${few}) else ${most} end from (${sized}) t)`;
+  return sql`(${rows(sql`t.*`, fitting)}) t`;
 }
 
 /** Which targets a relation to one leads to. */

@@ -3,8 +3,13 @@ import { contactTable } from '../contacts/contact.table.js';
 import { messageTable } from '../messages/message.table.js';
 import { conversationTable } from './conversation.table.js';
 
-/** The most messages that a thread brings along. */
+/** The most messages that a thread brings along, and the most bytes: what is printed as one text has to fit into memory. */
 const longestThread = 1000;
+const largestThread = 8 * 1024 * 1024;
+
+/** About what a message has, without reading its texts: their lengths are known where they are kept. */
+const size = `octet_length(t.body) + coalesce(octet_length(t.body_html), 0) + coalesce(octet_length(t.metadata::text), 0)
+  + 254 * (coalesce(cardinality(t.cc), 0) + coalesce(cardinality(t.bcc), 0)) + 1000`;
 
 export const conversationRelations = [
   ...relation(conversationTable, 'contactId', contactTable, {
@@ -23,9 +28,13 @@ export const conversationRelations = [
   ...relation(messageTable, 'contactId', conversationTable, {
     many: {
       name: 'thread',
-      description: 'The latest thousand of its messages over all channels, in the order in which they were made',
+      description:
+        'The latest thousand of its messages over all channels, or as many of them as have 8 MB together, in the order in which they were made',
       isLoose: true,
-      listed: { by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
+      listed: {
+        ...{ by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
+        within: { bytes: largestThread, of: size },
+      },
     },
   }),
 ];

@@ -3,6 +3,7 @@ import { Access } from '../../kernel/access/access.js';
 import type { Context } from '../../kernel/context/context.js';
 import { Reads } from '../../kernel/lists/reads.js';
 import { Listing } from '../../kernel/model/connection.js';
+import { TakesLong } from '../../kernel/operations/operation.js';
 import { Conversation, ConversationConnection, ConversationList } from './conversation.model.js';
 import * as conversations from './conversation.service.js';
 import { conversationTable } from './conversation.table.js';
@@ -25,6 +26,7 @@ export class ConversationResolver {
   }
 
   @Mutation(() => Conversation, { description: 'Notes that all that a contact wrote has been read' })
+  @TakesLong()
   markConversationRead(@Ctx() ctx: Context, @OfContact() contactId: string) {
     return conversations.markConversationRead(ctx, contactId);
   }

@@ -1,10 +1,11 @@
 import { found } from '../../kernel/base/errors.js';
 import { type Context, validId } from '../../kernel/context/context.js';
-import { instant, integer, nullable, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, listOf, nullable, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
+import { changeAll } from '../../kernel/operations/changeAll.js';
 import { emitMessage } from '../messages/message.service.js';
 import { messageTable } from '../messages/message.table.js';
 import type { ConversationList } from './conversation.model.js';
@@ -19,25 +20,42 @@ export const findConversation = (ctx: Context, contactId: string) => findRow<Con
 /** Contract GET /conversations/{contactId}: 404 where the contact is none, is deleted, or has no message. */
 export const getConversation = async (ctx: Context, contactId: string) => found(await findConversation(ctx, contactId), 'Conversation');
 
+const unread = statement({
+  name: 'unreadMessages',
+  takes: { contact: uuid },
+  row: { id: uuid },
+  locks: true,
+  text: ({ account, contact }) => sql`
+    select t.id from messages t
+    where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null order by t.id for update`,
+});
+
 const read = statement({
   name: 'readMessages',
-  takes: { contact: uuid, now: instant },
+  takes: { ids: listOf(uuid), now: instant },
   row: messageTable.shape,
   changes: true,
-  text: ({ account, contact, now }) => sql`
+  text: ({ account, ids, now }) => sql`
     update messages t set read_at = ${now}, updated_at = ${now}
-    where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null
-    returning ${messageTable.columns}`,
+    where t.account_id = ${account} and t.id = any(${ids}) returning ${messageTable.columns}`,
 });
+
+/** Messages that are read with their texts at once: each may have a megabyte. */
+const readAtOnce = 50;
 
 /** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
 export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
   const before = await getConversation(ctx, contactId);
   const now = ctx.now();
-  const messages = await ctx.rows(read, { contact: before.contactId, now });
-  if (messages.length === 0) return before;
   const readAt = { from: null, to: now.toISOString() };
-  await Promise.all(messages.map((message) => emitMessage(ctx, 'updated', message, { readAt })));
+  const messages = await ctx.rows(unread, { contact: before.contactId });
+  if (messages.length === 0) return before;
+  await changeAll(ctx, {
+    find: async () => messages,
+    change: (ids) => ctx.rows(read, { ids, now }),
+    tell: (message) => emitMessage(ctx, 'updated', message, { readAt }),
+    atOnce: readAtOnce,
+  });
   const after = await getConversation(ctx, contactId);
   await emitConversation(ctx, after, { unreadCount: { from: before.unreadCount, to: after.unreadCount } });
   return after;
