@@ -69,9 +69,26 @@ describe('the messages of a conversation', () => {
     expect(dataOf(await key.get(`/messages?contact_id=${id}`)).data).toHaveLength(12);
   });
 
-  it('are read some at a time, all or none, and each is told', async () => {
-    const id = await wrote(120, 50);
-    const { events } = await toldIn(acme, async () => expect(dataOf(await key.post(`/conversations/${id}/read`)).unreadCount).toBe(0));
-    expect(events.map((event) => event.split(' ')[0])).toEqual(['conversation.updated', ...Array(120).fill('message.updated')]);
+  it('are read, and handed over in a merge, some at a time in the turn of the account, and each is told', async () => {
+    const [id, kept] = [await wrote(120, 50), await acme.contact()];
+    const read = () => key.post(`/conversations/${id}/read`);
+    const merge = () => acme.owner.post('/contacts/merge', { primaryId: kept.id, secondaryId: id });
+    for (const work of [read, merge]) {
+      let end = () => {};
+      const held = api.app.longWrites.run(acme.id, () => new Promise<void>((resolve) => (end = resolve)));
+      const { events } = await toldIn(acme, async () => {
+        let isDone = false;
+        const doing = work().finally(() => {
+          isDone = true;
+        });
+        for (let i = 0; i < 20; i++) await key.get('/contacts?per_page=1');
+        expect(isDone).toBe(false);
+        end();
+        await held;
+        dataOf(await doing);
+      });
+      expect(events.filter((event) => event.startsWith('message.updated'))).toHaveLength(120);
+    }
+    expect(dataOf(await key.get(`/conversations/${kept.id}`))).toMatchObject({ messageCount: 120, unreadCount: 0 });
   });
 });

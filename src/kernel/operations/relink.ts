@@ -1,6 +1,6 @@
 import type { Context } from '../context/context.js';
-import { instant, listOf, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
-import { columnName, emptySql, rawSql, sql } from '../database/sql.js';
+import { instant, integer, listOf, nullable, type RowOf, type Shape, uuid } from '../database/kinds.js';
+import { columnName, emptySql, rawSql, type Sql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { TableRows } from '../database/tableRows.js';
 import type { Changes } from '../events/facts.js';
@@ -10,19 +10,22 @@ import { changeAll } from './changeAll.js';
 export interface Linked<S extends Shape> {
   of: TableRows<S>;
   tell(ctx: Context, row: RowOf<S>, changes: Changes): Promise<void>;
+  /** How many bytes a row has, over the alias `t`, where it may be large. */
+  bytes?: Sql;
 }
 
 /** Has the records that name one record by `field` name another instead, or none, and tells it of each that lives. */
-export function relinks<S extends Shape>({ of, tell }: Linked<S>, field: string) {
+export function relinks<S extends Shape>({ of, tell, bytes = sql`0` }: Linked<S>, field: string) {
   const { name: table, shape: row, columns } = of;
   const column = rawSql(columnName(field));
   const linked = statement({
     name: `linked ${table} ${field}`,
     takes: { from: uuid },
-    row: { id: uuid },
+    row: { id: uuid, bytes: integer },
     locks: true,
     text: ({ account, from }) => sql`
-      select t.id from ${rawSql(table)} t where t.account_id = ${account} and t.${column} = ${from} order by t.id for update`,
+      select t.id, ${bytes} as bytes from ${rawSql(table)} t
+      where t.account_id = ${account} and t.${column} = ${from} order by t.id for update`,
   });
   const ends = { ids: listOf(uuid), to: nullable(uuid) };
   const stamped = { ...ends, now: instant };

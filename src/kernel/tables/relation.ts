@@ -45,7 +45,7 @@ interface Listed {
   /** Where only the latest `holds` are shown: which those are. */
   latest?: string;
   /** Where the latest are no more than come to so many bytes: what each of them is. The first of them is always there. */
-  within?: { bytes: number; of: string };
+  within?: { bytes: number; of: Sql };
 }
 
 /** A field that leads from a record to another. `p.key` is what the record holds of it. */
@@ -128,7 +128,7 @@ function latestOf({ name }: AnyTable, { holds, latest, within }: Listed, which: 
   const most = sql`${holds!}::int`;
   if (!within) return sql`(${rows(sql`t.*`, most)}) t`;
   // Mostly all of them fit: to know that costs less than to carry a running sum along with whole rows.
-  const sized = rows(sql`t.*, ${rawSql(within.of)} as _bytes`, most);
+  const sized = rows(sql`t.*, ${within.of} as _bytes`, most);
   const running = sql`select sum(t._bytes) over (order by ${order} rows unbounded preceding) as bytes from (${sized}) t`;
   const few = sql`select greatest(count(*), 1) from (${running}) r where r.bytes <= ${within.bytes}::int`;
   const fitting = sql`(select case when sum(t._bytes) > ${within.bytes}::int then (${few}) else ${most} end from (${sized}) t)`;

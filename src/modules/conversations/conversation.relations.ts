@@ -1,14 +1,15 @@
+import { sql } from '../../kernel/database/sql.js';
 import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
-import { messageTable } from '../messages/message.table.js';
+import { bytesOfTexts, messageTable } from '../messages/message.table.js';
 import { conversationTable } from './conversation.table.js';
 
 /** The most messages that a thread brings along, and the most bytes: what is printed as one text has to fit into memory. */
 const longestThread = 1000;
 const largestThread = 8 * 1024 * 1024;
 
-/** About what a message has, without reading its texts: their lengths are known where they are kept. */
-const size = `octet_length(t.body) + coalesce(octet_length(t.body_html), 0) + coalesce(octet_length(t.metadata::text), 0)
+/** About what a message has: its texts, what an integration keeps with it, and its addresses. */
+const size = sql`${bytesOfTexts} + coalesce(octet_length(t.metadata::text), 0)
   + 254 * (coalesce(cardinality(t.cc), 0) + coalesce(cardinality(t.bcc), 0)) + 1000`;
 
 export const conversationRelations = [

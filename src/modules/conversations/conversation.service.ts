@@ -7,7 +7,7 @@ import { type Changes } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { emitMessage } from '../messages/message.service.js';
-import { messageTable } from '../messages/message.table.js';
+import { bytesOfTexts, messageTable } from '../messages/message.table.js';
 import type { ConversationList } from './conversation.model.js';
 import { type ConversationRow, conversationTable } from './conversation.table.js';
 
@@ -23,10 +23,10 @@ export const getConversation = async (ctx: Context, contactId: string) => found(
 const unread = statement({
   name: 'unreadMessages',
   takes: { contact: uuid },
-  row: { id: uuid },
+  row: { id: uuid, bytes: integer },
   locks: true,
   text: ({ account, contact }) => sql`
-    select t.id from messages t
+    select t.id, ${bytesOfTexts} as bytes from messages t
     where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null order by t.id for update`,
 });
 
@@ -40,9 +40,6 @@ const read = statement({
     where t.account_id = ${account} and t.id = any(${ids}) returning ${messageTable.columns}`,
 });
 
-/** Messages that are read with their texts at once: each may have a megabyte. */
-const readAtOnce = 50;
-
 /** POST /conversations/{contactId}/read: all that the contact wrote has been read, its head with it. */
 export async function markConversationRead(ctx: Context, contactId: string): Promise<ConversationRow> {
   const before = await getConversation(ctx, contactId);
@@ -54,7 +51,6 @@ export async function markConversationRead(ctx: Context, contactId: string): Pro
     find: async () => messages,
     change: (ids) => ctx.rows(read, { ids, now }),
     tell: (message) => emitMessage(ctx, 'updated', message, { readAt }),
-    atOnce: readAtOnce,
   });
   const after = await getConversation(ctx, contactId);
   await emitConversation(ctx, after, { unreadCount: { from: before.unreadCount, to: after.unreadCount } });
