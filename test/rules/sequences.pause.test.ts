@@ -96,9 +96,8 @@ describe('a run that is paused', () => {
   });
 });
 
-/** Resumes a run that somebody else holds until its sequence is changed as well, or waits for that. */
-async function resumedWhile(id: string, isActive: boolean): Promise<void> {
-  const { sequenceId } = await sequences.run(id);
+/** Resumes a run while somebody else holds something, until what is done then is done as well, or waits for that. */
+async function resumedWhile(id: string, holding: [text: string, id: string], meanwhile: () => Promise<unknown>): Promise<void> {
   const [holder, outside] = await Promise.all(
     [0, 1].map(async () => {
       const client = new pg.Client(api.place.databaseUrl);
@@ -110,10 +109,10 @@ async function resumedWhile(id: string, isActive: boolean): Promise<void> {
     (await outside!.query("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length;
   try {
     await holder!.query('begin');
-    await holder!.query('select 1 from enrollments where id = $1 for update', [id]);
+    await holder!.query(holding[0], [holding[1]]);
     const resumed = steer(id, 'resume');
     await eventually(async () => (await waiting()) > 0);
-    const changed = sequences.change(sequenceId, { isActive });
+    const changed = meanwhile();
     await Promise.race([changed, eventually(async () => (await waiting()) > 1)]);
     await holder!.query('commit');
     dataOf(await resumed);
@@ -124,18 +123,31 @@ async function resumedWhile(id: string, isActive: boolean): Promise<void> {
 }
 
 onPostgres(describe)('a run that is resumed', () => {
+  const heldRun = (id: string): [string, string] => ['select 1 from enrollments where id = $1 for update', id];
+
   it('while its sequence is made inactive waits for that', async () => {
     const id = await sequences.begin([aStep(1)]);
     dataOf(await steer(id, 'pause'));
-    await resumedWhile(id, false);
+    const { sequenceId } = await sequences.run(id);
+    await resumedWhile(id, heldRun(id), () => sequences.change(sequenceId, { isActive: false }));
+    expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: expect.any(Date), dueAt: null });
+  });
+
+  it('goes by its sequence as it has become since it was looked at', async () => {
+    const id = await sequences.begin([aStep(1)]);
+    dataOf(await steer(id, 'pause'));
+    const { sequenceId } = await sequences.run(id);
+    const inactive = "update sequences set is_active = false, status = 'inactive' where id = $1";
+    await resumedWhile(id, [inactive, sequenceId], async () => {});
     expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: expect.any(Date), dueAt: null });
   });
 
   it('while its sequence is made active again goes on', async () => {
     const id = await sequences.begin([aStep(1)]);
     dataOf(await steer(id, 'pause'));
-    await sequences.change((await sequences.run(id)).sequenceId, { isActive: false });
-    await resumedWhile(id, true);
+    const { sequenceId } = await sequences.run(id);
+    await sequences.change(sequenceId, { isActive: false });
+    await resumedWhile(id, heldRun(id), () => sequences.change(sequenceId, { isActive: true }));
     expect(await sequences.run(id)).toMatchObject({ status: 'active', heldAt: null, dueAt: expect.any(Date) });
   });
 });
