@@ -10,6 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+const url = 'http://127.0.0.1:9/';
 const creates: [string, object][] = [
   ['/contacts', { firstName: 'a' }],
   ['/companies', { name: 'a' }],
@@ -25,6 +26,7 @@ const creates: [string, object][] = [
   ['/custom-fields', { entityType: 'deal', fieldKey: 'a', label: 'a', fieldType: 'text' }],
   ['/imports', { rows: [{ firstName: 'a' }] }],
   ['/users/invite', { email: 'late@example.com' }],
+  ['/webhooks/manage', { url, events: ['*'] }],
 ];
 
 /** What makes something inside of something else: an address and a body, of what was there before the trial ended. */
@@ -116,6 +118,9 @@ async function wrongOnes(account: Account): Promise<[path: string, body: object,
     [`/pipelines/${nobody}/stages`, { name: 'a', isWon: true, isLost: true }, 404],
     [`/pipelines/${pipeline.id}/stages`, { name: 'a', isWon: true, isLost: true }, 402],
     ['/pipelines', { name: 'a', stages: [{ name: 'a', isWon: true, isLost: true }] }, 402],
+    ['/webhooks/manage', { url, events: ['nothing.happened'] }, 422, 'events.0'],
+    ['/webhooks/manage', { url: 'https://somebody@example.com/', events: ['*'] }, 422, 'url'],
+    ['/webhooks/manage', { url, events: ['*'] }, 402],
     ['/calendars', { name: 'a', workingHours: [{ day: 'monday', opens: '17:00', closes: '09:00' }] }, 402],
   ];
 }

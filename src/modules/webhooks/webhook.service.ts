@@ -55,11 +55,11 @@ function checkedEvents(ctx: Context, events: readonly string[]): string[] {
   return [...new Set(events)];
 }
 
-/** Contract POST /webhooks/manage: 422 for whatever is wrong with a field. The secret is in this reply and nowhere else. */
+/** Contract POST /webhooks/manage: 422 for whatever is wrong with a field, then 402 after a trial. The secret is in this reply and nowhere else. */
 export async function createWebhook(ctx: Context, input: CreateWebhookInput): Promise<WebhookWithSecret> {
-  checkTrial(ctx);
   const events = checkedEvents(ctx, input.events);
   await checkUrlNow(ctx, 'url', input.url);
+  checkTrial(ctx);
   return concluded(ctx, async (inside) => {
     const id = input.id ?? newId(inside);
     const secret = newSecret(ctx.app);
