@@ -101,6 +101,26 @@ describe('an appointment that the next one of its person, on another calendar, c
   });
 });
 
+describe('an appointment that has just ended', () => {
+  it('has the buffer that its calendar has now', async () => {
+    const key = await acme.key();
+    const { id } = await acme.calendar({ bufferMinutes: 30 });
+    await made(id, from('10:00', '11:00'));
+    api.clock.set('2030-05-06T11:02:00Z');
+    const booked = async (start: string) =>
+      (await key.post(`/calendars/${id}/appointments`, { title: 'Talk', ...from(start, '11:20') })).status;
+    const set = async (bufferMinutes: number) => dataOf(await key.patch(`/calendars/${id}`, { bufferMinutes }));
+    expect(await booked('11:10')).toBe(409);
+    await set(5);
+    await set(15);
+    expect(await booked('11:10')).toBe(409);
+    await set(5);
+    expect(await booked('11:04')).toBe(409);
+    expect(await booked('11:10')).toBe(201);
+    api.clock.reset();
+  });
+});
+
 describe('a time that is left while others book it', () => {
   it('has one of them or the buffer, and nobody hears of a fault', async () => {
     for (let round = 0; round < 6; round++) {

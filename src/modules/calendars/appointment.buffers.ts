@@ -59,7 +59,12 @@ const rebufferCalendar = statement({
   name: 'rebufferCalendar',
   takes: { calendar: uuid, now: instant },
   changes: true,
-  text: ({ account, calendar, now }) => rebuffering(account, sql`a.calendar_id = ${calendar} and a.end_time > ${now}`),
+  // What is over may have the old buffer still, or have the new one.
+  text: ({ account, calendar, now }) =>
+    rebuffering(
+      account,
+      sql`a.calendar_id = ${calendar} and greatest(a.busy_until, a.end_time + c.buffer_minutes * interval '1 minute') > ${now}`,
+    ),
 });
 
 /** Has the buffer of a calendar, which was changed, hold for what is booked on it, as far as the next appointments leave room. */
