@@ -63,6 +63,8 @@ describe.each(makers)('what waits to be sent of %s', (_what, path, make) => {
     expect(await kept(api, delivery)).toMatchObject({ status: 'pending', attemptCount: 1 });
     dataOf(await acme.owner.del(`/${path}/${id}`));
     expect(await kept(api, delivery)).toMatchObject({ status: 'cancelled', dueAt: null, attemptCount: 1 });
+    const { explanation } = dataOf(await acme.owner.get(`/webhooks/deliveries/${delivery}/explain`));
+    expect(explanation).toBe(`It was cancelled: its ${path.slice(0, -1)} was deleted before it arrived.`);
     const again = dataOf(await acme.owner.post('/webhooks/replay', { deliveryIds: [delivery] }));
     expect(again).toMatchObject({ replayed: 0, skipped: 1 });
     const since = new Date(Date.now() - day).toISOString();

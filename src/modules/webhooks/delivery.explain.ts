@@ -35,7 +35,8 @@ const times = (count: number) => (count === 1 ? 'one attempt' : `${count} attemp
 const words: Record<Reason, (delivery: DeliveryRow) => string> = {
   delivered: ({ attemptCount, responseStatus }) =>
     `It arrived with ${times(attemptCount)}: the last one was answered by ${responseStatus}.`,
-  cancelled: () => 'It was cancelled: its webhook was switched off or deleted before it arrived.',
+  cancelled: ({ sourceKind }) =>
+    `It was cancelled: its ${sourceKind} was ${sourceKind === 'webhook' ? 'switched off or deleted' : 'deleted'} before it arrived.`,
   gone: () => 'It ended: 410 says that the address wants no more of it.',
   ladder_over: (delivery) =>
     `It failed: all of ${times(delivery.attemptCount)} did, and the last one ${failure(delivery)}. It can be replayed.`,
