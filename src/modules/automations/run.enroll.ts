@@ -11,17 +11,17 @@ import type { AutomationEnrollDetail, AutomationEnrollResult, EnrollAutomationIn
 import { startRun } from './run.start.js';
 
 // They are held, so that a contact who is deleted meanwhile is deleted with the run: who deletes one takes it for update. Who changes one
-// is not waited for.
+// is not waited for. A merge is waited for as well, which may have handed a run on to one of them: that is asked once they are held.
 const candidates = statement({
   name: 'contactsToAutomate',
   takes: { ids: listOf(uuid), automation: uuid },
   row: { id: uuid, isIn: flag },
   locks: true,
   text: ({ account, ids, automation }) => sql`
-    select c.id, exists (
-      select 1 from automation_runs r where r.account_id = c.account_id and r.automation_id = ${automation} and r.contact_id = c.id
-        and r.status in ('running', 'waiting')) as "isIn"
-    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for key share of c`,
+    with held as materialized (
+      select c.id from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for key share of c)
+    select h.id, i.id is not null as "isIn"
+    from held h left join contacts_in_automation(${account}, ${automation}, array(select id from held)) i (id) on i.id = h.id`,
 });
 
 /** Which of some contacts are there, and whether each is in a run of the automation already. */

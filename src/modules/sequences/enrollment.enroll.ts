@@ -24,17 +24,19 @@ const candidate = {
 };
 type Candidate = RowOf<typeof candidate>;
 
-// They are held, so that a contact who is deleted or opts out meanwhile is deleted or opts out with the enrollment.
+// They are held, so that a contact who is deleted or opts out meanwhile is deleted or opts out with the enrollment. A merge
+// is waited for as well, which may have handed a run on to one of them: whether they are in one is asked once they are held.
 const candidates = statement({
   name: 'contactsToEnroll',
   takes: { ids: listOf(uuid), sequence: uuid, since: instant },
   row: candidate,
   locks: true,
   text: ({ account, ids, sequence, since }) => sql`
-    select c.id, c.email, ${isMailRefused} as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact", exists (
-      select 1 from enrollments e where e.account_id = c.account_id and e.sequence_id = ${sequence} and e.contact_id = c.id
-        and (e.status in ('active', 'paused') or e.status = 'completed' and e.enrolled_at > ${since})) as "isEnrolled"
-    from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c`,
+    with held as materialized (
+      select c.id, c.email, ${isMailRefused} as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact"
+      from contacts c where c.account_id = ${account} and c.id = any(${ids}) and c.deleted_at is null order by c.id for share of c)
+    select h.*, i.id is not null as "isEnrolled"
+    from held h left join contacts_in_sequence(${account}, ${sequence}, array(select id from held), ${since}) i (id) on i.id = h.id`,
 });
 
 /** Why a contact is not enrolled; null where it is to be. */
