@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { allPlaced, whileUnread } from '../support/automations.js';
 import { type Account, dataOf, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
@@ -107,6 +108,23 @@ describe('PATCH /workflows/{id}', () => {
     const workflow = await active({ trigger: { event: 'contact.created' }, actions: [task] });
     expectRefusal(await acme.owner.patch(`/workflows/${workflow.id}`, { isActive: null }), 400, 'isActive');
     expect(dataOf(await acme.owner.get(`/workflows/${workflow.id}`)).isActive).toBe(true);
+    await acme.owner.del(`/workflows/${workflow.id}`);
+  });
+
+  it('has an active one wait for another event from here on, however late the feed is read', async () => {
+    const workflow = await active({ trigger: { event: 'contact.created' }, actions: [task] });
+    const rename = async (name: string) => dataOf(await acme.owner.patch(`/workflows/${workflow.id}`, { name }));
+    await whileUnread(acme, 'workflows', async () => {
+      await acme.tag('Before');
+      await allPlaced(acme);
+      dataOf(await acme.owner.patch(`/workflows/${workflow.id}`, { trigger: { event: 'tag.created' } }));
+      await acme.tag('After');
+      await allPlaced(acme);
+      // What is no other event leaves it as it is.
+      await rename('Renamed');
+      dataOf(await acme.owner.patch(`/workflows/${workflow.id}`, { trigger: { event: 'tag.created', conditions: null } }));
+    });
+    expect((await ended(workflow)).map(({ triggerData }: Loose) => triggerData.name)).toEqual(['After']);
     await acme.owner.del(`/workflows/${workflow.id}`);
   });
 });

@@ -74,7 +74,7 @@ describe('two workflows that lead to each other', () => {
     };
     const runs = [...((await eventually(() => looped(one))) as Loose[]), ...((await eventually(() => looped(two))) as Loose[])];
     for (const run of runs.filter(({ error }) => error === 'loop')) {
-      expect(run).toMatchObject({ status: 'failed' });
+      expect(run).toMatchObject({ status: 'failed', actions: [{ executedAt: run.completedAt }] });
       expect(statuses(run)).toEqual(['skipped']);
       expectRefusal(await acme.owner.post(`/workflows/${run.workflowId}/runs/${run.id}/retry`, {}), 409);
     }
@@ -191,9 +191,10 @@ describe('a fault of ours', () => {
     await eventually(async () => (await runsOf(workflow)).length === 3);
     dataOf(await remove(workflow));
     const { rows } = await execute(
-      `select status, error, due_at from workflow_runs where workflow_id = '${workflow.id}' order by started_at desc`,
+      `select status, error, due_at, actions from workflow_runs where workflow_id = '${workflow.id}' order by started_at desc`,
     );
-    expect(rows[0]).toMatchObject({ status: 'failed', error: 'workflow_deleted', due_at: null });
+    const left = { status: 'skipped', executedAt: expect.any(String) };
+    expect(rows[0]).toMatchObject({ status: 'failed', error: 'workflow_deleted', due_at: null, actions: [{}, left, left] });
     await execute('drop trigger test_boom on tasks');
   });
 });

@@ -114,7 +114,7 @@ const thereOf = (id: string | null, contacts: ReadonlySet<string>): string | nul
 async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beginning, contactId: string | null): Promise<void> {
   const now = ctx.now();
   const loops = isLoop(event.causes, { kind: 'workflow', id: workflow.id });
-  const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const }));
+  const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const, executedAt: now.toISOString() }));
   const run: RunRow = ctx.insert('WorkflowRun', {
     ...{ workflowId: workflow.id, workflowName: workflow.name, eventId: event.eventId, triggerEvent: event.name },
     ...{ triggerData: event.data, entityType: event.type, changes: event.changes, eventAt: event.createdAt },

@@ -149,8 +149,11 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
     await ctx.follow('workflows');
   }
   holdTemplates(ctx, wanted.actions);
-  const start = begins ? { activatedAt: ctx.now(), activatedAfter: (await ctx.rows(endOfFeed))[0]!.pos } : {};
-  return keep(ctx, before, { ...wanted, ...start, isActive: true });
+  const start = begins ? { activatedAt: ctx.now() } : {};
+  // What happened before it waited for its event starts nothing, however late that is read.
+  const isOther = begins || wanted.trigger.event !== before.triggerEvent;
+  const after = isOther ? { activatedAfter: (await ctx.rows(endOfFeed))[0]!.pos } : {};
+  return keep(ctx, before, { ...wanted, ...start, ...after, isActive: true });
 }
 
 async function keep(ctx: Context, before: WorkflowRow, given: WorkflowRow): Promise<WorkflowRow> {
