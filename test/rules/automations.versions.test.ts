@@ -61,6 +61,36 @@ describe('a run of an ext automation', () => {
   });
 });
 
+describe('a dry run of what an event of a contact starts', () => {
+  const title = '{{record.email}} of {{record.city}}';
+  const nodes = [
+    aNode('paris', 'branch', {}, 'end', [{ when: { city: 'Paris' }, next: 'task' }]),
+    aTask('task', 'end', title),
+    aNode('end', 'end'),
+  ];
+  const dryRun = async (id: string, body: Loose) => dataOf(await automations.key.post(`/automations/${id}/dry-run`, body));
+  const titles = ({ steps }: Loose) => steps.flatMap(({ output }: Loose) => output?.title ?? []);
+
+  it('is about the contact, as a run is, about what was given, or about the example', async () => {
+    const id = await automations.make(nodes, { triggerEvent: 'contact.created' });
+    const contact = { email: 'grace@example.com', city: 'Paris' };
+    const contactId = await automations.contact(contact);
+    await automations.read();
+    const [run] = await automations.runs(id);
+    await automations.until(run!.id, 'success');
+    const tried = await dryRun(id, { contactId });
+    expect(titles(tried)).toEqual(await automations.tasks(contactId));
+    expect(titles(tried)).toEqual(['grace@example.com of Paris']);
+    expect(titles(await dryRun(id, { contactId, data: { email: 'given@example.com' } }))).toEqual(['given@example.com of']);
+    expect(titles(await dryRun(id, { data: contact }))).toEqual(['grace@example.com of Paris']);
+    const [{ sample }] = dataOf(await automations.key.get('/automations/events?kind=native')).filter(
+      ({ event }: Loose) => event === 'contact.created',
+    );
+    const { steps } = await dryRun(id, {});
+    expect(steps[0].output.branches[0].conditions).toMatchObject([{ seen: sample.data.city }]);
+  });
+});
+
 describe('an account that is not paid for', () => {
   it('is told so after what is wrong with a request, and before what stands against publishing', async () => {
     const blocked = await draft({ graph: { startNodeId: 'gone', nodes: [aNode('end', 'end')] } });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { aNode } from '../support/automations.js';
+import pg from 'pg';
+import { aNode, aTask } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
-import { dataOf, type Loose } from '../support/index.js';
+import { dataOf, day, type Loose, onPostgres } from '../support/index.js';
 import { eventually } from '../support/live.js';
 
 served();
@@ -215,4 +216,56 @@ it('fails at a wait for a record that was deleted before, whatever of it it wait
   await eventually(async () => (await automations.run(runs[2]!.id)).currentNodeId === 'wait');
   expect(await automations.run(runs[2]!.id)).toMatchObject({ status: 'waiting', waitEvent: 'deal.won' });
   for (const id of [winning, parting, patient]) dataOf(await automations.key.del(`/automations/${id}`));
+});
+
+describe('a wait whose timeout leads nowhere', () => {
+  it('ends the run then, and goes on by the event', async () => {
+    const wait = aNode('wait', 'wait', { event: 'contact.updated', timeout: { days: 1 } }, 'call', [{ when: 'timeout', next: null }]);
+    const id = await automations.make([wait, aTask('call')]);
+    const [late, timely] = [await automations.contact(), await automations.contact()];
+    const runs = await automations.enroll(id, late, timely);
+    for (const run of runs) await automations.until(run, 'waiting');
+    dataOf(await automations.key.patch(`/contacts/${timely}`, { city: 'Oslo' }));
+    await automations.until(runs[1]!, 'success');
+    api.clock.advance(day);
+    expect(await automations.until(runs[0]!, 'success')).toMatchObject({ endReason: 'completed' });
+    api.clock.reset();
+    expect(await automations.path(runs[0]!)).toEqual(['wait completed']);
+    expect((await automations.steps(runs[0]!))[0]!.output).toMatchObject({ ended: 'timeout', next: null });
+    expect([await automations.tasks(late), await automations.tasks(timely)]).toEqual([[], ['call']]);
+  });
+});
+
+describe('a run that begins to wait for an event as its automation is deleted', () => {
+  const execute = (text: string) => api.app.database.execute(text);
+
+  it('ends, where that is so before it rests', async () => {
+    const id = await automations.make(waitFor('contact.updated'));
+    await execute(`create function test_deleted() returns trigger language plpgsql as $$ begin
+      update automations set deleted_at = now(), active = false where id = new.automation_id; return null; end $$`);
+    await execute(`create trigger test_deleted after update on automation_runs for each row
+      when (old.status = 'running' and new.status = 'waiting') execute function test_deleted()`);
+    const [run] = await automations.enroll(id, await automations.contact());
+    expect(await automations.until(run!, 'cancelled')).toMatchObject({ endReason: 'automation_deleted' });
+    expect(await automations.path(run!)).toEqual(['wait cancelled']);
+    await execute('drop trigger test_deleted on automation_runs');
+  });
+
+  onPostgres(it)('ends, where that is so while it comes to rest', async () => {
+    const id = await automations.make(waitFor('contact.updated'));
+    await execute(`create function test_rests() returns trigger language plpgsql as $$ begin
+      if current_query() like '%"rested": true%' then perform pg_advisory_xact_lock_shared(77); end if; return null; end $$`);
+    await execute('create trigger test_rests before update on automation_runs for each statement execute function test_rests()');
+    const client = new pg.Client(api.place.databaseUrl);
+    await client.connect();
+    await client.query('select pg_advisory_lock(77)');
+    const [run] = await automations.enroll(id, await automations.contact());
+    const isResting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'
+      and query like '%"rested": true%'`;
+    await eventually(async () => (await client.query(isResting)).rows.length > 0);
+    dataOf(await automations.key.del(`/automations/${id}`));
+    await client.end();
+    expect(await automations.until(run!, 'cancelled')).toMatchObject({ endReason: 'automation_deleted' });
+    await execute('drop trigger test_rests on automation_runs');
+  });
 });

@@ -1,4 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
+import { recordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import { actor, faultOf, type Outcome } from '../actions/action.service.js';
@@ -10,17 +11,18 @@ import { getAutomation } from './automation.service.js';
 import type { AutomationRow } from './automation.table.js';
 import { endOfWait, waitOf } from './automation.wait.js';
 import { actedOf, actionOf, occasionOf, runnerStep } from './run.act.js';
-import { decide, type Subject } from './run.decide.js';
+import { afterWait, decide, type Subject } from './run.decide.js';
 import type { DryRunInput, DryRunResult, DryRunStep } from './run.explain.model.js';
 import { within } from './run.start.js';
 import type { Started } from './run.table.js';
 
-/** What the run would be about: what was given, else the contact, else the event's example. */
-function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput): Started | null {
+/** What the run would be about: what was given, else the contact where the event is of one, else the event's example. */
+async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contactId: string | null): Promise<Started | null> {
   const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
   if (!plan.event || !type) return null;
-  const given = data ?? (type === 'Contact' ? undefined : recordSample(ctx, plan.event));
-  return { event: plan.event, type, data: given as Record<string, unknown> | undefined, changes: null };
+  const contact = !data && type === 'Contact' && contactId ? await ctx.load.contact.load(contactId) : null;
+  const record = contact ? recordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event);
+  return { event: plan.event, type, data: (data as Record<string, unknown> | null | undefined) ?? record, changes: null };
 }
 
 /**
@@ -35,7 +37,7 @@ export async function dryRun(ctx: Context, id: string, input: DryRunInput): Prom
   const contactId = input.contactId?.toLowerCase() ?? null;
   const about = { automationId: automation.id, contactId, blockers };
   if (blockers.length > 0) return { ...about, outcome: 'blocked', steps: [] };
-  const steps = await stepsOf(ctx, plan, { automation, contactId, started: startedBy(ctx, plan, input) });
+  const steps = await stepsOf(ctx, plan, { automation, contactId, started: await startedBy(ctx, plan, input, contactId) });
   const last = steps.at(-1);
   const outputs = await resultsAsSeenBy(
     ctx,
@@ -114,5 +116,5 @@ async function stepOf(ctx: Context, node: GraphNode, { subject, at, act }: Tryin
   const until = endOfWait(wait, at, ctx.caller.account.timezone);
   const event = 'event' in wait ? wait.event : null;
   const ends = event === null && until ? until : undefined;
-  return { status: 'completed', output: { until, event }, next: node.next, error: null, ends };
+  return { status: 'completed', output: { until, event }, next: afterWait(node, false), error: null, ends };
 }

@@ -41,10 +41,11 @@ const rested = statement({
     where r.account_id = ${account} and r.id = ${id} and r.attempt = ${attempt} and r.status = 'waiting' and r.wait_event is not null
       and not exists (select from feed_positions p where p.account_id = ${account} and p.pos > r.waiting_after::bigint and p.name <> ''
         and p.name in (r.wait_event, split_part(r.wait_event, '.', 1) || '.deleted'))
+      and not automation_is_deleted(r.account_id, r.automation_id)
     returning r.id`,
 });
 
-/** Lets a run rest whose wait has begun; false where something happened since that may end it, or did. */
+/** Lets a run rest whose wait has begun; false where something happened since that may end it, or did, as the automation is deleted. */
 export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<boolean> =>
   (await ctx.rows(rested, { id, attempt })).length > 0;
 

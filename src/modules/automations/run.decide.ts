@@ -44,6 +44,9 @@ const words = { yes: [true, 'true', 'yes'], no: [false, 'false', 'no'] } as cons
 export const branchOf = ({ branches }: GraphNode, which: readonly unknown[]): Branch | undefined =>
   branches.find(({ when }) => which.includes(when));
 
+/** Where a run goes on after a wait: one that is late by the way of the timeout, where there is one, which may be its end. */
+export const afterWait = (node: GraphNode, isLate: boolean): string | null => ((isLate && branchOf(node, ['timeout'])) || node).next;
+
 /** Whether conditions hold: on by the branch of the answer, else by `next`, which is the way of what has no branch. */
 async function condition(ctx: Context, node: GraphNode, subject: Subject): Promise<Decision> {
   const { holds: isMet, conditions } = await holds(ctx, node, { given: node.config.conditions, at: 'config.conditions' }, subject);

@@ -7,7 +7,7 @@ import type { GraphNode, Plan } from './automation.graph.js';
 import { endOfWait, waitOf } from './automation.wait.js';
 import { actedOf, actionOf, callRunner, occasionOf, runnerStep } from './run.act.js';
 import { beginningOf, sinceBeginning } from './run.begin.js';
-import { branchOf, decide, type Subject } from './run.decide.js';
+import { afterWait, decide, type Subject } from './run.decide.js';
 import { failWaits } from './run.end.js';
 import { AutomationRun, type AutomationRunEnd, type AutomationStepStatus, type AutomationStepType } from './run.model.js';
 import { emitRun } from './run.start.js';
@@ -178,7 +178,7 @@ export class RunExecutor {
       return undefined;
     }
     const isLate = !arrived && 'event' in waitOf(node.config)!;
-    const next = (isLate && branchOf(node, ['timeout'])?.next) || node.next;
+    const next = afterWait(node, isLate);
     await this.#settleWait(waitStepId!, 'completed', { ended: arrived ? 'event' : isLate ? 'timeout' : 'time', ...arrived, next });
     return next;
   }
