@@ -7,7 +7,11 @@ import { AutomationStepStatus, AutomationStepType } from './run.model.js';
 @Input('For whom a run is tried out')
 export class DryRunInput {
   @Ref('The contact; without one the run is for nobody') contactId?: string | null;
-  @JsonObject(256, 'The record of the event that would start it, as it would be told; by default the contact, where the event is of one, or an example') data?: object | null;
+  @JsonObject(
+    256,
+    'The record of the event that would start it, as it would be told; by default the contact, where the event is of one, or an example',
+  )
+  data?: object | null;
 }
 
 @Entity('A step as it would be done', { scope: 'automations' })
