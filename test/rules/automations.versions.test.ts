@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
 import { Automations, aNode, aTask } from '../support/automations.js';
 import {
   type Account,
@@ -6,10 +7,12 @@ import {
   expectNothingWritten,
   expectRefusal,
   type Loose,
+  onPostgres,
   second,
   server,
   type TestServer,
 } from '../support/index.js';
+import { eventually } from '../support/live.js';
 
 let api: TestServer;
 let acme: Account;
@@ -58,6 +61,67 @@ describe('a run of an ext automation', () => {
       summary: 'Started by hand. It goes on with ext at 2099-01-01T00:00:00.000Z.',
       next: { nodeId: 'ext', type: 'ext', at: '2099-01-01T00:00:00.000Z', event: null },
     });
+  });
+});
+
+const another = async () => {
+  const client = new pg.Client(api.place.databaseUrl);
+  await client.connect();
+  return client;
+};
+
+/** Publishes an automation, and before that is committed begins something that waits for it; answers what comes of that. */
+async function whilePublished<T>({ key }: Automations, id: string, begin: () => Promise<T>): Promise<T> {
+  const [client, { execute }] = [await another(), api.app.database];
+  await execute(`create or replace function test_published() returns trigger language plpgsql as $$ begin
+    perform pg_advisory_xact_lock_shared(78); return new; end $$`);
+  await execute(`create trigger test_published before insert on outbox_events for each row
+    when (new.name = 'automation.published') execute function test_published()`);
+  await client.query('select pg_advisory_lock(78)');
+  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const waits = (count: number) => eventually(async () => (await client.query(waiting)).rows.length >= count);
+  const published = key.post(`/automations/${id}/publish`);
+  await waits(1);
+  const begun = begin();
+  await waits(2);
+  await client.end();
+  dataOf(await published);
+  await execute('drop trigger test_published on outbox_events');
+  return begun;
+}
+
+onPostgres(describe)('an automation that is published again', () => {
+  const anew = async () => {
+    const id = await automations.make([aTask('old')], { triggerEvent: 'contact.created' });
+    dataOf(await automations.key.patch(`/automations/${id}`, graph('new')));
+    return id;
+  };
+
+  it('is started by what is read meanwhile, in its new version', async () => {
+    const id = await anew();
+    const contact = await whilePublished(automations, id, () => automations.contact());
+    await automations.read();
+    expect((await automations.runs(id)).map(({ contactId, version }) => [contactId, version])).toEqual([[contact, 2]]);
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('does not wait for the reader, which may wait for it', async () => {
+    const [id, client] = [await anew(), await another()];
+    await client.query('begin');
+    await client.query('update feed_readers set pos = pos where account_id = $1', [acme.id]);
+    expect(dataOf(await automations.key.post(`/automations/${id}/publish`)).publishedVersion).toBe(2);
+    await client.query('commit');
+    await client.end();
+    dataOf(await automations.key.del(`/automations/${id}`));
+  });
+
+  it('goes by the clocks of the workspace that are set meanwhile', async () => {
+    const own = await api.seed.account();
+    const its = new Automations(own, await own.key());
+    const id = await its.make([aTask('daily')], { schedule: '0 9 * * *' });
+    const moved = await whilePublished(its, id, () => own.owner.patch('/settings/workspace', { timezone: 'Asia/Tokyo' }));
+    expect(moved.status).toBe(200);
+    expect(dataOf(await its.key.get(`/automations/${id}`)).nextRunAt).toMatch(/T00:00:00.000Z$/);
   });
 });
 

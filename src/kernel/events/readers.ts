@@ -36,13 +36,15 @@ export class Portion {
 }
 
 /** Begins to read for the account where nothing was read before: after what has its place by now. */
+// One that is there already is not met: a conflict would wait for the step that is under way, which may wait for whoever follows.
 export const followFeed = statement({
   name: 'followFeed',
   takes: { name: text },
   changes: true,
   text: ({ account, name }) => sql`
     insert into feed_readers (account_id, name, pos)
-    values (${account}, ${name}, coalesce((select pos from feed_heads where account_id = ${account}), 0))
+    select ${account}, ${name}, coalesce((select pos from feed_heads where account_id = ${account}), 0)
+    where not exists (select from feed_readers where account_id = ${account} and name = ${name})
     on conflict (account_id, name) do nothing`,
 });
 

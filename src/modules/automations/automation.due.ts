@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { instant, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, integer, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
@@ -38,24 +38,33 @@ export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void
     await inside.emit({ name: 'automation.updated', record: after, changes: changesOf(before, after), logged: false });
   });
 
-const byOurClock = statement({
-  name: 'automationsByTheClockOfTheWorkspace',
-  row: { id: uuid, schedule: text },
+// Their versions are read once they are held: of one that is published again meanwhile that is the new one.
+const scheduled = statement({
+  name: 'automationsWithASchedule',
+  row: { id: uuid, version: integer },
   locks: true,
   text: ({ account }) => sql`
-    select a.id, v.graph ->> 'schedule' as schedule from automations a
-    join automation_versions v on v.account_id = a.account_id and v.automation_id = a.id and v.version = a.published_version
+    select a.id, a.published_version as version from automations a
     where a.account_id = ${account} and a.active and a.deleted_at is null and a.next_run_at is not null
-      and v.graph ->> 'schedule' is not null and v.graph ->> 'timezone' is null
     order by a.id for no key update of a`,
 });
+
+/** The schedules that go by the clocks of the workspace. */
+async function byOurClock(ctx: Context): Promise<{ id: string; schedule: string }[]> {
+  const automations = await ctx.rows(scheduled);
+  const plans = await Promise.all(automations.map(({ id, version }) => planOfVersion(ctx, id, version)));
+  return automations.flatMap(({ id }, nth) => {
+    const { schedule, timezone } = plans[nth]!;
+    return schedule !== null && timezone === null ? [{ id, schedule }] : [];
+  });
+}
 
 /** The clocks of the workspace are others: schedules that name no zone go by them from their next moment on. One that is overdue stays. */
 export async function onWorkspaceUpdated(ctx: Context, { changes }: Fact): Promise<void> {
   const zone = changes?.timezone?.to;
   if (typeof zone !== 'string') return;
   const now = ctx.now();
-  for (const { id, schedule } of await ctx.rows(byOurClock)) {
+  for (const { id, schedule } of await byOurClock(ctx)) {
     const before = await automationForChange(ctx, id);
     if (!before.nextRunAt || before.nextRunAt <= now) continue;
     const next = nextMoment(schedule, zone, now);

@@ -1,6 +1,6 @@
 import { YieldTimer } from '../../kernel/base/eventLoop.js';
 import type { Context, FeedReader } from '../../kernel/context/context.js';
-import { bigint, integer, json, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, integer, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
@@ -10,21 +10,28 @@ import { contactsOf } from '../actions/action.contact.js';
 import { actsFor } from '../actions/action.service.js';
 import { evaluator, isTrigger } from '../actions/action.trigger.js';
 import type { Plan } from './automation.graph.js';
+import { planOfVersion } from './automation.publish.js';
 import { keptInstead, whoIsIn } from './run.enroll.js';
 import { startRun } from './run.start.js';
 import { endWaits, waitedFor } from './run.waits.js';
 
-// They are held, so that whoever starts runs of one automation comes after the other.
+// They are held, so that whoever starts runs of one automation comes after the other. Their versions are read once they are: of one that
+// is published again meanwhile this has the new one, which a join would not find, as it sees what was there when it began.
 const live = statement({
   name: 'automationsOfEvents',
   takes: { events: listOf(text) },
-  row: { id: uuid, name: text, event: text, after: bigint, version: integer, plan: json<Plan>() },
+  row: { id: uuid, name: text, event: text, after: bigint, version: integer },
   locks: true,
   text: ({ account, events }) => sql`
-    select a.id, a.name, a.live_event as event, a.live_after as after, v.version, v.graph as plan
-    from automations a join automation_versions v on v.account_id = a.account_id and v.automation_id = a.id and v.version = a.published_version
-    where a.account_id = ${account} and a.live_event = any(${events}) and a.deleted_at is null order by a.id for no key update of a`,
+    select a.id, a.name, a.live_event as event, a.live_after as after, a.published_version as version
+    from automations a where a.account_id = ${account} and a.live_event = any(${events}) and a.deleted_at is null order by a.id for no key update of a`,
 });
+
+/** The automations that events of some names start. */
+async function startedBy(ctx: Context, events: string[]): Promise<Automation[]> {
+  const automations = await ctx.rows(live, { events });
+  return Promise.all(automations.map(async (each) => ({ ...each, plan: await planOfVersion(ctx, each.id, each.version) })));
+}
 
 type Automation = { id: string; name: string; event: string; after: string; version: number; plan: Plan };
 
@@ -110,7 +117,7 @@ export const automationReader: FeedReader = {
   async make(ctx, all) {
     const isOne = ({ name }: FeedEvent) => isTrigger(ctx, name);
     if (!all.some(isOne)) return all.length;
-    const automations = await ctx.rows(live, { events: [...new Set(all.filter(isOne).map(({ name }) => name))] });
+    const automations = await startedBy(ctx, [...new Set(all.filter(isOne).map(({ name }) => name))]);
     const { meant, seen } = await meantBy(ctx, all, automations);
     await endWaits(ctx, all.slice(0, seen).filter(isOne));
     const contactIn = await contactsOf(
