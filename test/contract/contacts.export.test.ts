@@ -76,3 +76,21 @@ describe('GET /contacts/export', () => {
     await eventually(async () => (await api.statements(() => key.get('/tags'))) === alone);
   });
 });
+
+describe('the CSV', () => {
+  it('of the export is streamed with the template’s columns, filters honoured and formulas disarmed', async () => {
+    const other = await api.seed.account();
+    await other.contact({ firstName: '=1+1', lastName: '@SUM(A1)', company: 'a "quoted", company', city: '-2', tags: ['x', 'y'] });
+    await other.contact({ firstName: 'Left out', source: 'elsewhere' });
+    const reply = await other.owner.get('/contacts/export?tag=x');
+    expect(reply.status).toBe(200);
+    expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(reply.headers['content-disposition']).toMatch(/^attachment; filename="/);
+    const [header, row, ...rest] = reply.text.trimEnd().split('\r\n');
+    expect(row).toMatch(/^'=1\+1,'@SUM\(A1\),,,"a ""quoted"", company",.*'-2/);
+    expect(row).toContain('"x, y"');
+    expect(rest).toEqual([]);
+    const template = await other.owner.get('/contacts/import/template');
+    expect(template.text.split('\r\n')[0]).toBe(header);
+  });
+});

@@ -57,6 +57,8 @@ describe('GET /deals', () => {
     expect(await titles(`pipeline=${sales.id}&view=list`)).toEqual(['gamma 50%', 'Beta', 'alpha']);
     expect(await titles(`pipeline=${sales.id}&sort=createdAt`)).toEqual(['gamma 50%', 'Beta', 'alpha']);
     expect(await titles('view=board&per_page=2&page=2')).toEqual(['alpha', 'epsilon']);
+    // A direction alone is no sort.
+    for (const order of ['asc', 'desc']) expect(await titles(`pipeline=${sales.id}&order=${order}`)).toEqual(board.slice(0, 3));
   });
 
   it('goes on from a cursor over the whole board', async () => {

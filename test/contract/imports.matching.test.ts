@@ -21,6 +21,17 @@ const errorsOf = async ({ id }: Loose): Promise<Loose[]> => dataOf(await acme.ow
 const found = async (search: string): Promise<Loose[]> =>
   dataOf(await acme.owner.get(`/contacts?search=${encodeURIComponent(search)}`)).data;
 
+describe('an import that makes contacts', () => {
+  it('takes null in a row for nothing said, as POST /contacts does', async () => {
+    const nothing = { masterStatus: null, optedOutSms: null, optedOutEmail: null, customFields: null, tags: null, city: null };
+    const import_ = await imported({ rows: [{ firstName: 'Nil', email: 'nil@create.example', ...nothing }] });
+    expect(import_).toMatchObject({ createdCount: 1, errorCount: 0 });
+    const { id, createdAt, updatedAt, importId, ...made } = (await found('nil@create.example'))[0]!;
+    const asked = dataOf(await acme.owner.post('/contacts', { firstName: 'Nil', email: 'nil@create.example', ...nothing }));
+    expect(asked).toMatchObject(made);
+  });
+});
+
 describe('an import that updates', () => {
   it('changes the contacts that it finds and makes none', async () => {
     const ada = await acme.contact({ firstName: 'Ada', email: 'Ada@Update.example', city: 'London', customFields: { a: 1 } });

@@ -131,6 +131,14 @@ describe('callers', () => {
     expect(reset).toBeLessThanOrEqual(901);
   });
 
+  it('the same hundred where only we have a limit of an operation’s own, and not where the contract has one', async () => {
+    const client = from(small.anybody(), nextIp());
+    const { counts } = await statuses(12, () => client.post('/forms/nowhere/submit', { data: {} }));
+    const others = await statuses(9, () => client.post('/auth/forgot-password', { email: 'nobody@example.com' }));
+    expect([...new Set(counts), ...others.counts]).toEqual([404, 200, 200, 200, 200, 200, 200, 200, 200, 429]);
+    expect((await client.post('/auth/login', { email: 'somebody@example.com', password: 'x' })).status).toBe(401);
+  });
+
   it('six hundred GraphQL requests a minute of a session, which leave the general limit alone', async () => {
     const client = from(acme.owner, nextIp());
     const { headers } = await client.gql('{ me { user { id } } }');

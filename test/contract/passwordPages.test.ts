@@ -29,6 +29,8 @@ describe('the page that a link in a mail leads to', () => {
     expect([page.status, page.headers['content-type'], page.text.includes(token)]).toEqual([200, 'text/html; charset=utf-8', false]);
     const short = await send('reset-password', token, 'short');
     expect([short.status, short.text]).toEqual([400, expect.stringContaining('at least 8 characters')]);
+    // The rule of the field: characters, not the units that they take, and none that cannot be kept.
+    for (const given of ['🙂🙂🙂🙂', 'with a \0 in it', '']) expect((await send('reset-password', token, given)).status).toBe(400);
     expect((await send('reset-password', token, 'a new one for <you>')).status).toBe(200);
     expect((await login(ownerEmail, 'a new one for <you>')).status).toBe(200);
     const again = await send('reset-password', token, 'yet another one');

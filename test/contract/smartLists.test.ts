@@ -62,6 +62,7 @@ describe('GET /contacts?smartListId=', () => {
     const { id } = await made({ sort: 'firstName', order: 'desc' });
     expect(await shown(id)).toEqual(['Cleo', 'Ada']);
     expect(await shown(id, '&sort=firstName&order=asc')).toEqual(['Ada', 'Cleo']);
+    expect(await shown(id, '&order=asc')).toEqual(['Ada', 'Cleo']);
     expect(await shown(id, '&search=ada')).toEqual(['Ada']);
     const page = dataOf(await acme.owner.get(`/contacts?smartListId=${id}&limit=1`));
     expect([page.meta.total, page.data[0].firstName]).toEqual([2, 'Cleo']);

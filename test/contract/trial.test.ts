@@ -27,6 +27,7 @@ const creates: [string, object][] = [
   ['/imports', { rows: [{ firstName: 'a' }] }],
   ['/users/invite', { email: 'late@example.com' }],
   ['/webhooks/manage', { url, events: ['*'] }],
+  ['/api-keys', { name: 'late', permission: 'read' }],
 ];
 
 /** What makes something inside of something else: an address and a body, of what was there before the trial ended. */

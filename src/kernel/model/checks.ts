@@ -117,10 +117,8 @@ export const url =
 
 export const color: Check = (value, at, report) => {
   const cleaned = cleanText(value, 20, at, report);
-  // As in CSS, each of three digits stands for two.
-  const whole = cleaned?.replace(/^#([0-9a-f])([0-9a-f])([0-9a-f])$/i, '#$1$1$2$2$3$3') ?? null;
-  if (whole !== null && !/^#[0-9a-f]{6}$/i.test(whole)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
-  return whole;
+  if (cleaned !== null && !/^#[0-9a-f]{6}$/i.test(cleaned)) report(at, 'invalid_format', 'must be a hex colour like #6B7280');
+  return cleaned;
 };
 
 /** A time zone by its IANA name, kept as IANA spells it. */

@@ -74,9 +74,9 @@ export const Secret = (min: number, description: string) =>
 export const Url = (max: number, description: string, options: Options = {}) =>
   field(description, options, { type: () => String, check: values.url(max), schema: { maxLength: max, format: 'uri' } });
 
-/** A colour, `#RRGGBB`; `#RGB` is taken for one. */
+/** A colour, `#RRGGBB`. */
 export const Color = (description: string, options: Options = {}) =>
-  field(description, options, { type: () => String, check: values.color, schema: { pattern: '^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6})$' } });
+  field(description, options, { type: () => String, check: values.color, schema: { pattern: '^#[0-9A-Fa-f]{6}$' } });
 
 /** A currency by its ISO 4217 code, in capitals. */
 export const Currency = (description: string, options: Options = {}) =>
