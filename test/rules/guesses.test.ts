@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP } from 'otpauth';
+import { unavailable } from '../../src/kernel/base/errors.js';
+import { actingForPerson } from '../../src/modules/auth/auth.acting.js';
+import { guessed } from '../../src/modules/auth/auth.guesses.js';
 import {
   type Account,
   type Client,
@@ -143,6 +146,28 @@ describe('a session that was stolen', () => {
     expectRefusal(await thief.get('/auth/me'), 401);
     expectRefusal(await member.get('/auth/me'), 401);
     expect((await other.get('/auth/me')).status).toBe(200);
+  });
+});
+
+describe('a guess that nobody could look at', () => {
+  it('is none: those who were told to come back have as many left as before', async () => {
+    const { email, userId } = await acme.member();
+    const ctx = await actingForPerson(api.app, acme.id, userId, 'guess');
+    const busy = () => guessed(ctx!, email, null, () => Promise.reject(unavailable()));
+    for (let i = 0; i < 8; i++) await expect(busy()).rejects.toMatchObject({ status: 503 });
+    expect(await inTurn(7, () => login(email, wrong))).toEqual([401, 401, 401, 401, 401, 401, 429]);
+  });
+
+  it('is told so within seconds, however many guess', async () => {
+    const begun = performance.now();
+    const replies = await Promise.all(Array.from({ length: 300 }, (_, n) => login(`nobody.${n}@example.com`, wrong)));
+    // A wait of five seconds, and what was hashed meanwhile: without an end of the wait it would be as long as the crowd is large.
+    if (performance.now() - begun > 10_000) expect(statuses(replies)).toContain(503);
+    const busy = replies.filter(({ status }) => status !== 401);
+    for (const reply of busy) {
+      expectRefusal(reply, 503);
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -43,7 +43,10 @@ async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | nu
   return own;
 }
 
-/** Whether a guess is right. Wrong ones are counted by the name, and after too many none is looked at: 429, also for the right one. */
+/**
+ * Whether a guess is right. Wrong ones are counted by the name, and after too many none is looked at: 429, also for the right one. What
+ * could not be looked at (503) was none.
+ */
 export async function guessed(
   ctx: Context,
   name: string,
@@ -51,9 +54,14 @@ export async function guessed(
   isRight: () => Promise<boolean>,
 ): Promise<boolean> {
   const counted = await count(ctx, name, person);
-  const right = await isRight();
-  if (right) await ctx.app.limiter.giveBack('failedLogin', counted);
-  return right;
+  let isWrong = false;
+  try {
+    const right = await isRight();
+    isWrong = !right;
+    return right;
+  } finally {
+    if (!isWrong) await ctx.app.limiter.giveBack('failedLogin', counted);
+  }
 }
 
 /**

@@ -1,32 +1,24 @@
 import { hash as hashOf } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { hash, verify } from '@node-rs/argon2';
 import type { Clock } from '../../kernel/base/clock.js';
+import { Shares } from '../../kernel/base/shares.js';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-let running = 0;
-const waiting: (() => void)[] = [];
+const mostAtOnce = 4;
+/** One core is left to all else: a hash takes one for some 30 ms, and a flood of logins must not take the machine. */
+const turns = new Shares(Math.max(1, Math.min(mostAtOnce, availableParallelism() - 1)));
+const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.run('hash', work);
 
-/** At most four at once: a flood of logins must not take the machine. */
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (running >= 4) await new Promise<void>((resume) => waiting.push(resume));
-  running++;
-  try {
-    return await work();
-  } finally {
-    running--;
-    waiting.shift()?.();
-  }
-}
-
-/** argon2id of a password. */
+/** argon2id of a password. Throws 503 where so many are hashed that it would wait for more than five seconds. */
 export const hashPassword = (password: string) => inTurn(() => hash(password.normalize('NFKC'), cost));
 
 // The hash of nothing that anybody typed: an unknown address costs as much time as a wrong password.
 const nobody = hashPassword(`nobody ${Math.random()}`);
 
-/** Whether the password is the one; takes as long when there is none to compare with. */
+/** Whether the password is the one; takes as long when there is none to compare with. Throws 503 as `hashPassword`. */
 export async function verifyPassword(stored: string | null | undefined, password: string): Promise<boolean> {
   const against = stored ?? (await nobody);
   const matches = await inTurn(() => verify(against, password.normalize('NFKC')));
