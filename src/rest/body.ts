@@ -56,22 +56,18 @@ function known(type: GraphQLInputObjectType, given: Record<string, unknown>, pre
   const kept: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
     const field = ofRest(fields[name]);
-    if (field) kept[name] = inside(field.type, typeof value === 'string' ? meant(field, value) : value, `${prefix}${name}`, notes);
+    const said = typeof value === 'string' ? meant((field?.extensions.rule ?? {}) as Partial<FieldRule>, value) : value;
+    if (field) kept[name] = inside(field.type, said, `${prefix}${name}`, notes);
     else notes.ignored.push(`${prefix}${name}`);
   }
   return kept;
 }
 
-/** What a text stands for in a field that has other spellings, takes a list as one text, or may be null: nothing, where nothing is said. */
-function meant({ type, extensions }: GraphQLInputField, text: string): unknown {
-  const { spellings, orOne, required, nullIsAbsent, refusesBlank } = (extensions.rule ?? {}) as Partial<FieldRule>;
-  if (orOne) return listed(text);
-  if (spellings && Object.hasOwn(spellings, text)) return spellings[text];
-  const mayBeNull = isEnumType(type) && (!required || nullIsAbsent) && !refusesBlank;
-  return text === '' && mayBeNull ? null : text;
-}
+/** What a text stands for in a field that has other spellings, or takes a list as one text. */
+const meant = ({ spellings, orOne }: Partial<FieldRule>, text: string): unknown =>
+  orOne ? listed(text) : spellings && Object.hasOwn(spellings, text) ? spellings[text] : text;
 
-/** The items of a text with commas between them; null where there is none. */
+/** The items of a text with commas between them; null where all are empty. */
 function listed(text: string): string[] | null {
   const items = text.split(',').map((item) => item.trim());
   const given = items.filter((item) => item !== '');

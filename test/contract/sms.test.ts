@@ -56,8 +56,6 @@ describe('POST /messages/sms/send', () => {
       expect([status, body.code, body.error]).toEqual([400, 'transport_conflict', `${field} goes with the transport primary only`]);
       expect(body.details).toEqual([{ field, code: 'conflicting', message: 'goes with the transport primary only' }]);
     }
-    // Nothing said is nothing wrong.
-    expectRefusal(await send({ contactId, transport: '' }), 400, 'contactId');
     for (const transport of ['chat_app', 'alt_provider']) {
       expectRefusal(await send({ contactId, transport, fromNumber: '+14155550100' }), 400, 'fromNumber');
       expectRefusal(await send({ contactId, transport, smsProviderId: v4() }), 400, 'smsProviderId');

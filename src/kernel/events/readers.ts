@@ -36,7 +36,7 @@ export class Portion {
 }
 
 /** Begins to read for the account where nothing was read before: after what has its place by now. */
-// One that is there already is not met: a conflict would wait for the step that is under way, which may wait for whoever follows.
+// An existing row is skipped before the insert: `on conflict` would wait for the step that holds it, which may wait for us.
 export const followFeed = statement({
   name: 'followFeed',
   takes: { name: text },

@@ -104,7 +104,7 @@ function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Withi
   // Texts begin with a, unless somebody says otherwise.
   const directionOf = (name: string) => (keyOf(name).type === 'text' ? 'asc' : order);
   if (args.sort) return one(args.sort, args.order ?? directionOf(args.sort));
-  // A direction alone chooses no other order, and a board has one way alone.
+  // A direction alone chooses no other order, and a board has only one direction.
   const direction = asked.board || within?.board ? undefined : args.order;
   if (asked.sort) return one(asked.sort, direction ?? asked.order ?? directionOf(asked.sort), asked.board);
   if (!within?.sort) return one(sort, args.order ?? order);

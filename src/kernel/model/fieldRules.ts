@@ -29,8 +29,6 @@ export interface FieldRule {
   exact?: boolean;
   /** Other words that REST takes for a member of an enumeration. */
   spellings?: Record<string, string>;
-  /** A member of an enumeration of which "" is a wrong word, and not as good as to leave it out. */
-  refusesBlank?: boolean;
   /** A text that is the same whatever its case: an e-mail address. */
   isCaseless?: boolean;
   /** A text of tens of kilobytes or more: looking for something in many of them takes long. */

@@ -120,7 +120,7 @@ export const Texts = (maxItems: number, max: number, description: string, { orOn
 export const OneOf = (
   members: readonly string[] | Record<string, string>,
   description: string,
-  { spellings, refusesBlank, ...options }: Options & Pick<FieldRule, 'spellings' | 'refusesBlank'> = {},
+  { spellings, ...options }: Options & { spellings?: Record<string, string> } = {},
 ) =>
   Array.isArray(members)
     ? field(description, options, { type: () => String, check: values.oneOf(members), schema: { enum: members } })
@@ -128,7 +128,6 @@ export const OneOf = (
         type: () => members,
         check: values.any,
         spellings,
-        refusesBlank,
         schema: { enum: [...Object.values(members), ...Object.keys(spellings ?? {})] },
       });
 

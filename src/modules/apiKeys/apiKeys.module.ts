@@ -15,7 +15,7 @@ export default defineModule({
   on: { 'user.removed': onUserRemoved },
   routes: [
     list('GET /api-keys', 'apiKeys', { as: 'page' }),
-    make('POST /api-keys', 'createApiKey', { spread: 'apiKey' }),
+    make('POST /api-keys', 'createApiKey', { spread: 'apiKey', also: [402] }),
     read('GET /api-keys/check', 'checkApiKey', { also: [400] }),
     read('GET /api-keys/{id}', 'apiKey'),
     edit('PATCH /api-keys/{id}', 'updateApiKey'),

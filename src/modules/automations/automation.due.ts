@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { instant, integer, uuid } from '../../kernel/database/kinds.js';
+import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
@@ -38,25 +38,30 @@ export const runSchedule = (ctx: Context, { id, attempt }: DueRow): Promise<void
     await inside.emit({ name: 'automation.updated', record: after, changes: changesOf(before, after), logged: false });
   });
 
-// Their versions are read once they are held: of one that is published again meanwhile that is the new one.
 const scheduled = statement({
   name: 'automationsWithASchedule',
-  row: { id: uuid, version: integer },
+  row: { id: uuid },
   locks: true,
   text: ({ account }) => sql`
-    select a.id, a.published_version as version from automations a
+    select a.id from automations a
     where a.account_id = ${account} and a.active and a.deleted_at is null and a.next_run_at is not null
     order by a.id for no key update of a`,
 });
 
-/** The schedules that go by the clocks of the workspace. */
+const ofOurClock = statement({
+  name: 'schedulesOfOurClock',
+  takes: { ids: listOf(uuid) },
+  row: { id: uuid, schedule: text },
+  text: ({ account, ids }) => sql`
+    select a.id, v.graph ->> 'schedule' as schedule from automations a
+    join automation_versions v on v.account_id = a.account_id and v.automation_id = a.id and v.version = a.published_version
+    where a.account_id = ${account} and a.id = any(${ids}) and v.graph ->> 'schedule' is not null and v.graph ->> 'timezone' is null`,
+});
+
+/** The schedules that go by the clocks of the workspace: asked once the automations are held, of which one may be published meanwhile. */
 async function byOurClock(ctx: Context): Promise<{ id: string; schedule: string }[]> {
-  const automations = await ctx.rows(scheduled);
-  const plans = await Promise.all(automations.map(({ id, version }) => planOfVersion(ctx, id, version)));
-  return automations.flatMap(({ id }, nth) => {
-    const { schedule, timezone } = plans[nth]!;
-    return schedule !== null && timezone === null ? [{ id, schedule }] : [];
-  });
+  const held = await ctx.rows(scheduled);
+  return held.length > 0 ? ctx.rows(ofOurClock, { ids: held.map(({ id }) => id) }) : [];
 }
 
 /** The clocks of the workspace are others: schedules that name no zone go by them from their next moment on. One that is overdue stays. */

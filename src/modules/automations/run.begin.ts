@@ -45,7 +45,7 @@ const rested = statement({
     returning r.id`,
 });
 
-/** Lets a run rest whose wait has begun; false where something happened since that may end it, or did, as the automation is deleted. */
+/** Lets a run rest whose wait has begun; false where an event since then may end it, or the automation was deleted. */
 export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<boolean> =>
   (await ctx.rows(rested, { id, attempt })).length > 0;
 

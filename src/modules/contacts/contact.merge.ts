@@ -63,7 +63,11 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   return merged;
 }
 
-const saysNothing = (value: unknown) => value === null || (typeof value === 'string' && value.trim() === '');
+/** Null, "" and what consists of nothing else. */
+const saysNothing = (value: unknown): boolean =>
+  typeof value === 'string'
+    ? value.trim() === ''
+    : value === null || (typeof value === 'object' && Object.values(value).every(saysNothing));
 
 /** What is said of a contact: nothing by null and "", nor by members of an object that are so. */
 function saidOf(input: object): Record<string, unknown> {

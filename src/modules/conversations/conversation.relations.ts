@@ -1,16 +1,11 @@
-import { sql } from '../../kernel/database/sql.js';
 import { relation } from '../../kernel/tables/relation.js';
 import { contactTable } from '../contacts/contact.table.js';
-import { bytesOfTexts, messageTable } from '../messages/message.table.js';
+import { bytesOfMessage, messageTable } from '../messages/message.table.js';
 import { conversationTable } from './conversation.table.js';
 
 /** The most messages that a thread brings along, and the most bytes: what is printed as one text has to fit into memory. */
 const longestThread = 1000;
 const largestThread = 8 * 1024 * 1024;
-
-/** About what a message has: its texts, what an integration keeps with it, and its addresses. */
-const size = sql`${bytesOfTexts} + coalesce(octet_length(t.metadata::text), 0)
-  + 254 * (coalesce(cardinality(t.cc), 0) + coalesce(cardinality(t.bcc), 0)) + 1000`;
 
 export const conversationRelations = [
   ...relation(conversationTable, 'contactId', contactTable, {
@@ -34,7 +29,7 @@ export const conversationRelations = [
       isLoose: true,
       listed: {
         ...{ by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
-        within: { bytes: largestThread, of: size },
+        within: { bytes: largestThread, of: bytesOfMessage },
       },
     },
   }),

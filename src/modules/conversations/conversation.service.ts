@@ -7,7 +7,7 @@ import { type Changes } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { emitMessage } from '../messages/message.service.js';
-import { bytesOfTexts, messageTable } from '../messages/message.table.js';
+import { bytesOfMessage, messageTable } from '../messages/message.table.js';
 import type { ConversationList } from './conversation.model.js';
 import { type ConversationRow, conversationTable } from './conversation.table.js';
 
@@ -26,7 +26,7 @@ const unread = statement({
   row: { id: uuid, bytes: integer },
   locks: true,
   text: ({ account, contact }) => sql`
-    select t.id, ${bytesOfTexts} as bytes from messages t
+    select t.id, ${bytesOfMessage} as bytes from messages t
     where t.account_id = ${account} and t.contact_id = ${contact} and t.direction = 'inbound' and t.read_at is null order by t.id for update`,
 });
 

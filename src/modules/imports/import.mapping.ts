@@ -176,9 +176,9 @@ export async function importedFrom(
   const details: Detail[] = [];
   for (const [column, field] of Object.entries(mapping)) {
     const value = Object.hasOwn(data, column) ? data[column] : undefined;
-    // Of what is made, null says nothing, as in the body of a request.
-    if (isNothing(value) || (value === null && mode === 'create')) continue;
     const key = field.startsWith(custom) ? field.slice(custom.length) : undefined;
+    // Of a field of what is made, null says nothing, as in the body of a request; of a custom field it says that there is no value.
+    if (isNothing(value) || (value === null && mode === 'create' && key === undefined)) continue;
     if (key !== undefined) values[key] = customValue(value, definitions.get(key));
     else input[field] = readValue(field, value, (code, message) => void details.push({ field, code, message }));
   }

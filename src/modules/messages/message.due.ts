@@ -82,21 +82,25 @@ export const takingToSend = ({ name, where, also = emptySql }: Taking) =>
     ${sendingOf(sql`taken`, sql`t.version`, sql`t.attempt = 1`)}`,
   });
 
-/**
- * The same of a text message that was taken and read before, as it begins to go: until then its contact may get another number, to which it
- * goes; nothing where it was taken back since.
- */
-export const beginToSend = statement({
+/** A text message that was taken begins to go; nothing where it was cancelled since. */
+const beginning = statement({
   name: 'beginSms',
   takes: { id: uuid, attempt: integer },
-  row: sending,
+  row: { id: uuid },
   changes: true,
   text: ({ account, id, attempt }) => sql`
-    with taken as (
-      update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
-      returning *, xmin::text as version)
-    ${sendingOf(sql`taken`, sql`t.version`, sql`true`)}`,
+    update messages set status = 'sending' where account_id = ${account} and id = ${id} and attempt = ${attempt} and status = 'queued'
+    returning id`,
 });
+
+/**
+ * Begins to send a text message that was taken, and answers what is to be sent; undefined where it was cancelled since. It is read once it
+ * cannot be readdressed any more: who changes the contact's number or opts it out meanwhile is waited for.
+ */
+export async function beginToSend(ctx: Context, id: string, attempt: number): Promise<Sending | undefined> {
+  const [begun] = await ctx.rows(beginning, { id, attempt });
+  return begun && messageToSend(ctx, id, attempt);
+}
 
 const take = takingToSend({ name: 'takeMessage', where: sql`due_at is not null` });
 

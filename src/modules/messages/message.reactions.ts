@@ -9,13 +9,13 @@ import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import { cancelOfContact } from './message.cancel.js';
 import { emitMessage } from './message.service.js';
-import { bytesOfTexts, messageTable } from './message.table.js';
+import { bytesOfMessage, messageTable } from './message.table.js';
 
 const followContact = relinks(
   {
     of: messageTable,
     tell: (ctx, message, changes) => emitMessage(ctx, 'updated', message, changes),
-    bytes: bytesOfTexts,
+    bytes: bytesOfMessage,
   },
   'contactId',
 );

@@ -28,7 +28,7 @@ export function smsRefusal({ phone, doNotContact, optedOutSms, landline }: Recip
  * taken back since it was read is left alone.
  */
 export async function deliverSms(ctx: Context, message: Sending): Promise<void> {
-  const [begun] = await ctx.rows(beginToSend, { id: message.id, attempt: message.attempt });
+  const begun = await beginToSend(ctx, message.id, message.attempt);
   if (begun) await attempt(ctx, begun, false);
   else if (message.status !== 'sending') return;
   else if (message.transport === 'vendor_line') await attempt(ctx, message, true);

@@ -4,8 +4,12 @@ import { byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { withTotal } from '../../kernel/tables/rowCondition.js';
 import { Message, MessageConnection, MessageList } from './message.model.js';
 
-/** The bytes of the texts of a message, alias `t`, which may be a megabyte: their lengths are known without reading them. */
-export const bytesOfTexts = sql`(octet_length(t.body) + coalesce(octet_length(t.body_html), 0))`;
+/**
+ * About the bytes of a message, alias `t`: its texts, which may be a megabyte and whose lengths are known without reading them, what an
+ * integration keeps with it, and its addresses.
+ */
+export const bytesOfMessage = sql`(octet_length(t.body) + coalesce(octet_length(t.body_html), 0) + coalesce(octet_length(t.metadata::text), 0)
+  + 254 * (coalesce(cardinality(t.cc), 0) + coalesce(cardinality(t.bcc), 0)) + 1000)`;
 
 /**
  * A message as it is kept; `attempt` is the number of the last attempt to send it, `tries` how many of them were the server's own, by

@@ -103,9 +103,12 @@ export class SequenceStats {
   @Count('Sent e-mails of which a link was followed', { required: true }) clicked: number;
   @Count('Enrollments that the contact answered', { required: true }) replied: number;
   @Count('E-mails that could not be delivered', { required: true }) bounced: number;
-  @Count('Enrollments that ended since the contact opted out, or of one of whose e-mails the contact unsubscribed or complained', {
-    required: true,
-  })
+  @Count(
+    'Enrollments that ended because the contact opted out, or with an e-mail by which the contact unsubscribed or of which they complained',
+    {
+      required: true,
+    },
+  )
   unsubscribed: number;
   @Fraction('Of those sent the share that was opened, 0 to 1; 0 of none', { required: true }) openRate: number;
   @Fraction('Of those sent the share of which a link was followed, 0 to 1; 0 of none', { required: true }) clickRate: number;

@@ -17,7 +17,7 @@ export const GivenRole = oneOf(
 @ObjectType()
 class Invitation {
   @Email('E-mail address', { required: true }) email: string;
-  @OneOf(GivenRole, 'member by default', { optional: true, refusesBlank: true }) role: keyof typeof GivenRole;
+  @OneOf(GivenRole, 'member by default', { optional: true }) role: keyof typeof GivenRole;
   @Text(100, 'Given name') firstName: string | null;
   @Text(100, 'Family name') lastName: string | null;
   @Text(30, 'Phone number') phone: string | null;
