@@ -262,10 +262,14 @@ describe('POST /contact', () => {
 
   it('takes nothing away by members of attribution and custom fields that say nothing', async () => {
     const email = 'source@example.com';
-    const attribution = { utm_source: 'news', utm_medium: 'mail' };
-    const known = await acme.contact({ email, attribution, customFields: { tier: 'gold', seats: 3 } });
+    const attribution = { utm_source: 'news', utm_medium: 'mail', clickIds: { gclid: 'g1' } };
+    const known = await acme.contact({ email, attribution, customFields: { tier: 'gold', seats: 3, interests: ['a'] } });
     for (const nothing of [null, '', ' ']) {
-      const none = { attribution: { utm_source: nothing, utm_medium: nothing }, customFields: { tier: nothing } };
+      const click = { clickIds: { gclid: nothing } };
+      const none = {
+        attribution: { utm_source: nothing, ...click },
+        customFields: { tier: nothing, interests: nothing === null ? [] : [nothing] },
+      };
       expect((await acme.owner.post('/contact', { email, ...none })).body.data).toEqual(known);
     }
     const more = { attribution: { utm_source: null, utm_term: 'crm' }, customFields: { tier: '', seats: 4 } };

@@ -30,6 +30,16 @@ describe('an import that makes contacts', () => {
     const asked = dataOf(await acme.owner.post('/contacts', { firstName: 'Nil', email: 'nil@create.example', ...nothing }));
     expect(asked).toMatchObject(made);
   });
+
+  it('refuses null for a custom field that is required, as POST /contacts does', async () => {
+    const other = await api.seed.account();
+    const field = { entityType: 'contact', fieldKey: 'seats', label: 'Seats', fieldType: 'number', isRequired: true };
+    dataOf(await other.owner.post('/custom-fields', field));
+    const mapping = { firstName: 'firstName', seats: 'customFields.seats' };
+    expectRefusal(await other.owner.post('/contacts', { firstName: 'A', customFields: { seats: null } }), 422, 'customFields.seats');
+    const import_ = await imported({ rows: [{ firstName: 'A', seats: null }], mapping }, other.owner);
+    expect(import_).toMatchObject({ createdCount: 0, errorCount: 1 });
+  });
 });
 
 describe('an import that updates', () => {
