@@ -3,6 +3,7 @@ import { publishDraft } from '../modules/callFlows/callFlow.publish.js';
 import { createCallFlow, flowRows } from '../modules/callFlows/callFlow.service.js';
 import { setPresence } from '../modules/callFlows/roster.service.js';
 import { logCall } from '../modules/calls/call.service.js';
+import { contactLoader } from '../modules/contacts/contact.service.js';
 import { claimForWorkspace } from '../modules/numbers/number.service.js';
 
 /** One of those that the simulator has; of those that are kept for examples, so that nobody has it. */
@@ -63,7 +64,7 @@ export async function addCall(ctx: Context, nth: number, contactId: string, user
     await logCall(ctx, { ...ends, contactId, direction, status, notes, source: 'manual_log', userId });
     return;
   }
-  const { phone } = (await ctx.load.contact.load(contactId)) as { phone: string | null };
+  const { phone } = (await contactLoader(ctx).load(contactId)) as { phone: string | null };
   const came = { source: 'call_flow', ...line, fromNumber: phone ?? 'anonymous', toNumber: number };
   await logCall(ctx, { ...ends, ...came, contactId, direction, status, notes, userId: status === 'completed' ? userId : null });
 }

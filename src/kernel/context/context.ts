@@ -14,7 +14,6 @@ import type { AppOf, RequestInfo } from './app.js';
 import { EventRecorder } from './eventRecorder.js';
 import { idIsFree } from './freeIds.js';
 import type { JobOptions } from './jobQueue.js';
-import { type Loaders, loadersFor } from './loaders.js';
 import { lockByName, sharedLock } from './nameLocks.js';
 import { Reader } from './reader.js';
 import type * as registry from './registry.js';
@@ -30,7 +29,6 @@ export type AccountSweep = registry.AccountSweepOf<Context>;
 export type Reaction = registry.ReactionOf<Context>;
 export type DueWork = registry.DueWorkOf<Context>;
 export type FeedReader = registry.FeedReaderOf<Context>;
-export type Batch<V = unknown> = registry.BatchOf<Context, V>;
 export type NodeSource = registry.NodeSourceOf<Context>;
 export type DeclaredEvent = registry.DeclaredEventOf<Context>;
 // biome-ignore lint/suspicious/noExplicitAny: each queue has data of its own, which its module wrote and reads
@@ -40,7 +38,6 @@ export type JobHandler<Data = any> = registry.JobHandlerOf<Context, Data>;
 export class Context {
   #db?: ScopedModels;
   #global?: Models;
-  #load?: Loaders;
   readonly #recorder = new EventRecorder();
   readonly #reader: Reader;
   /** What `perContext` keeps. */
@@ -96,11 +93,6 @@ export class Context {
   get global(): Models {
     this.#global ??= globalModels(this.#connect, this.app.clock);
     return this.#global;
-  }
-
-  get load(): Loaders {
-    this.#load ??= loadersFor(this, this.app.registry.loaders);
-    return this.#load;
   }
 
   now(): Date {

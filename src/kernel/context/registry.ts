@@ -15,9 +15,6 @@ import type { JobRun } from './jobQueue.js';
 /** What another module does when something happens, in the transaction of the change. */
 export type ReactionOf<C> = (ctx: C, fact: Fact) => Promise<void>;
 
-/** Loads the values of many keys in one statement, in the order of the keys. */
-export type BatchOf<C, V = unknown> = (ctx: C, keys: readonly string[]) => Promise<ArrayLike<V | Error>>;
-
 /**
  * What a module does later. It runs as the person who caused it, outside any transaction, and again when its process died
  * or it threw: what must not happen twice is fenced in the module's own rows.
@@ -169,7 +166,6 @@ export interface DeclaredEventOf<C> {
 
 /** What all modules together offer the kernel. */
 export interface Registry<C> {
-  loaders: ReadonlyMap<string, BatchOf<C>>;
   reactions: ReadonlyMap<string, ReactionOf<C>[]>;
   /** Every event of the system, with who may see it. */
   events: ReadonlyMap<string, DeclaredEventOf<C>>;

@@ -4,7 +4,6 @@ import type { AppError } from '../base/errors.js';
 import type {
   AccountSweep,
   App,
-  Batch,
   Context,
   DeclaredEvent,
   DueWork,
@@ -89,8 +88,6 @@ export interface Module {
   seals?: readonly SealedColumn[];
   /** Records that none of its tables holds, by their type. */
   nodes?: Record<string, NodeSource>;
-  /** Loaders by the name under which `ctx.load` offers them. */
-  loaders?: Record<string, Batch<never> | Batch>;
 }
 
 /** What is done about events, by their names. */
@@ -111,7 +108,6 @@ export function registryOf(modules: readonly Module[], schema: () => GraphQLSche
   constraintsMean(named(modules, 'constraints'));
   for (const name of reactions.keys()) if (!events.has(name)) throw new Error(`Something is done about ${name}, which no module declares`);
   return {
-    loaders: named(modules, 'loaders') as ReadonlyMap<string, Batch>,
     reactions,
     events,
     ...workOf(modules),
@@ -145,7 +141,7 @@ export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSou
   return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
 }
 
-type Declared = 'loaders' | 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes' | 'sweeps';
+type Declared = 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes' | 'sweeps';
 
 /** What all modules declare under a member, by its names; no two of one name. */
 function named<K extends Declared>(modules: readonly Module[], member: K): Map<string, NonNullable<Module[K]>[string]> {

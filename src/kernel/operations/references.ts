@@ -1,12 +1,12 @@
 import { type Fault, invalid } from '../base/errors.js';
 import type { Context } from '../context/context.js';
-import { Loader } from '../context/loaders.js';
 import { perContext } from '../context/perContext.js';
 import type { Reference } from '../context/registry.js';
 import { listOf, uuid } from '../database/kinds.js';
 import { rawSql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
 import type { Changes } from '../events/facts.js';
+import { batched } from './loader.js';
 
 /** What each field of a body refers to: kinds that modules declare in `references`. */
 export type ReferenceKinds<F extends string = string> = Record<F, string>;
@@ -49,7 +49,7 @@ async function whichExist(ctx: Context, keys: readonly string[]): Promise<boolea
   return keys.map((key) => found.has(key));
 }
 
-const existing = perContext((ctx: Context) => new Loader((keys) => whichExist(ctx, keys)));
+const existing = batched(whichExist);
 
 const seenIn = perContext(() => new Set<string>());
 
@@ -62,7 +62,7 @@ export function sawReference(ctx: Context, kind: string, id: string): void {
 async function isKnown(ctx: Context, kind: string, id: string): Promise<boolean> {
   const key = `${kind}/${id}`;
   if (seenIn(ctx).has(key)) return true;
-  if (!referenceOf(ctx, kind).held || !ctx.unit?.isOptimistic || ctx.unit.isOpen) return existing(ctx).fresh(key);
+  if (!referenceOf(ctx, kind).held || !ctx.unit?.isOptimistic || ctx.unit.isOpen) return existing(ctx, key);
   ctx.unit.readsMayBeStale = true;
   return true;
 }

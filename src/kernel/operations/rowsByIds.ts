@@ -5,27 +5,23 @@ import { rawSql, sql } from '../database/sql.js';
 import { statement } from '../database/statement.js';
 import type { TableRows } from '../database/tableRows.js';
 
-interface Options {
-  /** Whether it goes with what is asked for at the same moment, as it does by default. */
-  shared?: boolean;
-  /** Whether one that goes alone is planned once. */
-  planned?: boolean;
-}
-
 /**
  * Rows of a table by their ids, for many keys in one statement: those that relations lead to, null for one that is gone. For loaders, and
  * for reads of one with what the table's own columns do not say.
  */
-export function rowsByIds<S extends Shape & { id: Kind<string> }>(
-  { name, key, live, shape, columns }: TableRows<S>,
-  { shared = true, planned = false }: Options = {},
-): (ctx: Context, ids: readonly string[]) => Promise<(RowOf<S> | null)[]> {
+export function rowsByIds<S extends Shape & { id: Kind<string> }>({
+  name,
+  key,
+  live,
+  shape,
+  columns,
+}: TableRows<S>): (ctx: Context, ids: readonly string[]) => Promise<(RowOf<S> | null)[]> {
   const id = rawSql(`t.${key}`);
   const byIds = statement({
     name: `${name}ById`,
     takes: { ids: listOf(uuid) },
     row: shape,
-    ...{ shared, planned },
+    shared: true,
     text: ({ account, ids }) =>
       sql`select ${columns} from ${rawSql(name)} t where t.account_id = ${account} and ${id} = any(${ids}) and ${live}`,
   });

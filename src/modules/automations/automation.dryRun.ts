@@ -3,6 +3,7 @@ import { recordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import { actor, faultOf, type Outcome } from '../actions/action.service.js';
+import { contactLoader } from '../contacts/contact.service.js';
 import { resultsAsSeenBy } from '../events/event.redaction.js';
 import { planOf } from './automation.blockers.js';
 import { recordSample } from './automation.catalog.js';
@@ -20,7 +21,7 @@ import type { Started } from './run.table.js';
 async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contactId: string | null): Promise<Started | null> {
   const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
   if (!plan.event || !type) return null;
-  const contact = !data && type === 'Contact' && contactId ? await ctx.load.contact.load(contactId) : null;
+  const contact = !data && type === 'Contact' && contactId ? await contactLoader(ctx).load(contactId) : null;
   const record = contact ? recordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event);
   return { event: plan.event, type, data: (data as Record<string, unknown> | null | undefined) ?? record, changes: null };
 }
@@ -77,7 +78,7 @@ async function tried(outer: Context, plan: Plan, { automation, contactId, starte
     startedAt: now,
   };
   const act = actor(ctx, occasionOf(run, automation.name));
-  const contact = async () => (contactId ? ((await ctx.load.contact.fresh(contactId)) as Record<string, unknown> | null) : null);
+  const contact = async () => (contactId ? ((await contactLoader(ctx).fresh(contactId)) as Record<string, unknown> | null) : null);
   const nodes = new Map(plan.nodes.map((node) => [node.id, node]));
   const [seen, steps] = [new Set<string>(), [] as DryRunStep[]];
   let at = now;

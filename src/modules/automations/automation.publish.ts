@@ -1,10 +1,11 @@
 import { AppError } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { endOfFeed } from '../../kernel/events/readers.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { checkActive } from '../actions/action.limit.js';
 import { type Action, checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
 import { checkMayName } from '../actions/action.trigger.js';
@@ -42,16 +43,16 @@ const keep = (key: string, plan: Plan): Plan => {
 };
 
 /** Published versions of automations by "id version", for many keys in one statement. */
-export const plansOfVersions: Batch<Plan | null> = async (ctx, keys) => {
+export const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
   const asked = keys.map((key) => key.split(' ') as [string, string]);
   const rows = await ctx.rows(versions, { ids: asked.map(([id]) => id), versions: asked.map(([, nth]) => Number(nth)) });
   return inOrder(keys, rows, ({ id, version }) => `${id} ${version}`).map((row) => row?.plan ?? null);
-};
+});
 
 /** A published version of an automation. */
 export async function planOfVersion(ctx: Context, id: string, nth: number): Promise<Plan> {
   const key = `${ctx.caller.account.id} ${id} ${nth}`;
-  const plan = kept.get(key) ?? (await ctx.load.automationPlan.load(`${id} ${nth}`));
+  const plan = kept.get(key) ?? (await automationPlanLoader(ctx).load(`${id} ${nth}`));
   if (!plan) throw new Error(`Automation ${id} has no version ${nth}`);
   return ctx.unit && publishing.has(ctx.unit) ? plan : keep(key, plan);
 }

@@ -1,36 +1,24 @@
-import type { Batch } from '../../kernel/context/context.js';
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { ConditionSeen } from '../actions/action.model.js';
 import { onWorkspaceUpdated, runSchedule } from './automation.due.js';
-import type { Plan } from './automation.graph.js';
 import { Automation, automationEvents } from './automation.model.js';
-import { plansOfVersions } from './automation.publish.js';
 import { automationAnswers, automationRelations } from './automation.relations.js';
 import { AutomationResolver } from './automation.resolver.js';
 import { findAutomation } from './automation.service.js';
 import { automationTable } from './automation.table.js';
 import { usesInAutomations } from './automation.uses.js';
 import { goOn } from './run.due.js';
-import { automationRunsEnded, onContactDeleted } from './run.end.js';
+import { onContactDeleted } from './run.end.js';
 import { AutomationRunExplanation, BehindRun, NextStep } from './run.explain.model.js';
 import { AutomationRun, AutomationStepLog, automationRunEvents, automationStepLogEvents } from './run.model.js';
 import { automationReader } from './run.reader.js';
 import { AutomationRunResolver, AutomationStepLogResolver } from './run.resolver.js';
-import { findRun, findStep, runsById } from './run.service.js';
+import { findRun, findStep } from './run.service.js';
 import { oldRuns } from './run.sweeps.js';
-import { automationRunTable, automationStepLogTable, type RunRow, runRows } from './run.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    automationRunsEnded: Loader<void>;
-    automationRun: Loader<RunRow | null>;
-    automationPlan: Loader<Plan | null>;
-  }
-}
+import { automationRunTable, automationStepLogTable, runRows } from './run.table.js';
 
 const access = { scope: 'automations' };
 const actor = { kind: 'automation', id: null, name: 'Automations' } as const;
@@ -71,7 +59,6 @@ export default defineModule({
     }),
   ],
   on: { 'contact.deleted': onContactDeleted, 'workspace.updated': onWorkspaceUpdated },
-  loaders: { automationRunsEnded, automationRun: runsById as Batch, automationPlan: plansOfVersions as Batch },
   readers: { automations: automationReader },
   sweeps: { oldAutomationRuns: oldRuns },
   due: {

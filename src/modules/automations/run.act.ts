@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/context/context.js';
 import { recordOf } from '../../kernel/model/restRecord.js';
 import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
+import { contactLoader } from '../contacts/contact.service.js';
 import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { actorOf } from './run.start.js';
@@ -34,7 +35,7 @@ export const runnerStep = 'ext';
 export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise<Record<string, unknown>> {
   const { automationId, id: runId, contactId, triggerData, eventId } = run;
   const event = run.triggerEvent ?? 'automation.enrolled';
-  const contact = contactId ? await ctx.load.contact.load(contactId) : null;
+  const contact = contactId ? await contactLoader(ctx).load(contactId) : null;
   const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>, ctx);
   const { data = record ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
   const told = bodyOf(ctx, { id: eventId ?? runId, event, createdAt: new Date(createdAt), data, changes });

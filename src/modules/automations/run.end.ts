@@ -1,8 +1,9 @@
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Changes, Fact } from '../../kernel/events/facts.js';
+import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import type { AutomationRunEnd } from './run.model.js';
@@ -98,10 +99,10 @@ export async function failWaits(ctx: Context, runs: readonly string[]): Promise<
 }
 
 /** Ends the runs of contacts who were deleted: those of one moment are one statement. */
-export const automationRunsEnded: Batch<void> = async (ctx, contacts) => {
+export const endAutomationRunsOf = batched<void>(async (ctx, contacts) => {
   await endRuns(ctx, contacts, 'contact_deleted');
   return contacts.map(() => undefined);
-};
+});
 
 const followContact = relinks({ of: automationRunTable, tell: (ctx, run, changes) => emitRun(ctx, 'updated', run, changes) }, 'contactId');
 
@@ -111,7 +112,7 @@ const followContact = relinks({ of: automationRunTable, tell: (ctx, run, changes
  */
 export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
   const [contact, kept] = [fact.record.id, mergedInto(fact)];
-  if (!kept) return ctx.load.automationRunsEnded.fresh(contact);
+  if (!kept) return endAutomationRunsOf(ctx, contact);
   await endRuns(ctx, [contact], 'merged', kept);
   await followContact(ctx, contact, kept);
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { planOfVersion } from './automation.publish.js';
 import { runnerStep } from './run.act.js';
 import type { AutomationRunExplanation, NextStep } from './run.explain.model.js';
+import { automationRunLoader } from './run.service.js';
 import type { RunRow } from './run.table.js';
 
 /** What a run does next; null where it has ended. */
@@ -30,7 +31,7 @@ function standing({ status, error, endReason, steps, tries }: RunRow, next: Next
 
 /** Why a run stands where it stands: what started it, the runs behind it, and what is next. What its steps saw is in their log. */
 export async function explainRun(ctx: Context, id: string): Promise<AutomationRunExplanation> {
-  const run = found(await ctx.load.automationRun.load(id), 'Automation run');
+  const run = found(await automationRunLoader(ctx).load(id), 'Automation run');
   const { triggerData, eventId, scheduledFor, causes } = run;
   const next = await nextStep(ctx, run);
   return {

@@ -1,8 +1,9 @@
 import { found } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { sql } from '../../kernel/database/sql.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { asSeenBy, outcomeAsSeenBy } from '../events/event.redaction.js';
 import { getAutomation } from './automation.service.js';
 import type { AutomationRunList, AutomationStepLogList } from './run.model.js';
@@ -20,7 +21,7 @@ export const listRunsOf = async (ctx: Context, id: string, args: AutomationRunLi
 export const findRun = (ctx: Context, id: string) => findRow<RunRow>(ctx, automationRunTable, id);
 
 /** Runs as the caller may see them, for many keys in one statement: with what explains them. */
-export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
+export const automationRunLoader = loader<RunRow | null>(async (ctx, ids) => {
   const { triggerData, conditions } = automationRunTable.shape;
   const event = sql`t.trigger_event`;
   const rows = await ctx.select(
@@ -31,7 +32,7 @@ export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   );
   const runs = rows.map(({ seen, seenConditions, ...run }) => ({ ...run, triggerData: seen, conditions: seenConditions }) as RunRow);
   return inOrder(ids, runs, ({ id }) => id);
-};
+});
 
 /** One run, or 404: of an automation, where that is said. */
 export async function getRun(ctx: Context, id: string, automation?: string): Promise<RunRow> {

@@ -1,18 +1,11 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Company, companyEvents } from './company.model.js';
 import { companyRelations } from './company.relations.js';
 import { CompanyResolver } from './company.resolver.js';
-import { type CompanyRow, companiesById, getCompany, onUserRemoved } from './company.service.js';
+import { getCompany, onUserRemoved } from './company.service.js';
 import { companyTable } from './company.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    company: Loader<CompanyRow | null>;
-  }
-}
 
 const linked = `dealCount openDealCount totalDealValue
   contacts(first: 100) { nodes { id firstName lastName email phone jobTitle assignedTo createdAt } }`;
@@ -35,9 +28,6 @@ export default defineModule({
   tables: [companyTable],
   relations: companyRelations,
   resolvers: [CompanyResolver],
-  loaders: {
-    company: companiesById,
-  },
   on: { 'user.removed': onUserRemoved },
   routes: [
     list('GET /companies', 'companies', { as: 'page' }),

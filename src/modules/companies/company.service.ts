@@ -10,7 +10,6 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
-import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { leaveCompany } from '../contacts/contact.links.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
@@ -30,9 +29,6 @@ export const getCompany = (ctx: Context, id: string) => getRow<CompanyRow>(ctx, 
 
 const companyRows = rowsToChange(countedCompanies);
 const companyRowsWithDeleted = rowsToChange(countedCompanies, { withDeleted: true });
-
-/** Companies by id, for many keys in one statement; null for one that is gone. */
-export const companiesById = rowsByIds(companyTable);
 
 const fieldNames = namesOf(CompanyFields);
 

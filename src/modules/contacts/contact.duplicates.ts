@@ -6,6 +6,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { Page, pageSize } from '../../kernel/model/connection.js';
 import { lowered } from '../../kernel/tables/searchPatterns.js';
 import { type DuplicateGroup, DuplicateKey, type DuplicateList, mostOfGroup } from './contact.model.js';
+import { contactLoader } from './contact.service.js';
 
 /** Where a group stands in the list: the largest first. */
 interface Place {
@@ -69,7 +70,7 @@ export async function duplicateContacts(ctx: Context, args: DuplicateList): Prom
   const shown = found!.groups.slice(0, size);
   const nodes = await Promise.all(
     shown.map(async ({ ids, ...group }) => {
-      const contacts = await Promise.all(ids.map((id) => ctx.load.contact.load(id)));
+      const contacts = await Promise.all(ids.map((id) => contactLoader(ctx).load(id)));
       return { ...group, contacts: contacts.filter((contact) => contact !== null) };
     }),
   );

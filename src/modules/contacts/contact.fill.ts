@@ -3,7 +3,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { keepOptOuts } from './contact.addressFacts.js';
 import { type CreateContactInput, mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
-import { pair, tagsNamed, withTags } from './contact.tagging.js';
+import { pair, putTagOn, tagsNamed, tagsOfContactLoader, withTags } from './contact.tagging.js';
 
 /**
  * Adds what a contact lacked, and tags by their names, found or made; nothing that it has changes, its opt-outs least of all. For
@@ -30,7 +30,7 @@ async function tagged(ctx: Context, before: ContactRow, names: string[]) {
   const wanted = names.filter(isNew).slice(0, Math.max(0, mostTags - carried.length));
   if (wanted.length === 0) return carried;
   const tags = await tagsNamed(ctx, wanted);
-  await Promise.all(tags.map((tag) => ctx.load.tagOn.fresh(pair(before.id, tag.id))));
-  ctx.load.tagsOfContact.clear(before.id);
+  await Promise.all(tags.map((tag) => putTagOn(ctx, pair(before.id, tag.id))));
+  tagsOfContactLoader(ctx).clear(before.id);
   return (await withTags(ctx, before)).tags;
 }

@@ -1,9 +1,10 @@
 import { AppError } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { Overtaken } from '../../kernel/database/errors.js';
 import { listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { batched } from '../../kernel/operations/loader.js';
 
 // One upsert of an address at a time: two of them must not both find nobody.
 const atAddresses = statement({
@@ -41,7 +42,7 @@ const mostLookedAt = 2;
  * The contact at each address, `email/ada@example.com` or `phone/+15551234567`: the oldest of several, null for none. What an optimistic
  * unit of work has seen holds when it writes, or it is undone; to others no other upsert of these addresses comes before they end.
  */
-export const contactsAtAddresses: Batch<string | null> = async (ctx, keys) => {
+export const contactAtAddress = batched<string | null>(async (ctx, keys) => {
   const addresses = (kind: string) => keys.filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length));
   const [emails, phones] = [addresses('email/'), addresses('phone/')];
   const mayLook = ctx.unit?.mayLookAt('contacts') === true && keys.length <= mostLookedAt;
@@ -49,7 +50,7 @@ export const contactsAtAddresses: Batch<string | null> = async (ctx, keys) => {
   const found = new Map(rows.map(({ key, id }) => [key, id]));
   if (mayLook) requireSeen(ctx, keys, found);
   return keys.map((key) => found.get(key) ?? null);
-};
+});
 
 /**
  * The contacts at addresses, to whom nobody else does anything before this unit of work ends. Who goes or moves away while it waits is
@@ -91,7 +92,7 @@ export async function contactMatching(
   ctx: Context,
   { email, phone }: { email?: string | null; phone?: string | null },
 ): Promise<string | undefined> {
-  const at = (kind: string, address: string | null | undefined) => address && ctx.load.contactAtAddress.fresh(`${kind}/${address}`);
+  const at = (kind: string, address: string | null | undefined) => address && contactAtAddress(ctx, `${kind}/${address}`);
   const [byEmail, byPhone] = await Promise.all([at('email', email?.toLowerCase()), at('phone', phone)]);
   return byEmail || byPhone || undefined;
 }

@@ -18,7 +18,7 @@ import {
   named,
   updateContact,
 } from './contact.service.js';
-import { withTags } from './contact.tagging.js';
+import { tagsOfContactLoader, withTags } from './contact.tagging.js';
 
 /**
  * The primary's values, its nulls filled from the secondary; opt-outs and do-not-contact hold if either has them, and of what
@@ -56,7 +56,7 @@ export async function mergeContacts(ctx: Context, { primaryId, secondaryId }: Me
   await repointChildren(ctx, secondaryId, primaryId);
   const [scored] = await scoresOf(ctx, [primary.id]);
   const saved = ctx.update('Contact', primary, { ...united(primary, secondary), ...scored!.score });
-  ctx.load.tagsOfContact.clear(primaryId);
+  tagsOfContactLoader(ctx).clear(primaryId);
   const merged = await withTags(ctx, saved);
   const changes = changesBetween(named(primary), named(merged), [...fieldNames, 'tags']);
   if (Object.keys(changes).length > 0) await emitContact(ctx, 'updated', merged, changes);

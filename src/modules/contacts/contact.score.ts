@@ -1,9 +1,10 @@
-import { type Batch, type Context, requireSame } from '../../kernel/context/context.js';
+import { type Context, requireSame } from '../../kernel/context/context.js';
 import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import type { ModelName } from '../../kernel/database/models.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
+import { batched } from '../../kernel/operations/loader.js';
 import type { ContactScore, ScoreFactor } from './contact.model.js';
 import { contactRows, getContact } from './contact.service.js';
 
@@ -107,10 +108,10 @@ export async function scoresOf(ctx: Context, ids: readonly string[]) {
 }
 
 /** Keeps the stored scores and the times of the last activity of contacts with whom something happened. */
-export const rescore: Batch<void> = async (ctx, ids) => {
+export const rescoreContact = batched<void>(async (ctx, ids) => {
   for (const { id, score } of await scoresOf(ctx, ids)) ctx.touch('Contact', id, { ...score, lastActivityAt: score.scoredAt });
   return ids.map(() => undefined);
-};
+});
 
 /** What the row of a contact keeps once they wrote to us. */
 export interface WriterScore {
@@ -119,17 +120,17 @@ export interface WriterScore {
   lastActivityAt: Date;
 }
 
-/** The same of many contacts, with the message of each that is about to be kept. */
-export const scoresOfWriters: Batch<WriterScore> = async (ctx, ids) => {
+/** The same of contacts as they will be, with the message of each that is about to be kept. */
+export const scoreOfWriter = batched<WriterScore>(async (ctx, ids) => {
   const now = ctx.now();
   const engaged = await engagementsOf(ctx, ids, now);
   const scores = new Map(engaged.map((one) => [one.id, total(factorsOf({ ...one, inbound: one.inbound + 1, recent: true }))]));
   return ids.map((id) => ({ leadScore: scores.get(id)!, scoredAt: now, lastActivityAt: now }));
-};
+});
 
 /** Something happened with a contact: together with what happens to others at the same moment. */
 export async function onActivity(ctx: Context, { contactId }: Pick<Fact, 'contactId'>): Promise<void> {
-  if (contactId) await ctx.load.activityOfContact.fresh(contactId);
+  if (contactId) await rescoreContact(ctx, contactId);
 }
 
 /** The score of a contact whose deal was opened again, handed to another contact, or deleted: the points go with it. */

@@ -7,6 +7,7 @@ import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
+import { loader } from '../../kernel/operations/loader.js';
 import {
   changedReferences,
   checkReferences,
@@ -38,7 +39,10 @@ const columnsOf = ({ selection }: ContactList) => (selectsOfNodes(selection, 'ta
 export const listContacts = (ctx: Context, args: ContactList) => listRows<ContactRow>(ctx, contactTable, args, columnsOf(args));
 
 /** Contacts with their tags by id, for many keys in one statement; null for one that is gone. */
-export const contactsById = rowsByIds(taggedContacts);
+const contactsById = rowsByIds(taggedContacts);
+
+/** A contact with its tags; null for one that is gone. */
+export const contactLoader = loader<ContactRow | null>(contactsById);
 
 /** One contact with its tags, or null. */
 export async function findContact(ctx: Context, id: string): Promise<ContactRow | null> {

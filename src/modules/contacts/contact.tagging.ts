@@ -1,8 +1,9 @@
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, records, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { namesKey } from '../tags/tag.service.js';
+import { batched, loader } from '../../kernel/operations/loader.js';
+import { namesKey, tagsByNames } from '../tags/tag.service.js';
 import { type TagRow, tagOrder, tagRow } from '../tags/tag.table.js';
 
 /** A contact, and the tags it carries where they are known. */
@@ -12,10 +13,10 @@ interface Tagged {
 }
 
 /** A contact's tags by name, for many contacts in one statement. */
-export const tagsOfContacts: Batch<TagRow[]> = async (ctx, ids) => {
+export const tagsOfContactLoader = loader<TagRow[]>(async (ctx, ids) => {
   const found = new Map((await ctx.rows(tagsOf, { ids })).map(({ id, tags }) => [id, tags]));
   return ids.map((id) => found.get(id) ?? []);
-};
+});
 
 const tagsOf = statement({
   name: 'tagsOfContacts',
@@ -31,11 +32,11 @@ const tagsOf = statement({
 
 export const withTags = async <C extends Tagged>(ctx: Context, contact: C): Promise<C & { tags: TagRow[] }> => ({
   ...contact,
-  tags: await ctx.load.tagsOfContact.load(contact.id),
+  tags: await tagsOfContactLoader(ctx).load(contact.id),
 });
 
 /** The tags of these names, found or made. */
-export const tagsNamed = (ctx: Context, names: string[]): Promise<TagRow[]> => ctx.load.tagsNamed.fresh(namesKey(names));
+export const tagsNamed = (ctx: Context, names: string[]): Promise<TagRow[]> => tagsByNames(ctx, namesKey(names));
 
 /** Puts tags on a contact that is being made. */
 export function carry(ctx: Context, contactId: string, tags: TagRow[]): TagRow[] {
@@ -49,14 +50,14 @@ export async function setTags(ctx: Context, contact: Tagged, names: string[]): P
   const kept = tags.map((tag) => tag.id);
   const gone = (contact.tags ?? []).filter((tag) => !kept.includes(tag.id));
   await Promise.all([
-    ...gone.map((tag) => ctx.load.tagOff.fresh(pair(contact.id, tag.id))),
-    ...kept.map((id) => ctx.load.tagOn.fresh(pair(contact.id, id))),
+    ...gone.map((tag) => takeTagOff(ctx, pair(contact.id, tag.id))),
+    ...kept.map((id) => putTagOn(ctx, pair(contact.id, id))),
   ]);
-  ctx.load.tagsOfContact.clear(contact.id);
+  tagsOfContactLoader(ctx).clear(contact.id);
   return tags;
 }
 
-/** A contact and a tag as one key of a loader. */
+/** A contact and a tag as one key. */
 export const pair = (contactId: string, tagId: string) => `${contactId}/${tagId}`;
 
 const columnsOf = (pairs: readonly string[]) => {
@@ -98,7 +99,7 @@ const among = (keys: readonly string[], rows: Pair[]) => {
 };
 
 /** Puts tags on contacts, many in one statement; answers of each pair whether it was not there yet. */
-export const putTagsOn: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(putTags, { ...columnsOf(keys), now: ctx.now() }));
+export const putTagOn = batched<boolean>(async (ctx, keys) => among(keys, await ctx.rows(putTags, { ...columnsOf(keys), now: ctx.now() })));
 
 /** Takes tags off contacts, many in one statement; answers of each pair whether it was there. */
-export const takeTagsOff: Batch<boolean> = async (ctx, keys) => among(keys, await ctx.rows(takeTags, columnsOf(keys)));
+export const takeTagOff = batched<boolean>(async (ctx, keys) => among(keys, await ctx.rows(takeTags, columnsOf(keys))));

@@ -5,7 +5,7 @@ import type { AddTagsInput, Tag } from '../tags/tag.model.js';
 import { getTag } from '../tags/tag.service.js';
 import { mostTags } from './contact.model.js';
 import { type ContactRow, contactForChange, emitContact, named } from './contact.service.js';
-import { pair, withTags } from './contact.tagging.js';
+import { pair, putTagOn, tagsOfContactLoader, takeTagOff, withTags } from './contact.tagging.js';
 
 type TaggedRow = ContactRow & { tags: Tag[] };
 
@@ -28,7 +28,7 @@ export async function tagContact(ctx: Context, id: string, { tagIds, tagId }: Ad
 
 /** Puts tags that are known to exist on a contact; `field` is blamed where they are too many for it. */
 export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], field: string): Promise<TaggedRow> {
-  await Promise.all(tagIds.map((tagId) => ctx.load.tagOn.fresh(pair(before.id, tagId))));
+  await Promise.all(tagIds.map((tagId) => putTagOn(ctx, pair(before.id, tagId))));
   const after = await afterRetagging(ctx, before);
   const most = Math.max(mostTags, before.tags?.length ?? 0);
   check(after.tags.length <= most, () => invalidField(field, 'too_many', `would give the contact more than ${mostTags} tags`));
@@ -48,11 +48,11 @@ export async function untagContact(ctx: Context, id: string, tagId: string): Pro
 }
 
 /** Takes a tag off a contact, and answers whether it carried it. */
-export const takeOff = (ctx: Context, before: ContactRow, tagId: string): Promise<boolean> => ctx.load.tagOff.fresh(pair(before.id, tagId));
+export const takeOff = (ctx: Context, before: ContactRow, tagId: string): Promise<boolean> => takeTagOff(ctx, pair(before.id, tagId));
 
 /** Tells of the tags that a contact now carries, where they are others than before; answers the contact. */
 export async function afterRetagging(ctx: Context, before: ContactRow): Promise<TaggedRow> {
-  ctx.load.tagsOfContact.clear(before.id);
+  tagsOfContactLoader(ctx).clear(before.id);
   const after = await withTags(ctx, before);
   const changes = changesBetween(named(before), named(after), ['tags']);
   if (Object.keys(changes).length === 0) return after;

@@ -1,31 +1,15 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { maxPageSize } from '../../kernel/model/connection.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, gone, list, make, raw, read } from '../../kernel/module/routes.js';
-import type { Tag } from '../tags/tag.model.js';
 import { exportCsv, importTemplate } from './contact.csv.js';
 import { onUserRemoved } from './contact.links.js';
-import { contactsAtAddresses } from './contact.match.js';
 import { Contact, contactEvents } from './contact.model.js';
 import { contactRelations } from './contact.relations.js';
 import { ContactResolver } from './contact.resolver.js';
-import { onActivity, onDealChange, onMeetingChange, rescore, scoresOfWriters, touchContact, type WriterScore } from './contact.score.js';
-import { type ContactRow, contactsById, findContact } from './contact.service.js';
+import { onActivity, onDealChange, onMeetingChange, touchContact } from './contact.score.js';
+import { findContact } from './contact.service.js';
 import { contactTable } from './contact.table.js';
-import { putTagsOn, tagsOfContacts, takeTagsOff } from './contact.tagging.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    contact: Loader<ContactRow | null>;
-    contactAtAddress: Loader<string | null>;
-    activityOfContact: Loader<void>;
-    scoreOfWriter: Loader<WriterScore>;
-    tagsOfContact: Loader<Tag[]>;
-    tagOn: Loader<boolean>;
-    tagOff: Loader<boolean>;
-  }
-}
 
 const access = { scope: 'contacts' };
 
@@ -57,15 +41,6 @@ export default defineModule({
   resolvers: [ContactResolver],
   filterable: { contact: contactTable },
   references: { contact: { of: contactTable, held: true } },
-  loaders: {
-    contact: contactsById,
-    contactAtAddress: contactsAtAddresses,
-    activityOfContact: rescore,
-    scoreOfWriter: scoresOfWriters,
-    tagsOfContact: tagsOfContacts,
-    tagOn: putTagsOn,
-    tagOff: takeTagsOff,
-  },
   events: [
     recordFeed(contactEvents, {
       record: () => Contact,

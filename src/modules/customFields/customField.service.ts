@@ -19,7 +19,7 @@ import {
 } from './customField.model.js';
 import { checkOptions } from './customField.options.js';
 import { customFieldTable } from './customField.table.js';
-import { definitionsLock } from './customField.values.js';
+import { customFieldsLoader, definitionsLock } from './customField.values.js';
 
 /** Contract GET /custom-fields: by the records that carry them, then in their order. */
 export const listCustomFields = (ctx: Context, args: CustomFieldList) => listRows<CustomField>(ctx, customFieldTable, args);
@@ -32,7 +32,7 @@ export const getCustomField = (ctx: Context, id: string) => getRow<CustomField>(
  */
 async function lockDefinitions(ctx: Context): Promise<void> {
   await ctx.lockName(definitionsLock);
-  for (const entityType of Object.keys(CustomFieldEntity)) ctx.load.customFieldsOf.clear(entityType);
+  for (const entityType of Object.keys(CustomFieldEntity)) customFieldsLoader(ctx).clear(entityType);
 }
 
 const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/;

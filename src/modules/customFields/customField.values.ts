@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Detail, detailOf, type Fault, type FaultCode, invalid, notOneOf, unprocessable } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
-import { grouped, type Loader } from '../../kernel/context/loaders.js';
+import type { Context } from '../../kernel/context/context.js';
+import { grouped } from '../../kernel/context/loaders.js';
 import { recall } from '../../kernel/context/recall.js';
 import { listOf, text as textKind, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
@@ -152,7 +153,7 @@ export async function definitionsToWrite(ctx: Context, entityType: CustomField['
     version: sql`(select md5(coalesce(string_agg(f.xmin::text, ' ' order by f.id), '')) from custom_fields f
       where f.account_id = ${account.id}::uuid and f.entity_type = ${entityType})`,
     read: async () => {
-      const all = await ctx.load.customFieldsOf.load(entityType);
+      const all = await customFieldsLoader(ctx).load(entityType);
       return { version: versionOf(all), all };
     },
   });
@@ -168,11 +169,6 @@ function versionOf(definitions: readonly Definition[]): string {
 }
 
 /** The definitions of the fields that records of each type carry. */
-export const definitionsByEntity: Batch<Definition[]> = async (ctx, entityTypes) =>
-  grouped(entityTypes, await ctx.rows(definitionsOf, { entityTypes }), (row) => row.entityType);
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    customFieldsOf: Loader<Definition[]>;
-  }
-}
+export const customFieldsLoader = loader<Definition[]>(async (ctx, entityTypes) =>
+  grouped(entityTypes, await ctx.rows(definitionsOf, { entityTypes }), (row) => row.entityType),
+);

@@ -6,7 +6,6 @@ import { CustomField, customFieldEvents } from './customField.model.js';
 import { CustomFieldResolver } from './customField.resolver.js';
 import { getCustomField } from './customField.service.js';
 import { cleanupTable, customFieldTable } from './customField.table.js';
-import { definitionsByEntity } from './customField.values.js';
 
 export default defineModule({
   name: 'customFields',
@@ -14,7 +13,6 @@ export default defineModule({
   events: [recordFeed(customFieldEvents, { record: () => CustomField, find: getCustomField, access: { scope: 'custom-fields' } })],
   tables: [customFieldTable, cleanupTable],
   resolvers: [CustomFieldResolver],
-  loaders: { customFieldsOf: definitionsByEntity },
   jobs: { customFieldCleanup: cleanUp },
   routes: [
     list('GET /custom-fields', 'customFields', { as: 'camelPage' }),

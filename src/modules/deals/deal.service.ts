@@ -9,7 +9,6 @@ import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
-import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
@@ -31,9 +30,6 @@ export const findDeal = (ctx: Context, id: string) => findRow<DealRow>(ctx, deal
 
 /** Contract GET /deals/{id}: one deal, or 404. */
 export const getDeal = (ctx: Context, id: string) => getRow<DealRow>(ctx, dealTable, id);
-
-/** Deals by id, for many keys in one statement; null for one that is gone. */
-export const dealsById = rowsByIds(wholeDeals, { shared: false, planned: true });
 
 export const dealRows = rowsToChange(wholeDeals);
 const dealRowsWithDeleted = rowsToChange(wholeDeals, { withDeleted: true });

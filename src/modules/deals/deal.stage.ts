@@ -1,10 +1,11 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { recall } from '../../kernel/context/recall.js';
 import { decimal, flag, json, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { batched } from '../../kernel/operations/loader.js';
 
 /** A stage as its deals see it: what they begin with, and what it asks of lost ones. */
 const stageRules = {
@@ -38,15 +39,16 @@ const byStages = statement({
 });
 
 /** The rules of live stages; null for one that is gone. */
-export const rulesOfStages: Batch<StageRules | null> = async (ctx, stages) =>
-  inOrder(stages, await ctx.rows(byStages, { stages }), (rules) => rules.stageId);
+export const stageRulesOf = batched<StageRules | null>(async (ctx, stages) =>
+  inOrder(stages, await ctx.rows(byStages, { stages }), (rules) => rules.stageId),
+);
 
 /** The rules of a live stage, or undefined. */
 export async function rulesOf(ctx: Context, stage: string): Promise<StageRules | undefined> {
   const { id: account } = ctx.caller.account;
   const rules = await recall(ctx, `stage ${stage}`, {
     version: sql`(select ${versionOfRules} ${liveStages} where s.account_id = ${account}::uuid and s.id = ${stage}::uuid and s.deleted_at is null)`,
-    read: () => ctx.load.stageRules.fresh(stage),
+    read: () => stageRulesOf(ctx, stage),
   });
   return rules ?? undefined;
 }

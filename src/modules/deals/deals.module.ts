@@ -1,23 +1,13 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import type { DealRow } from './deal.columns.js';
 import { dealEvents } from './deal.events.js';
 import { Deal } from './deal.model.js';
 import { onContactDeleted, onPipelineDeleted, onStageDeleted, onUserRemoved, touchDeal } from './deal.reactions.js';
 import { dealRelations } from './deal.relations.js';
 import { DealResolver } from './deal.resolver.js';
-import { dealsById, findDeal } from './deal.service.js';
-import { rulesOfStages, type StageRules } from './deal.stage.js';
+import { findDeal } from './deal.service.js';
 import { dealLineTable, dealTable } from './deal.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    deal: Loader<DealRow | null>;
-    stageRules: Loader<StageRules | null>;
-  }
-}
 
 /** The contract's names of the filters, those in snake_case left out. */
 const names = {
@@ -44,9 +34,6 @@ export default defineModule({
   resolvers: [DealResolver],
   filterable: { deal: dealTable },
   references: { deal: { of: dealTable } },
-  loaders: {
-    ...{ deal: dealsById, stageRules: rulesOfStages },
-  },
   events: [
     recordFeed(dealEvents, {
       record: () => Deal,

@@ -5,6 +5,7 @@ import { clean } from '../../kernel/model/cleaning.js';
 import { type FieldRule, isFlag, isText, rulesOf } from '../../kernel/model/fieldRules.js';
 import { UpdateContactInput } from '../contacts/contact.model.js';
 import type { CustomField } from '../customFields/customField.model.js';
+import { customFieldsLoader } from '../customFields/customField.values.js';
 import type { Import } from './import.model.js';
 
 type Mapping = Record<string, string>;
@@ -70,7 +71,7 @@ function guessed(columns: string[], definitions: Definition[]): Mapping {
 /** The field of each column: as it is told, else as the columns are called. 400 naming what leads nowhere. */
 export async function mappingOf(ctx: Context, columns: string[], given: Record<string, unknown> | null | undefined): Promise<Mapping> {
   if (!given) {
-    const mapping = guessed(columns, await ctx.load.customFieldsOf.load('contact'));
+    const mapping = guessed(columns, await customFieldsLoader(ctx).load('contact'));
     check(Object.keys(mapping).length > 0, () =>
       invalidField('mapping', 'required', 'must be told: no column is called like a field of a contact'),
     );
@@ -170,7 +171,7 @@ export async function importedFrom(
   { mapping, mode }: Pick<Import, 'mode'> & { mapping: Mapping },
   data: Record<string, unknown>,
 ): Promise<Imported> {
-  const definitions = new Map((await ctx.load.customFieldsOf.load('contact')).map((one) => [one.fieldKey, one]));
+  const definitions = new Map((await customFieldsLoader(ctx).load('contact')).map((one) => [one.fieldKey, one]));
   const input: Record<string, unknown> = {};
   const values: Record<string, unknown> = {};
   const details: Detail[] = [];

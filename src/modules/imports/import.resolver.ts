@@ -60,6 +60,6 @@ export class ImportResolver {
   @FieldResolver(() => [ImportPreview], { description: 'How its first five rows are read' })
   @Holds(5)
   preview(@Ctx() ctx: Context, @Root() { id }: Import) {
-    return ctx.load.importPreview.load(id);
+    return imports.importPreviewLoader(ctx).load(id);
   }
 }

@@ -6,7 +6,9 @@ import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { isUuid, shortened } from '../../kernel/model/checks.js';
 import { forEachRecord, type Outcome } from '../../kernel/operations/forEachRecord.js';
-import { createContact, updateContact } from '../contacts/contact.service.js';
+import { contactAtAddress } from '../contacts/contact.match.js';
+import { contactLoader, createContact, updateContact } from '../contacts/contact.service.js';
+import { customFieldsLoader } from '../customFields/customField.values.js';
 import { type Imported, importedFrom } from './import.mapping.js';
 import type { Import } from './import.model.js';
 import { importJob } from './import.service.js';
@@ -132,8 +134,8 @@ function addressOf({ matchOn }: Run, { input }: Row): string | undefined {
 }
 
 async function contactOf(inside: Context, { matchOn }: Run, address: string): Promise<string | null> {
-  if (matchOn === 'id') return isUuid(address) ? ((await inside.load.contact.fresh(address))?.id ?? null) : null;
-  return inside.load.contactAtAddress.fresh(`${matchOn}/${address}`);
+  if (matchOn === 'id') return isUuid(address) ? ((await contactLoader(inside).fresh(address))?.id ?? null) : null;
+  return contactAtAddress(inside, `${matchOn}/${address}`);
 }
 
 /** Imports one row as a single request would, and answers what became of it. */
@@ -156,7 +158,7 @@ const made = (input: Omit<Imported, 'id'>) =>
 
 /** Rows as contacts, and what is wrong with those that are none. */
 async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; failed: Outcome<Pick<Row, 'id'>, never>[] }> {
-  ctx.load.customFieldsOf.clear('contact');
+  customFieldsLoader(ctx).clear('contact');
   const rows: Row[] = [];
   const failed: Outcome<Pick<Row, 'id'>, never>[] = [];
   // Where a run ended without a word, its rows go one by one: the others are done, and the one that ends the process comes alone.

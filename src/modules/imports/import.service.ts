@@ -1,12 +1,13 @@
 import { AppError, check, conflict, found, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { grouped } from '../../kernel/context/loaders.js';
 import { instant, integer, json, listOf, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { concluded, note, noted } from '../../kernel/operations/concluded.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -36,7 +37,7 @@ export async function getImport(ctx: Context, id: string): Promise<Import> {
 }
 
 /** Imports by id, for many keys in one statement; null for one that is none. */
-export const importsById = rowsByIds(importTable);
+const importsById = rowsByIds(importTable);
 
 /** GET /imports/{id}/errors: the rows that could not be imported, in their order. */
 export async function listErrors(ctx: Context, id: string, args: ImportErrorList) {
@@ -158,7 +159,7 @@ const firstRows = statement({
 });
 
 /** How the first rows of imports are read. */
-export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
+export const importPreviewLoader = loader<ImportPreview[]>(async (ctx, ids) => {
   const rows = await ctx.rows(firstRows, { ids });
   const read_ = await Promise.all(
     rows.map(async ({ importId, row, data, error, mapping, mode }) => {
@@ -173,7 +174,7 @@ export const previewsOf: Batch<ImportPreview[]> = async (ctx, ids) => {
     }),
   );
   return grouped(ids, read_, ({ importId }) => importId).map((rowsOfOne) => rowsOfOne.map(({ preview }) => preview));
-};
+});
 
 const begin = statement({
   name: 'beginImport',

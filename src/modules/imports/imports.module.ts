@@ -1,21 +1,13 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, list, make, read } from '../../kernel/module/routes.js';
-import { bodyCap, Import, type ImportPreview, importEvents } from './import.model.js';
+import { bodyCap, Import, importEvents } from './import.model.js';
 import { importRelations } from './import.relations.js';
 import { ImportResolver } from './import.resolver.js';
 import { runImport } from './import.run.js';
-import { getImport, importsById, previewsOf } from './import.service.js';
+import { getImport } from './import.service.js';
 import { resumeSweep, unfinishedSweep } from './import.sweep.js';
 import { importErrorTable, importTable } from './import.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    import: Loader<Import | null>;
-    importPreview: Loader<ImportPreview[]>;
-  }
-}
 
 const withPreview = { with: 'preview { row fields error }' };
 
@@ -26,7 +18,6 @@ export default defineModule({
   tables: [importTable, importErrorTable],
   relations: importRelations,
   resolvers: [ImportResolver],
-  loaders: { import: importsById, importPreview: previewsOf },
   jobs: { contactImport: runImport },
   sweeps: { interruptedImports: resumeSweep, unfinishedImports: unfinishedSweep },
   routes: [

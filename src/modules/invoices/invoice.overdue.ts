@@ -2,6 +2,7 @@ import type { AccountSweep } from '../../kernel/context/context.js';
 import { instant, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { contactLoader } from '../contacts/contact.service.js';
 import { emitInvoice, readInvoices } from './invoice.service.js';
 import { isLate } from './invoice.table.js';
 
@@ -34,7 +35,7 @@ export const overdueSweep: AccountSweep = {
         late.map(({ id }) => id),
       );
       // Whom they are to is read at once, not one by one.
-      await Promise.all(invoices.map(({ contactId }) => inside.load.contact.maybe(contactId)));
+      await Promise.all(invoices.map(({ contactId }) => contactLoader(inside).maybe(contactId)));
       for (const invoice of invoices) await emitInvoice(inside, invoice, { ...invoice, status: 'sent' });
       return late.length === portion;
     }),

@@ -2,8 +2,7 @@ import { check, conflict, found, invalidField } from '../../kernel/base/errors.j
 import { exact } from '../../kernel/base/money.js';
 import { defined } from '../../kernel/base/objects.js';
 import { dayAfter, today } from '../../kernel/base/timeZones.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
-import { inOrder } from '../../kernel/context/loaders.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { day, listOf, type RowOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -11,6 +10,7 @@ import { type Change, type Changes, changesBetween } from '../../kernel/events/f
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { changedReferences } from '../../kernel/operations/references.js';
+import { contactLoader } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateInvoiceInput, InvoiceItem, InvoiceItemFields, InvoiceList, UpdateInvoiceInput } from './invoice.model.js';
 import { checkNumber, nextNumber } from './invoice.numbers.js';
@@ -53,9 +53,6 @@ const lock = statement({
   locks: true,
   text: ({ account, id }) => sql`select id from invoices where account_id = ${account} and id = ${id} for update`,
 });
-
-/** Invoices by id, for many keys in one statement; null for one that is none. */
-export const invoicesById: Batch<InvoiceRow | null> = async (ctx, ids) => inOrder(ids, await readInvoices(ctx, ids), (row) => row.id);
 
 /** One invoice, locked against other writers until this unit of work ends; read after that, so that nothing of it is old. */
 export async function lockInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
@@ -123,7 +120,7 @@ const factsOf = ({ sentAt }: InvoiceRow, before: InvoiceRow, { status, amountPai
 /** Tells that an invoice was made, or what changed of it. */
 export async function emitInvoice(ctx: Context, invoice: InvoiceRow, before?: InvoiceRow): Promise<void> {
   const { contactId, dealId } = invoice;
-  const record = { ...invoice, contact: await ctx.load.contact.maybe(contactId) };
+  const record = { ...invoice, contact: await contactLoader(ctx).maybe(contactId) };
   if (!before) return ctx.emit({ name: 'invoice.created', record, contactId, dealId });
   const changes = changesOf(before, invoice);
   await ctx.emit({ name: 'invoice.updated', record, changes, also: factsOf(invoice, before, changes), contactId, dealId });

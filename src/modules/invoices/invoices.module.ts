@@ -1,4 +1,3 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, list, make, read } from '../../kernel/module/routes.js';
@@ -8,14 +7,8 @@ import { findPayment } from './invoice.payments.js';
 import { onContactDeleted } from './invoice.reactions.js';
 import { invoiceRelations } from './invoice.relations.js';
 import { InvoiceResolver } from './invoice.resolver.js';
-import { getInvoice, type InvoiceRow, invoicesById } from './invoice.service.js';
+import { getInvoice } from './invoice.service.js';
 import { invoiceItemTable, invoiceTable, paymentTable } from './invoice.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    invoice: Loader<InvoiceRow | null>;
-  }
-}
 
 export default defineModule({
   name: 'invoices',
@@ -24,9 +17,6 @@ export default defineModule({
   tables: [invoiceTable, invoiceItemTable, paymentTable],
   relations: invoiceRelations,
   resolvers: [InvoiceResolver],
-  loaders: {
-    invoice: invoicesById,
-  },
   events: [
     recordFeed(invoiceEvents, {
       record: () => Invoice,

@@ -3,7 +3,7 @@ import { nextTurn } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { contactsRefusingMail } from '../contacts/contact.optOut.js';
-import { type ContactRow, requireContact } from '../contacts/contact.service.js';
+import { type ContactRow, contactLoader, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf, Words } from '../templates/template.mergeFields.js';
 import { emailRefusal, keepEmail } from './message.email.js';
@@ -23,7 +23,7 @@ export async function sendEmails(ctx: Context, input: SendEmailsInput): Promise<
   check(input.contactIds.length > 0, () => invalidField('contactIds', 'too_few', 'must name at least one contact'));
   await checkMayMail(ctx);
   checkTrial(ctx);
-  const contacts = await Promise.all(input.contactIds.map((id) => ctx.load.contact.load(id)));
+  const contacts = await Promise.all(input.contactIds.map((id) => contactLoader(ctx).load(id)));
   const refusing = await contactsRefusingMail(ctx, input.contactIds);
   /** Contacts, and addresses that are written to. */
   const seen = new Set<string>();

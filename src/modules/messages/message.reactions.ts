@@ -1,10 +1,9 @@
 import type { Context } from '../../kernel/context/context.js';
-import { Loader } from '../../kernel/context/loaders.js';
-import { perContext } from '../../kernel/context/perContext.js';
 import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
+import { batched } from '../../kernel/operations/loader.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import { cancelOfContact } from './message.cancel.js';
@@ -40,19 +39,15 @@ const readdressing = statement({
 });
 
 /** Contacts whose number was changed at one moment, as `contact/before/after`: one statement. */
-const readdressed = perContext((ctx: Context) => {
-  const readdress = async (keys: readonly string[]) => {
-    const [contacts, before, after] = [0, 1, 2].map((nth) => keys.map((key) => key.split('/')[nth]!));
-    const messages = await ctx.rows(readdressing, { contacts: contacts!, before: before!, after: after!, now: ctx.now() });
-    for (const { was, ...message } of messages)
-      await emitMessage(ctx, 'updated', message, { toNumber: { from: was, to: message.toNumber } });
-    return keys.map(() => undefined);
-  };
-  return new Loader<void>(readdress);
+const readdressed = batched<void>(async (ctx, keys) => {
+  const [contacts, before, after] = [0, 1, 2].map((nth) => keys.map((key) => key.split('/')[nth]!));
+  const messages = await ctx.rows(readdressing, { contacts: contacts!, before: before!, after: after!, now: ctx.now() });
+  for (const { was, ...message } of messages) await emitMessage(ctx, 'updated', message, { toNumber: { from: was, to: message.toNumber } });
+  return keys.map(() => undefined);
 });
 
 /** A text that waits for its first way out goes to the number that its contact has by then, as a mail does to the address. */
 export async function onContactUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
   const { from, to } = changes?.phone ?? {};
-  if (from) await readdressed(ctx).fresh(`${record.id}/${from}/${to ?? ''}`);
+  if (from) await readdressed(ctx, `${record.id}/${from}/${to ?? ''}`);
 }

@@ -7,6 +7,7 @@ import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { isEmail } from '../../kernel/model/checks.js';
 import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
+import { scoreOfWriter } from '../contacts/contact.score.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateMessageInput, MessageList, MessageStatus } from './message.model.js';
 import { messageRow, messageTable } from './message.table.js';
@@ -80,7 +81,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
   checkAddresses(input);
   // In one statement with what else is looked up.
   const [score] = await Promise.all([
-    direction === 'inbound' ? ctx.load.scoreOfWriter.fresh(input.contactId) : undefined,
+    direction === 'inbound' ? scoreOfWriter(ctx, input.contactId) : undefined,
     checkReferences(ctx, links, input),
   ]);
   checkTrial(ctx);
@@ -97,7 +98,7 @@ export async function createMessage(ctx: Context, input: CreateMessageInput): Pr
 
 /** Keeps that a contact writes to us, before the message is kept: it counts in their score. */
 export async function countInbound(ctx: Context, contactId: string): Promise<void> {
-  ctx.touch('Contact', contactId, await ctx.load.scoreOfWriter.fresh(contactId));
+  ctx.touch('Contact', contactId, await scoreOfWriter(ctx, contactId));
 }
 
 /** Keeps when a contact was last written to. */

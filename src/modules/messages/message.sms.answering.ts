@@ -1,9 +1,8 @@
 import type { Context } from '../../kernel/context/context.js';
-import { Loader } from '../../kernel/context/loaders.js';
-import { perContext } from '../../kernel/context/perContext.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { batched } from '../../kernel/operations/loader.js';
 
 // Where one contact has the number, their thread is not looked into.
 const answering = statement({
@@ -27,9 +26,9 @@ interface Numbers {
   toNumber: string;
 }
 
-const answeringIn = perContext((ctx: Context) => {
+const answeringAt = batched((ctx, keys) => {
   const one = async (key: string) => (await ctx.rows(answering, JSON.parse(key) as Numbers))[0]?.id;
-  return new Loader((keys) => Promise.all(keys.map(one)));
+  return Promise.all(keys.map(one));
 });
 
 /**
@@ -37,4 +36,4 @@ const answeringIn = perContext((ctx: Context) => {
  * one statement with who is at an address, where that is asked for at the same moment.
  */
 export const contactAnswering = (ctx: Context, { fromNumber, toNumber }: Numbers): Promise<string | undefined> =>
-  answeringIn(ctx).fresh(JSON.stringify({ fromNumber, toNumber }));
+  answeringAt(ctx, JSON.stringify({ fromNumber, toNumber }));

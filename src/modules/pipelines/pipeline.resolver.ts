@@ -64,7 +64,7 @@ export class PipelineResolver {
 
   @FieldResolver(() => PipelineStatistics, { description: 'Its live deals in numbers' })
   statistics(@Ctx() ctx: Context, @Root() { id }: Pipeline) {
-    return ctx.load.pipelineStatistics.load(id);
+    return pipelines.pipelineStatisticsLoader(ctx).load(id);
   }
 }
 

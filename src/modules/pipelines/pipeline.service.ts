@@ -1,5 +1,5 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { decimal, flag, instant, integer, listOf, type RowOf, records, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -8,6 +8,7 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { selectsOfNodes } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { pipelinesOfPlan } from './pipeline.limit.js';
@@ -16,6 +17,7 @@ import {
   type CreateStageInput,
   type PipelineList,
   type PipelineStatistics,
+  type Stage,
   type StageStatistics,
   type UpdatePipelineInput,
 } from './pipeline.model.js';
@@ -77,10 +79,10 @@ export async function lockPipeline(ctx: Context, id: string): Promise<Whole> {
 }
 
 /** Pipelines with their stages by id, for many keys in one statement; null for one that is gone. */
-export const pipelinesById = rowsByIds(wholePipelines);
+const pipelinesById = rowsByIds(wholePipelines);
 
 /** Stages by id, for many keys in one statement; null for one that is gone. */
-export const stagesById = rowsByIds(stageTable);
+export const stageLoader = loader<Stage | null>(rowsByIds(stageTable));
 
 /** The stages of pipelines, each with how many live deals (alias `d`) stand in it, what they are worth, and `more` of them. */
 const stageFigures = (account: Sql, which: Sql, more = emptySql): Sql => sql`
@@ -120,12 +122,13 @@ export const defaultPipeline = (account: string): Sql => sql`
 const noDeals: PipelineStatistics = { dealCount: 0, totalValue: '0', weightedValue: '0', wonValue: '0', byStage: [] };
 
 /** The statistics of many pipelines in one statement. */
-export const pipelineStatistics: Batch<PipelineStatistics> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(statisticsOf, { ids }), (row) => row.id).map((row) => row ?? noDeals);
+export const pipelineStatisticsLoader = loader<PipelineStatistics>(async (ctx, ids) =>
+  inOrder(ids, await ctx.rows(statisticsOf, { ids }), (row) => row.id).map((row) => row ?? noDeals),
+);
 
 /** The figures of one stage, read with those of its pipeline's other stages. */
 export async function figuresOfStage(ctx: Context, { id, name, pipelineId }: StageRow): Promise<StageStatistics> {
-  const { byStage } = await ctx.load.pipelineStatistics.load(pipelineId);
+  const { byStage } = await pipelineStatisticsLoader(ctx).load(pipelineId);
   return byStage.find(({ stageId }) => stageId === id) ?? { stageId: id, name, dealCount: 0, totalValue: '0', weightedValue: '0' };
 }
 

@@ -1,21 +1,12 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { sql } from '../../kernel/database/sql.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
+import { Pipeline, pipelineEvents, Stage, stageEvents } from './pipeline.model.js';
 import { pipelineAnswers, pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
-import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
+import { getPipeline, stageLoader } from './pipeline.service.js';
 import { pipelineTable, stageTable } from './pipeline.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    pipeline: Loader<PipelineRow | null>;
-    pipelineStatistics: Loader<PipelineStatistics>;
-    stage: Loader<Stage | null>;
-  }
-}
 
 const statistics = 'statistics { dealCount totalValue weightedValue wonValue byStage { stageId name dealCount totalValue weightedValue } }';
 const position = { position: 'order' };
@@ -35,12 +26,11 @@ export default defineModule({
   answers: pipelineAnswers,
   references: { pipeline: { of: pipelineTable }, stage: { of: stageTable, live: liveStage } },
   resolvers: [PipelineResolver, StageResolver],
-  loaders: { pipeline: pipelinesById, pipelineStatistics, stage: stagesById },
   events: [
     recordFeed(pipelineEvents, { record: () => Pipeline, find: getPipeline, access: { scope: 'deals' } }),
     recordFeed(stageEvents, {
       record: () => Stage,
-      find: (ctx, id) => ctx.load.stage.load(id),
+      find: (ctx, id) => stageLoader(ctx).load(id),
       by: { pipelineId: 'Only stages of this pipeline' },
       access: { scope: 'deals' },
     }),

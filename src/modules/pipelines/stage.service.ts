@@ -15,6 +15,7 @@ import {
   lockPipeline,
   type PipelineRow,
   type StageRow,
+  stageLoader,
   stageOf,
 } from './pipeline.service.js';
 
@@ -101,7 +102,8 @@ async function lockStage(ctx: Context, stageId: string, pipelineId?: string) {
   return { pipeline, stage: found(stage, 'Stage') };
 }
 
-const pipelineOf = async (ctx: Context, stageId: string) => found(await ctx.load.stage.load(validId(stageId, 'Stage')), 'Stage').pipelineId;
+const pipelineOf = async (ctx: Context, stageId: string) =>
+  found(await stageLoader(ctx).load(validId(stageId, 'Stage')), 'Stage').pipelineId;
 
 const dealsIn = statement({
   name: 'dealsInStage',

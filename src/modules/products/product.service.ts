@@ -5,7 +5,6 @@ import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
-import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { CreateProductInput, ProductList, UpdateProductInput } from './product.model.js';
@@ -21,9 +20,6 @@ export const listProducts = (ctx: Context, args: ProductList) => listRows<Produc
 export const getProduct = (ctx: Context, id: string) => getRow<ProductRow>(ctx, productTable, id);
 
 const productRows = rowsToChange(productTable);
-
-/** Products by id, for many keys in one statement, archived ones too. */
-export const productsById = rowsByIds(productTable);
 
 const blank = { ...emptyRow(row), taxable: true, isActive: true };
 

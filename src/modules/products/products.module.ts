@@ -1,4 +1,3 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { Archived } from '../../kernel/model/removal.js';
 import { defineModule } from '../../kernel/module/module.js';
@@ -6,14 +5,8 @@ import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { recordOfAny } from '../../kernel/tables/answerField.js';
 import { Product, productEvents } from './product.model.js';
 import { ProductResolver } from './product.resolver.js';
-import { getProduct, productsById } from './product.service.js';
+import { getProduct } from './product.service.js';
 import { productTable } from './product.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    product: Loader<Product | null>;
-  }
-}
 
 const body = { active: 'isActive' };
 
@@ -24,7 +17,6 @@ export default defineModule({
   tables: [productTable],
   resolvers: [ProductResolver],
   answers: recordOfAny(Archived, 'The record as it is now; null where it can no longer be read, as a webhook'),
-  loaders: { product: productsById },
   routes: [
     list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),
     make('POST /products', 'createProduct', { body, also: [402] }),

@@ -1,7 +1,8 @@
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { batched } from '../../kernel/operations/loader.js';
 import { takenBack, takingBack, tellTakenBack } from '../messages/message.cancel.js';
 import type { EnrollmentEnd, EnrollmentStatus } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
@@ -97,10 +98,10 @@ export async function endRuns(ctx: Context, { contacts, sequences, beside, reaso
 }
 
 /** Ends the runs of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */
-export const runsEnded: Batch<void> = async (ctx, keys) => {
+export const endEnrollmentsOf = batched<void>(async (ctx, keys) => {
   const contacts = new Map<Reason, string[]>();
   for (const [reason, contact] of keys.map((key) => key.split('/') as [Reason, string]))
     contacts.set(reason, [...(contacts.get(reason) ?? []), contact]);
   for (const [reason, those] of contacts) await endRuns(ctx, { contacts: those, reason });
   return keys.map(() => undefined);
-};
+});

@@ -8,7 +8,7 @@ import type { AppointmentRow } from '../calendars/calendar.table.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import { noteReply } from '../messages/message.sequence.js';
 import type { MessageRow } from '../messages/message.service.js';
-import { endRuns } from './enrollment.end.js';
+import { endEnrollmentsOf, endRuns } from './enrollment.end.js';
 import { emitEnrollment } from './enrollment.service.js';
 import { enrollmentTable } from './sequence.table.js';
 
@@ -31,7 +31,7 @@ export async function onMessageReceived(ctx: Context, { record }: Fact): Promise
   if ((await ctx.rows(everEnrolled, { contact: contactId })).length === 0) return;
   // Where the mail that was answered is known, whoever took the answer in has noted it there.
   if (channel === 'email' && !inReplyTo) await noteReply(ctx, contactId);
-  await ctx.load.runsEnded.fresh(`replied/${contactId}`);
+  await endEnrollmentsOf(ctx, `replied/${contactId}`);
 }
 
 /** What a message fails with when no mail can reach the address. */
@@ -41,7 +41,7 @@ const bounces = ['bounced', 'refused'];
 export async function onMessageUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
   const { contactId, enrollmentId, error } = record as MessageRow;
   if (!enrollmentId || changes?.status?.to !== 'failed' || !bounces.includes(error ?? '')) return;
-  await ctx.load.runsEnded.fresh(`bounced/${contactId}`);
+  await endEnrollmentsOf(ctx, `bounced/${contactId}`);
 }
 
 /** Who opts out of e-mail leaves the sequences that say so; whom nobody may write to leaves all. */
@@ -50,7 +50,7 @@ export async function onContactUpdated(ctx: Context, { record, changes = {} }: F
     ...(changes.optedOutEmail?.to === true ? ['unsubscribed'] : []),
     ...(changes.doNotContact?.to === true ? ['do_not_contact'] : []),
   ];
-  await Promise.all(reasons.map((reason) => ctx.load.runsEnded.fresh(`${reason}/${record.id}`)));
+  await Promise.all(reasons.map((reason) => endEnrollmentsOf(ctx, `${reason}/${record.id}`)));
 }
 
 /** An appointment with a contact, one that was called off aside, ends the runs whose sequences say so. */
@@ -58,7 +58,7 @@ export async function onAppointment(ctx: Context, { record, changes }: Fact): Pr
   const { contactId, status } = record as AppointmentRow;
   // One that is over meets nobody anew, as when its contact is merged into another.
   const meets = changes ? status === 'scheduled' && (changes.contactId || changes.status) : status !== 'cancelled';
-  if (contactId && meets) await ctx.load.runsEnded.fresh(`meeting/${contactId}`);
+  if (contactId && meets) await endEnrollmentsOf(ctx, `meeting/${contactId}`);
 }
 
 const followContact = relinks(
@@ -75,7 +75,7 @@ const followContact = relinks(
  */
 export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
   const [contact, kept] = [fact.record.id, mergedInto(fact)];
-  if (!kept) return ctx.load.runsEnded.fresh(`contact_deleted/${contact}`);
+  if (!kept) return endEnrollmentsOf(ctx, `contact_deleted/${contact}`);
   await endRuns(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
   await followContact(ctx, contact, kept);
 }

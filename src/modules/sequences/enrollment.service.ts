@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
+import { contactLoader } from '../contacts/contact.service.js';
 import type { EnrollmentList } from './enrollment.model.js';
 import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
@@ -24,7 +25,7 @@ export async function emitEnrollment(
   enrollment: EnrollmentRow & { contact?: object },
   changes?: Changes,
 ): Promise<void> {
-  const { contactId, contact = await ctx.load.contact.load(contactId) } = enrollment;
+  const { contactId, contact = await contactLoader(ctx).load(contactId) } = enrollment;
   const record = { ...enrollment, contact };
   await ctx.emit({ name: `enrollment.${fact}`, record, changes, contactId });
 }

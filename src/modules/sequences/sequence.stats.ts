@@ -1,9 +1,10 @@
 import { found } from '../../kernel/base/errors.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
+import { batched } from '../../kernel/operations/loader.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { SequenceStats } from './sequence.model.js';
 
@@ -33,10 +34,11 @@ const stats = statement({
 });
 
 /** The stats of many sequences in one statement; null for one that is none. Rates of nothing are 0. */
-export const statsOfSequences: Batch<SequenceStats | null> = async (ctx, ids) =>
-  inOrder(ids, await ctx.rows(stats, { ids }), (row) => row.id);
+export const statsOfSequence = batched<SequenceStats | null>(async (ctx, ids) =>
+  inOrder(ids, await ctx.rows(stats, { ids }), (row) => row.id),
+);
 
 /** Contract GET /emails/sequences/{id}/stats: 404 for what is no sequence. */
 export async function sequenceStats(ctx: Context, id: string): Promise<SequenceStats> {
-  return found(await ctx.load.sequenceStats.fresh(validId(id, 'Sequence')), 'Sequence');
+  return found(await statsOfSequence(ctx, validId(id, 'Sequence')), 'Sequence');
 }

@@ -1,10 +1,8 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, edit, list, make, read } from '../../kernel/module/routes.js';
 import { doStep } from './enrollment.due.js';
-import { runsEnded } from './enrollment.end.js';
 import { Enrollment, enrollmentEvents } from './enrollment.model.js';
 import { onAppointment, onContactDeleted, onContactUpdated, onMessageReceived, onMessageUpdated } from './enrollment.reactions.js';
 import { findEnrollment } from './enrollment.service.js';
@@ -12,15 +10,7 @@ import { Sequence, SequenceStats, sequenceEvents } from './sequence.model.js';
 import { enrollmentAnswers, sequenceRelations } from './sequence.relations.js';
 import { EnrollmentResolver, SequenceResolver } from './sequence.resolver.js';
 import { findSequence, usesOfTemplate } from './sequence.service.js';
-import { statsOfSequences } from './sequence.stats.js';
 import { enrollmentTable, sequenceStepTable, sequenceTable } from './sequence.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    runsEnded: Loader<void>;
-    sequenceStats: Loader<SequenceStats | null>;
-  }
-}
 
 const access = { scope: 'emails' };
 const stats = `stats { ${namesOf(SequenceStats).join(' ')} }`;
@@ -53,7 +43,6 @@ export default defineModule({
     'contact.updated': onContactUpdated,
     'contact.deleted': onContactDeleted,
   },
-  loaders: { runsEnded, sequenceStats: statsOfSequences },
   due: { enrollments: { table: 'enrollments', actor: { kind: 'sender', id: null, name: 'Sequence' }, work: doStep } },
   routes: [
     list('GET /emails/sequences', 'sequences', { as: 'page' }),

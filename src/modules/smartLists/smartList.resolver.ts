@@ -44,6 +44,6 @@ export class SmartListResolver {
   @FieldResolver(() => Int, { description: 'How many records it shows now' })
   @Weighs(10_000)
   count(@Ctx() ctx: Context, @Root() list: SmartList) {
-    return ctx.load.smartListCount.load(smartLists.countKey(list));
+    return smartLists.smartListCountLoader(ctx).load(smartLists.countKey(list));
   }
 }

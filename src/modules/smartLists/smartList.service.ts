@@ -1,6 +1,6 @@
 import { check, denied, found, invalidChoice, invalidField } from '../../kernel/base/errors.js';
 import { defined } from '../../kernel/base/objects.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { integer, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -8,6 +8,7 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { type SortOrder } from '../../kernel/model/connection.js';
 import { deleted } from '../../kernel/model/removal.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { filterableTable, filterSql } from '../../kernel/tables/filterSql.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -118,7 +119,7 @@ const withdraw = (ctx: Context, before: SmartList, { shared }: Changes) =>
 export const countKey = ({ entity, filters }: Pick<SmartList, 'entity' | 'filters'>) => JSON.stringify([entity, filters]);
 
 /** How many records each list shows now. Each is a statement of its own: a filter may take as long as its table is large. */
-export const countsOfLists: Batch<number> = async (ctx, keys) => {
+export const smartListCountLoader = loader<number>(async (ctx, keys) => {
   const countOf = async (key: string) => {
     const [entity, filters] = JSON.parse(key) as [Entity, object];
     const table = filterableTable(ctx, entity)!;
@@ -130,7 +131,7 @@ export const countsOfLists: Batch<number> = async (ctx, keys) => {
     return row!.count;
   };
   return Promise.all(keys.map((key) => ctx.longRead(() => countOf(key))));
-};
+});
 
 /** What a saved filter asks of the records of a list, and how it sorts them. */
 interface Saved<S extends string> {

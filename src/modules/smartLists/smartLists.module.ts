@@ -1,18 +1,11 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { SmartList, smartListEvents } from './smartList.model.js';
 import { smartListRelations } from './smartList.relations.js';
 import { SmartListResolver } from './smartList.resolver.js';
-import { countsOfLists, getSmartList } from './smartList.service.js';
+import { getSmartList } from './smartList.service.js';
 import { smartListTable } from './smartList.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    smartListCount: Loader<number>;
-  }
-}
 
 export default defineModule({
   name: 'smartLists',
@@ -22,7 +15,6 @@ export default defineModule({
   // A key sees lists of the records in its scopes alone, which events are not told apart by: they are for people.
   events: [recordFeed(smartListEvents, { record: () => SmartList, find: getSmartList, access: { session: true }, byPerson: true })],
   resolvers: [SmartListResolver],
-  loaders: { smartListCount: countsOfLists },
   routes: [
     list('GET /smart-lists', 'smartLists', { as: 'page' }),
     make('POST /smart-lists', 'createSmartList', { also: [402] }),

@@ -1,6 +1,6 @@
 import { check, found, invalidField, notFound, taken } from '../../kernel/base/errors.js';
 import { nilId } from '../../kernel/base/ids.js';
-import type { Batch, Context } from '../../kernel/context/context.js';
+import type { Context } from '../../kernel/context/context.js';
 import { isTaken } from '../../kernel/database/errors.js';
 import { listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { rawSql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -9,6 +9,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { concluded } from '../../kernel/operations/concluded.js';
+import { batched } from '../../kernel/operations/loader.js';
 import { inPortions } from '../../kernel/operations/portions.js';
 import { textOrder } from '../../kernel/tables/sortKeys.js';
 import { checkTrial } from '../plans/plan.limits.js';
@@ -163,7 +164,7 @@ function requireTags(ctx: Context, ids: string[]): void {
 export const namesKey = (names: readonly string[]) => JSON.stringify(names);
 
 /** The tags of each list of names, whatever their case, as lists of tags are sorted; what is missing is made, or 402 after the trial. */
-export const tagsByNames: Batch<TagRow[]> = async (ctx, keys) => {
+export const tagsByNames = batched<TagRow[]>(async (ctx, keys) => {
   const lists = keys.map((key) => JSON.parse(key) as string[]);
   const names = lists.flat();
   const inLowerCase = (tags: TagRow[]) => new Map(tags.map((tag) => [tag.name.toLowerCase(), tag]));
@@ -186,4 +187,4 @@ export const tagsByNames: Batch<TagRow[]> = async (ctx, keys) => {
     const wanted = new Set(list.map((name) => name.toLowerCase()));
     return [...made].flatMap(([name, tag]) => (wanted.has(name) ? [tag] : []));
   });
-};
+});

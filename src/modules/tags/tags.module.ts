@@ -1,17 +1,10 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { Tag, tagEvents } from './tag.model.js';
 import { TagResolver } from './tag.resolver.js';
-import { getTag, tagsByNames } from './tag.service.js';
+import { getTag } from './tag.service.js';
 import { tagTable } from './tag.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    tagsNamed: Loader<Tag[]>;
-  }
-}
 
 export default defineModule({
   name: 'tags',
@@ -19,7 +12,6 @@ export default defineModule({
   events: [recordFeed(tagEvents, { record: () => Tag, find: getTag, access: { scope: 'tags' } })],
   tables: [tagTable],
   resolvers: [TagResolver],
-  loaders: { tagsNamed: tagsByNames },
   routes: [
     list('GET /tags', 'tags', { as: 'flatPage' }),
     make('POST /tags', 'createTag', { also: [402] }),

@@ -13,7 +13,7 @@ import { checkMayMail } from '../auth/auth.verification.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import { usersOfPlan } from './user.limit.js';
 import type { InviteUserInput, User } from './user.model.js';
-import { getUser } from './user.service.js';
+import { getUser, userLoader } from './user.service.js';
 
 /**
  * Contract POST /users/invite: 201 with the user, status invited, and a mail whose link accepts. Inviting again sends a new link.
@@ -75,7 +75,7 @@ async function place(inside: Context, userId: string, input: InviteUserInput & {
 
 /** Tells that somebody was invited, for the first time or again. */
 async function emitInvited(inside: Context, id: string, before?: User): Promise<void> {
-  inside.load.user.clear(id);
+  userLoader(inside).clear(id);
   const record = await getUser(inside, id);
   const changes = before && changesBetween(before, record, ['role', 'name', 'email']);
   await inside.emit({ name: before ? 'user.updated' : 'user.created', record, changes, also: { 'user.invited': [] } });

@@ -3,6 +3,7 @@ import { type Context, validId } from '../../kernel/context/context.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { listRows } from '../../kernel/lists/list.js';
 import { deleted } from '../../kernel/model/removal.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { callersChanged } from '../auth/auth.identify.js';
@@ -12,11 +13,11 @@ import { userTable } from './user.table.js';
 export const listUsers = (ctx: Context, args: UserList) => listRows<User>(ctx, userTable, args);
 
 /** Members by id, for many keys in one statement. A removed one keeps the name under which it wrote. */
-export const usersById = rowsByIds(userTable);
+export const userLoader = loader<User | null>(rowsByIds(userTable));
 
 /** One member; a removed one is not found. */
 export async function getUser(ctx: Context, id: string): Promise<User> {
-  const user = await ctx.load.user.load(validId(id, 'User'));
+  const user = await userLoader(ctx).load(validId(id, 'User'));
   return found(user?.status === 'removed' ? null : user, 'User');
 }
 
@@ -33,7 +34,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
   const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
   if (Object.keys(changes).length === 0) return user;
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { role, name } });
-  ctx.load.user.clear(user.id);
+  userLoader(ctx).clear(user.id);
   const saved = await getUser(ctx, user.id);
   await ctx.emit({ name: 'user.updated', record: saved, changes });
   callersChanged(ctx);

@@ -1,17 +1,10 @@
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { User, userEvents } from './user.model.js';
 import { UserResolver } from './user.resolver.js';
-import { getUser, usersById } from './user.service.js';
+import { getUser } from './user.service.js';
 import { userTable } from './user.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    user: Loader<User | null>;
-  }
-}
 
 export default defineModule({
   name: 'users',
@@ -20,7 +13,6 @@ export default defineModule({
   events: [recordFeed(userEvents, { record: () => User, find: getUser, access: { scope: 'users' } })],
   tables: [userTable],
   resolvers: [UserResolver],
-  loaders: { user: usersById },
   routes: [
     list('GET /users', 'users', { as: 'page' }),
     make('POST /users/invite', 'inviteUser', { body: { first_name: 'firstName', last_name: 'lastName' }, also: [402, 422] }),

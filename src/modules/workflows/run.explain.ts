@@ -12,13 +12,13 @@ import { actor, actsFor, faultOf } from '../actions/action.service.js';
 import { evaluationOf, isLoop } from '../actions/action.trigger.js';
 import { asSeenBy, outcomeAsSeenBy, resultsAsSeenBy } from '../events/event.redaction.js';
 import type { DryRunWorkflowInput, TriggeringEvent, WorkflowDryRun, WorkflowRunAction, WorkflowRunExplanation } from './run.model.js';
-import { pending } from './run.service.js';
+import { pending, workflowRunLoader } from './run.service.js';
 import type { WorkflowAction } from './workflow.model.js';
 import { getWorkflow } from './workflow.service.js';
 
 /** GET /workflows/{id}/runs/{runId}/explain: which event, what the conditions saw, what became of each action, what is next. 404. */
 export async function explainRun(ctx: Context, id: string, workflowId?: string | null): Promise<WorkflowRunExplanation> {
-  const run = found(await ctx.load.workflowRun.load(validId(id, 'WorkflowRun')), 'WorkflowRun');
+  const run = found(await workflowRunLoader(ctx).load(validId(id, 'WorkflowRun')), 'WorkflowRun');
   check(!workflowId || run.workflowId === workflowId.toLowerCase(), () => notFound('WorkflowRun'));
   const { status, error, conditions, actions, nextAction, tries, dueAt } = run;
   const next = status === 'running' ? actions[nextAction] : undefined;

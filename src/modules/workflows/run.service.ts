@@ -1,11 +1,12 @@
 import { check, conflict, found, notFound } from '../../kernel/base/errors.js';
-import { type Batch, type Context, validId } from '../../kernel/context/context.js';
+import { type Context, validId } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, listRows } from '../../kernel/lists/list.js';
+import { loader } from '../../kernel/operations/loader.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { withoutPeople } from '../actions/action.kinds.js';
 import { followsContact } from '../contacts/contact.merged.js';
@@ -28,7 +29,7 @@ export async function getRun(ctx: Context, id: string, workflowId?: string | nul
 }
 
 /** Runs as the caller may see them, for many keys in one statement: with what explains them. */
-export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
+export const workflowRunLoader = loader<RunRow | null>(async (ctx, ids) => {
   const rows = await ctx.select(
     { ...runTable.shape, seenChanges: runTable.shape.changes, seenConditions: runTable.shape.conditions },
     sql`select ${runTable.columnsWith(ctx)}, ${asSeenBy(ctx, sql`t.changes`, { form: 'record', event: sql`t.trigger_event` })} as "seenChanges",
@@ -37,7 +38,7 @@ export const runsById: Batch<RunRow | null> = async (ctx, ids) => {
   );
   const runs = rows.map(({ seenChanges, seenConditions, ...run }) => ({ ...run, changes: seenChanges, conditions: seenConditions }));
   return inOrder(ids, runs as RunRow[], ({ id }) => id);
-};
+});
 
 export const runRows = rowsToChange(wholeRuns);
 

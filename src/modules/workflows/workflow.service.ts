@@ -11,7 +11,6 @@ import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
-import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkActive } from '../actions/action.limit.js';
 import { checkActions, holdTemplates, sendsEmail } from '../actions/action.service.js';
@@ -52,9 +51,6 @@ export async function listRunsOf(ctx: Context, id: string, args: WorkflowRunList
   const workflow = await getWorkflow(ctx, id);
   return listRuns(ctx, args, workflow.id);
 }
-
-/** Workflows by id, for many keys in one statement; null for one that is deleted. */
-export const workflowsById = rowsByIds(workflowTable, { shared: false });
 
 const workflowRows = rowsToChange(workflowTable);
 const workflowForChange = (ctx: Context, id: string) => ctx.forChange(workflowRows, id);

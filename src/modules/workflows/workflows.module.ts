@@ -1,25 +1,16 @@
-import type { Batch } from '../../kernel/context/context.js';
-import type { Loader } from '../../kernel/context/loaders.js';
 import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { act, drop, edit, list, make, read } from '../../kernel/module/routes.js';
 import { WorkflowRun, workflowRunEvents } from './run.model.js';
-import { findRun, onContactDeleted, runRows, runsById } from './run.service.js';
+import { findRun, onContactDeleted, runRows } from './run.service.js';
 import { startRuns, wanted } from './run.start.js';
 import { oldRuns } from './run.sweeps.js';
 import { workOnRun } from './run.work.js';
 import { Workflow, workflowEvents } from './workflow.model.js';
 import { workflowRelations } from './workflow.relations.js';
 import { WorkflowResolver, WorkflowRunResolver } from './workflow.resolver.js';
-import { findWorkflow, usesAs, workflowsById } from './workflow.service.js';
-import { type RunRow, runTable, type WorkflowRow, workflowTable } from './workflow.table.js';
-
-declare module '../../kernel/context/loaders.js' {
-  interface Loaders {
-    workflow: Loader<WorkflowRow | null>;
-    workflowRun: Loader<RunRow | null>;
-  }
-}
+import { findWorkflow, usesAs } from './workflow.service.js';
+import { runTable, workflowTable } from './workflow.table.js';
 
 const access = { scope: 'workflows' };
 const actor = { kind: 'workflow', id: null, name: 'Workflows' } as const;
@@ -42,7 +33,6 @@ export default defineModule({
       access,
     }),
   ],
-  loaders: { workflow: workflowsById as Batch, workflowRun: runsById as Batch },
   on: { 'contact.deleted': onContactDeleted },
   readers: { workflows: { actor, wanted, make: startRuns } },
   sweeps: { oldWorkflowRuns: oldRuns },
