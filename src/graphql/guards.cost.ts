@@ -16,6 +16,7 @@ import {
 } from 'graphql';
 import { defaultPageSize, maxPageSize } from '../kernel/model/connection.js';
 import { mostItems, weightOf } from '../kernel/model/recordMarks.js';
+import { type Fragments, fragmentOf, fragmentsOf } from '../kernel/model/selections.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -61,7 +62,7 @@ interface Place {
 
 class Counter {
   readonly cost: Cost = { records: 0, dearest: '', most: 0, varies: false };
-  readonly #fragments = new Map<string, { type: string; set: SelectionSetNode }>();
+  readonly #fragments: Fragments;
 
   constructor(
     private readonly schema: GraphQLSchema,
@@ -69,10 +70,7 @@ class Counter {
     private readonly operation: OperationDefinitionNode,
     private readonly variables: Variables,
   ) {
-    for (const definition of document.definitions) {
-      if (definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
-      this.#fragments.set(definition.name.value, { type: definition.typeCondition.name.value, set: definition.selectionSet });
-    }
+    this.#fragments = fragmentsOf(document);
   }
 
   add(type: GraphQLNamedType, set: SelectionSetNode, place: Place): void {
@@ -81,10 +79,9 @@ class Counter {
         this.#field(type, selection, place);
         continue;
       }
-      const spread = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : undefined;
-      const inner = spread?.set ?? (selection as { selectionSet?: SelectionSetNode }).selectionSet;
-      const named = spread?.type ?? (selection as { typeCondition?: { name: { value: string } } }).typeCondition?.name.value;
-      if (inner) this.add((named && this.schema.getType(named)) || type, inner, place);
+      const fragment = fragmentOf(this.#fragments, selection);
+      const named = fragment?.typeCondition?.name.value;
+      if (fragment) this.add((named && this.schema.getType(named)) || type, fragment.selectionSet, place);
     }
   }
 

@@ -1,6 +1,7 @@
 import { type DocumentNode, type FieldNode, Kind, Lexer, type SelectionSetNode, Source, TokenKind, type ValueNode } from 'graphql';
 import type { GraphQLLimits } from '../kernel/base/config.js';
 import { badRequest, check } from '../kernel/base/errors.js';
+import { type Fragments, fragmentOf, fragmentsOf } from '../kernel/model/selections.js';
 
 /** How large a selection is, its fragments written out. */
 interface Size {
@@ -70,14 +71,12 @@ function checkValue(value: ValueNode, depth = 0): void {
 
 class Shape {
   directives = 0;
-  readonly #fragments = new Map<string, SelectionSetNode>();
+  readonly #fragments: Fragments;
   readonly #sizes = new Map<SelectionSetNode, Size | 'open'>();
   readonly #fields = new Map<SelectionSetNode, FieldNode[]>();
 
   constructor(document: DocumentNode) {
-    for (const definition of document.definitions) {
-      if (definition.kind === Kind.FRAGMENT_DEFINITION) this.#fragments.set(definition.name.value, definition.selectionSet);
-    }
+    this.#fragments = fragmentsOf(document);
   }
 
   of(set: SelectionSetNode): Size {
@@ -103,8 +102,8 @@ class Shape {
     if (known) return known;
     const fields = set.selections.flatMap((selection) => {
       if (selection.kind === Kind.FIELD) return [selection];
-      const inner = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
-      return inner ? this.fieldsOf(inner) : [];
+      const fragment = fragmentOf(this.#fragments, selection);
+      return fragment ? this.fieldsOf(fragment.selectionSet) : [];
     });
     this.#fields.set(set, fields);
     return fields;
@@ -139,8 +138,8 @@ class Shape {
   }
 
   #spread(selection: Exclude<SelectionSetNode['selections'][number], FieldNode>): Size {
-    const set = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection.selectionSet;
+    const fragment = fragmentOf(this.#fragments, selection);
     // A fragment that is not there is for the validation to name. It counts, so that fragments of it cannot double for ever.
-    return set ? this.of(set) : { depth: 0, fields: 1, aliases: 0 };
+    return fragment ? this.of(fragment.selectionSet) : { depth: 0, fields: 1, aliases: 0 };
   }
 }

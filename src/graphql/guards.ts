@@ -8,7 +8,6 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  type SelectionSetNode,
   separateOperations,
   validate,
 } from 'graphql';
@@ -17,6 +16,7 @@ import { markOf } from '../kernel/access/access.js';
 import type { GraphQLLimits } from '../kernel/base/config.js';
 import { AppError, badRequest, check, unauthenticated } from '../kernel/base/errors.js';
 import type { Context } from '../kernel/context/context.js';
+import { fieldsIn, fragmentsOf } from '../kernel/model/selections.js';
 import { toGraphQLError } from './errors.js';
 import { type Cost, costOf } from './guards.cost.js';
 import { detailsOf } from './guards.place.js';
@@ -177,20 +177,18 @@ function pass(schema: GraphQLSchema, query: string, ctx: Context): Passed {
 }
 
 /** Whether every root field is public; introspection is, outside production. */
-function needsNobody(schema: GraphQLSchema, { definitions }: DocumentNode, isProduction: boolean): boolean {
-  const fragments = new Map(definitions.flatMap((d) => (d.kind === Kind.FRAGMENT_DEFINITION ? [[d.name.value, d.selectionSet]] : [])));
-  const isPublic = (root: GraphQLObjectType | null | undefined, { selections }: SelectionSetNode): boolean =>
-    selections.every((selection) => {
-      if (selection.kind !== Kind.FIELD) {
-        const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments.get(selection.name.value);
-        return !inner || isPublic(root, inner);
-      }
-      const name = selection.name.value;
-      if (name.startsWith('__')) return name === '__typename' || !isProduction;
-      const field = root?.getFields()[name];
-      return field ? markOf(field).public === true : false;
-    });
-  return definitions.every((d) => d.kind !== Kind.OPERATION_DEFINITION || isPublic(schema.getRootType(d.operation), d.selectionSet));
+function needsNobody(schema: GraphQLSchema, document: DocumentNode, isProduction: boolean): boolean {
+  const fragments = fragmentsOf(document);
+  const isPublic = (root: GraphQLObjectType | null | undefined, name: string): boolean => {
+    if (name.startsWith('__')) return name === '__typename' || !isProduction;
+    const field = root?.getFields()[name];
+    return field ? markOf(field).public === true : false;
+  };
+  return document.definitions.every((d) => {
+    if (d.kind !== Kind.OPERATION_DEFINITION) return true;
+    const root = schema.getRootType(d.operation);
+    return [...fieldsIn(fragments, d.selectionSet)].every(({ name }) => isPublic(root, name.value));
+  });
 }
 
 function asErrors(error: unknown, ctx: Context): GraphQLError[] {

@@ -14,8 +14,9 @@ import {
   visit,
 } from 'graphql';
 import { badRequest, check } from '../kernel/base/errors.js';
-import { collect, fragmentsOf, type Source } from '../kernel/lists/collect.js';
+import { collect, type Source } from '../kernel/lists/collect.js';
 import { memberOf } from '../kernel/model/fieldRules.js';
+import { fragmentsOf } from '../kernel/model/selections.js';
 import type { AnyTable } from '../kernel/tables/table.js';
 import { type Computed, nestedSelection } from './live.nested.js';
 import { mostLists } from './live.types.js';

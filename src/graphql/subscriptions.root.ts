@@ -1,5 +1,6 @@
 import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode } from 'graphql';
 import { isIncluded } from '../kernel/model/connection.js';
+import { type Fragments, fragmentOf, fragmentsOf } from '../kernel/model/selections.js';
 
 /** The root field of a subscription. */
 interface RootField {
@@ -10,30 +11,26 @@ interface RootField {
 
 /** The one field of a subscription: where it stands more than once, one that is left in. */
 export function rootField(document: DocumentNode, set: SelectionSetNode, variables: Record<string, unknown>): RootField {
-  const leftIn = firstField(document, set, (node) => isIncluded(node, variables));
-  return { node: leftIn ?? firstField(document, set, () => true), isLeftIn: leftIn !== undefined };
+  const fragments = fragmentsOf(document);
+  const leftIn = firstField(fragments, set, (node) => isIncluded(node, variables));
+  return { node: leftIn ?? firstField(fragments, set, () => true), isLeftIn: leftIn !== undefined };
 }
 
 /** The first field of a selection, looked for in fragments too, in each once: they may spread each other many times. */
 function firstField(
-  document: DocumentNode,
+  fragments: Fragments,
   { selections }: SelectionSetNode,
   isWanted: (node: SelectionNode) => boolean,
-  seen = new Set<string>(),
+  seen = new Set<object>(),
 ): FieldNode | undefined {
   for (const selection of selections) {
     if (!isWanted(selection)) continue;
     if (selection.kind === Kind.FIELD) return selection;
-    const set = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : unseen(document, selection.name.value, seen);
-    const found = set && firstField(document, set, isWanted, seen);
+    const fragment = fragmentOf(fragments, selection);
+    if (!fragment || seen.has(fragment)) continue;
+    seen.add(fragment);
+    const found = firstField(fragments, fragment.selectionSet, isWanted, seen);
     if (found) return found;
   }
   return undefined;
-}
-
-function unseen(document: DocumentNode, name: string, seen: Set<string>): SelectionSetNode | undefined {
-  if (seen.has(name)) return undefined;
-  seen.add(name);
-  const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === name);
-  return fragment?.kind === Kind.FRAGMENT_DEFINITION ? fragment.selectionSet : undefined;
 }

@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -11,7 +10,7 @@ import {
   isObjectType,
   Kind,
   OperationTypeNode,
-  type SelectionNode,
+  type SelectionSetNode,
   TypeInfo,
   visit,
   visitWithTypeInfo,
@@ -21,6 +20,7 @@ import { type AppError, denied, unauthenticated } from '../base/errors.js';
 import type { Principal, Role } from '../base/principal.js';
 import { recordFields } from '../model/restRecord.js';
 import { declareScope } from '../model/scopes.js';
+import { type Fragments, fieldsIn, fragmentOf, fragmentsOf } from '../model/selections.js';
 
 /** What an operation asks of its caller. Stated on a resolver class or method; a missing mark fails the boot. */
 export interface AccessMark {
@@ -85,6 +85,7 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
   };
   const scopes = new Set<string>();
   const info = new TypeInfo(schema);
+  const fragments = fragmentsOf(document);
   const roots = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
   visit(
     document,
@@ -97,7 +98,7 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
         const parent = info.getParentType();
         if (!field || field.name.startsWith('__')) return;
         if (isObjectType(parent) && roots.has(parent)) addMark(needs, scopes, markOf(field));
-        const beyond = scopesBeyond(schema, document, field, node);
+        const beyond = scopesBeyond(schema, fragments, field, node);
         if (beyond.length === 0) return;
         for (const scope of beyond) scopes.add(scope);
         // What a public operation, or one before the second factor, answers of the caller leads no further.
@@ -131,13 +132,13 @@ function addMark(needs: Needs, scopes: Set<string>, mark: AccessMark) {
  * The scope of the record that a field leads to, unless no more of it is selected than comes along with the parent. A field that
  * may lead to records of several types asks for the scopes of those that its fragments name.
  */
-function scopesBeyond(schema: GraphQLSchema, document: DocumentNode, field: GraphQLField<unknown, unknown>, node: FieldNode): string[] {
+function scopesBeyond(schema: GraphQLSchema, fragments: Fragments, field: GraphQLField<unknown, unknown>, node: FieldNode): string[] {
   const type = getNamedType(field.type);
-  const selections = node.selectionSet?.selections ?? [];
-  if (isAbstractType(type)) return conditionsIn(document, selections).flatMap((name) => scopeOf(schema.getType(name)));
+  const { selectionSet = nothing } = node;
+  if (isAbstractType(type)) return conditionsIn(fragments, selectionSet).flatMap((name) => scopeOf(schema.getType(name)));
   if (!isObjectType(type)) return [];
   const free = alongsideOf(field, type);
-  const isAlongside = free.length > 0 && namesIn(document, selections).every((name) => free.includes(name));
+  const isAlongside = free.length > 0 && namesIn(fragments, selectionSet).every((name) => free.includes(name));
   return isAlongside ? [] : scopeOf(type);
 }
 
@@ -162,26 +163,21 @@ function following(fields: readonly GraphQLField<unknown, unknown>[]): string[] 
   return fields.flatMap((field) => (own.has(field.name) || own.has(field.extensions.exactOf as string) ? [field.name] : []));
 }
 
-function namesIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
-  return selections.flatMap((node) => {
-    if (node.kind === Kind.FIELD) return node.name.value.startsWith('__') ? [] : [node.name.value];
-    if (node.kind === Kind.INLINE_FRAGMENT) return namesIn(document, node.selectionSet.selections);
-    return namesIn(document, fragmentCalled(document, node.name.value)?.selectionSet.selections ?? []);
-  });
-}
+/** What a field selects that has no fields. */
+const nothing: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: [] };
+
+const namesIn = (fragments: Fragments, set: SelectionSetNode): string[] =>
+  [...fieldsIn(fragments, set)].flatMap(({ name: { value } }) => (value.startsWith('__') ? [] : [value]));
 
 /** The types that the fragments of a selection are on, and those within them. */
-function conditionsIn(document: DocumentNode, selections: readonly SelectionNode[]): string[] {
+function conditionsIn(fragments: Fragments, { selections }: SelectionSetNode): string[] {
   return selections.flatMap((node) => {
     if (node.kind === Kind.FIELD) return [];
-    const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragmentCalled(document, node.name.value);
-    const condition = fragment?.typeCondition?.name.value;
-    return [...(condition ? [condition] : []), ...conditionsIn(document, fragment?.selectionSet.selections ?? [])];
+    const fragment = fragmentOf(fragments, node);
+    if (!fragment) return [];
+    const condition = fragment.typeCondition?.name.value;
+    return [...(condition ? [condition] : []), ...conditionsIn(fragments, fragment.selectionSet)];
   });
-}
-
-function fragmentCalled(document: DocumentNode, name: string): FragmentDefinitionNode | undefined {
-  return document.definitions.find((d): d is FragmentDefinitionNode => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === name);
 }
 
 /** Who asks: nobody, or a principal; and why the credentials that came were not taken. */

@@ -7,6 +7,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { AppError } from '../base/errors.js';
+import { type Fragments, fragmentOf, fragmentsOf } from '../model/selections.js';
 import { type Asker, allow, type Needs, needsOf } from './access.js';
 
 /** An operation and the document that it stands in. */
@@ -28,14 +29,14 @@ export function allowDocument(asker: Asker, needs: Needs, asked: Asked): void {
 }
 
 /** A selection with its fragments in the places where they are named. */
-function inlined(document: DocumentNode, { selections }: SelectionSetNode): SelectionSetNode {
+function inlined(fragments: Fragments, { selections }: SelectionSetNode): SelectionSetNode {
   const all = selections.flatMap((selection): SelectionNode[] => {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
-      return [selection.selectionSet ? { ...selection, selectionSet: inlined(document, selection.selectionSet) } : selection];
-    const fragment = document.definitions.find((one) => one.kind === Kind.FRAGMENT_DEFINITION && one.name.value === selection.name.value);
-    if (fragment?.kind !== Kind.FRAGMENT_DEFINITION) return [];
+      return [selection.selectionSet ? { ...selection, selectionSet: inlined(fragments, selection.selectionSet) } : selection];
+    const fragment = fragmentOf(fragments, selection);
+    if (!fragment) return [];
     const { typeCondition, selectionSet } = fragment;
-    return [{ kind: Kind.INLINE_FRAGMENT, typeCondition, selectionSet: inlined(document, selectionSet) }];
+    return [{ kind: Kind.INLINE_FRAGMENT, typeCondition, selectionSet: inlined(fragments, selectionSet) }];
   });
   return { kind: Kind.SELECTION_SET, selections: all };
 }
@@ -65,5 +66,5 @@ function refusedPlace({ schema, document, operation }: Asked, asker: Asker): str
     const further = at.selectionSet && !isRefused(inAt(alone(typename))) ? find(at.selectionSet, inAt) : undefined;
     return [...own, ...(further ?? [])];
   };
-  return find(inlined(document, operation.selectionSet), (set) => set)?.join('.');
+  return find(inlined(fragmentsOf(document), operation.selectionSet), (set) => set)?.join('.');
 }

@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
   type GraphQLSchema,
   isAbstractType,
@@ -10,21 +9,19 @@ import {
   visit,
 } from 'graphql';
 import { isIncluded } from '../model/connection.js';
+import { type Fragments, fragmentOf } from '../model/selections.js';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** A document as fields are collected from it. */
 export interface Source {
   schema: GraphQLSchema;
-  fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  fragments: Fragments;
   /** The values of the variables that decide which selections there are. */
   conditions: Variables;
   /** Whether enumerations answer the words that REST sends. */
   inWords?: boolean;
 }
-
-export const fragmentsOf = ({ definitions }: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(definitions.flatMap((d) => (d.kind === Kind.FRAGMENT_DEFINITION ? [[d.name.value, d] as const] : [])));
 
 /** The variables by which a document leaves selections out or in. */
 export function conditionsOf(document: DocumentNode): string[] {
@@ -52,7 +49,7 @@ export function collect(
         found.set(key, [...(found.get(key) ?? []), node]);
         continue;
       }
-      const fragment = node.kind === Kind.FRAGMENT_SPREAD ? source.fragments.get(node.name.value) : node;
+      const fragment = fragmentOf(source.fragments, node);
       if (fragment && applies(source, fragment.typeCondition?.name.value, type)) walk(fragment.selectionSet);
     }
   };

@@ -10,7 +10,6 @@ import {
   Kind,
   OperationTypeNode,
   print,
-  type SelectionSetNode,
   typeFromAST,
   valueFromAST,
 } from 'graphql';
@@ -24,6 +23,7 @@ import { momentReader } from '../context/moment.js';
 import type { Printer } from '../context/printer.js';
 import { fromDatabase, wasRefused } from '../database/errors.js';
 import { coercionDetail } from '../model/coercionMessages.js';
+import { fieldsIn, fragmentsOf } from '../model/selections.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
 import { type Answer, detached } from './concluded.js';
 import { type Executor, executorOf } from './executor.js';
@@ -94,7 +94,7 @@ export function compile(
   const definition = getOperationAST(document, operationName);
   if (!definition) throw badRequest(operationName ? `There is no operation called ${operationName}` : 'Name the operation to run');
   const root = schema.getRootType(definition.operation)!.getFields();
-  const nodes = fieldsOf(document, definition.selectionSet);
+  const nodes = [...fieldsIn(fragmentsOf(document), definition.selectionSet)];
   const fields = nodes.map(({ name }) => name.value);
   const isAlone = fields.length === 1;
   const isDetached = fields.some((name) => (isAlone ? root[name]?.extensions.detached : root[name]?.extensions.detached === true));
@@ -125,16 +125,6 @@ export function compile(
     },
     print: printer,
   };
-}
-
-/** The fields of a selection in order, those in fragments included. */
-function fieldsOf(document: DocumentNode, { selections }: SelectionSetNode): FieldNode[] {
-  return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);
-    const fragment = document.definitions.find((d) => d.kind === Kind.FRAGMENT_DEFINITION && d.name.value === selection.name.value);
-    return fragment && 'selectionSet' in fragment && fragment.selectionSet ? fieldsOf(document, fragment.selectionSet) : [];
-  });
 }
 
 /** Maximum errors reported per request. */

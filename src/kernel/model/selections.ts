@@ -1,0 +1,31 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type InlineFragmentNode,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** The fragments of a document by their names. */
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+
+export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
+  new Map(definitions.flatMap((d) => (d.kind === Kind.FRAGMENT_DEFINITION ? [[d.name.value, d] as const] : [])));
+
+/** The fragment that is named in a selection, or that stands in it; undefined where the document has none of the name. */
+export const fragmentOf = (
+  fragments: Fragments,
+  node: FragmentSpreadNode | InlineFragmentNode,
+): FragmentDefinitionNode | InlineFragmentNode | undefined => (node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value) : node);
+
+/** The fields of a selection in order, those in fragments included; only of a document whose fragments do not spread themselves. */
+export function* fieldsIn(fragments: Fragments, { selections }: SelectionSetNode): Generator<FieldNode, undefined> {
+  // The next one last. A generator within each fragment would hand on each field as often as fragments nest.
+  const left = selections.toReversed();
+  for (let node = left.pop(); node; node = left.pop()) {
+    if (node.kind === Kind.FIELD) yield node;
+    else left.push(...(fragmentOf(fragments, node)?.selectionSet.selections.toReversed() ?? []));
+  }
+}
