@@ -75,7 +75,7 @@ export class Context {
 
   /** The caller; only where the operation's mark says that there is one. */
   get caller(): Principal {
-    if (!this.principal) throw new Error('This operation is public: nobody is calling');
+    if (!this.principal) throw new Error('This operation is public and has no caller');
     return this.principal;
   }
 
@@ -216,7 +216,7 @@ export class Context {
   }
 
   get #changing(): UnitOfWork {
-    if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
+    if (!this.unit) throw new Error('Writes need a unit of work: use ctx.transaction');
     return this.unit;
   }
 

@@ -68,7 +68,7 @@ class Reader<F extends KnownField> {
 function checkMembers(node: object, at: string): void {
   const given = Object.keys(node);
   const unknown = given.find((name) => !['and', 'or', 'not', 'field', 'op', 'value'].includes(name));
-  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is no part of a condition');
+  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is not a member of a condition');
   const group = given.find((name) => ['and', 'or', 'not'].includes(name));
   if (group && given.length > 1) throw invalidField(at, 'conflicting', `must be one condition: ${group}, or another`);
 }

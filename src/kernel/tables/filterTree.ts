@@ -41,7 +41,7 @@ export class Tally {
 
   countRelation(at: string, within: number): void {
     if (++this.#relations > most.relations || within > most.within)
-      throw invalidField(at, 'too_large', `leads too far; at most ${most.relations} relations, ${most.within} within each other`);
+      throw invalidField(at, 'too_large', `uses too many relations; at most ${most.relations} relations, ${most.within} within each other`);
   }
 }
 

@@ -27,7 +27,7 @@ export class NeedsTurn extends Error {
 /** A refusal that rests on what was read before and may have changed: the work is done again with fresh reads. */
 export class StaleReads extends Error {
   constructor(override readonly cause: unknown) {
-    super('Refused by what may not be so any more');
+    super('Refused because of data that may have changed');
   }
 }
 

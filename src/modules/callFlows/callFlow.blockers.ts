@@ -88,7 +88,7 @@ async function memberFaults(ctx: Context, graph: DraftGraph, ownNumber: string |
     if (node.kind !== 'agent' && node.kind !== 'group') return [];
     const members = node.kind === 'agent' ? [{ userId: node.userId }] : Array.isArray(node.members) ? node.members : [];
     const silent = members.filter((member) => !agents.get(personOf((member as { userId?: unknown } | null)?.userId))?.did).length;
-    const message = `${silent} of ${members.length} to be rung are no active members with a phone of their own`;
+    const message = `${silent} of ${members.length} members cannot be rung: each must be active and have a phone of their own`;
     return silent > 0 ? [{ nodeId: node.id, code: 'member_no_phone' as const, message }] : [];
   });
 }

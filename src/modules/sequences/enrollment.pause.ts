@@ -14,7 +14,9 @@ const enrollmentRows = rowsToChange(enrollmentTable);
 async function runForChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
   const run = await ctx.forChange(enrollmentRows, id);
   check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
-  check(run.status === 'active' || run.status === 'paused', () => conflict('status', `is ${run.status}: what has ended stays so`));
+  check(run.status === 'active' || run.status === 'paused', () =>
+    conflict('status', `is ${run.status}: an ended enrollment cannot change`),
+  );
   return run;
 }
 
