@@ -55,7 +55,7 @@ export interface GraphQLLimits {
   overlaps: number;
   /** Records that it could read at most, by the sizes of its pages: looked at before it runs. */
   cost: number;
-  /** The same of a subscription at each of its events, and of all live subscriptions of one caller at an event. */
+  /** Records that a subscription could read at most at each of its events; `liveCost`: all live subscriptions of one caller at an event. */
   eventCost: number;
   liveCost: number;
   /** Records that it does read or answer: spent while it runs. */

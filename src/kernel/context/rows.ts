@@ -27,7 +27,7 @@ export interface ToChange<Row extends object> {
   lock: Statement<{ id: string }, { ids: readonly string[] }>;
 }
 
-/** The same of rows that another statement may bring along. */
+/** How rows are read to be changed that another statement may bring along, as a JSON value of its own row. */
 export interface Brought<Row extends object> extends ToChange<Row> {
   /** One of them, alias `t`, with its version, as a JSON value of that statement, which `look` reads. */
   whole: Sql;

@@ -60,7 +60,7 @@ interface Given {
 
 /** A document made ready to run: what it needs, and its compiled form. */
 export interface Operation {
-  /** The same for the same document. */
+  /** Identifies the document: equal for equal ones. */
   id: string;
   kind: OperationTypeNode;
   needs: Needs;

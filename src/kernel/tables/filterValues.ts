@@ -15,7 +15,7 @@ export interface ValueAt {
   at: string;
 }
 
-/** The same of a list of values. */
+/** Where in a filter a list of values stands, and who filters. */
 export interface ValuesAt {
   ctx: Context;
   at: At;

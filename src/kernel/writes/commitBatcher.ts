@@ -43,7 +43,7 @@ const apartMs = 1000;
  */
 export class CommitBatcher {
   readonly #lines: BatchQueue<Waiting>;
-  /** The same of units that may wait: they come in groups, and each statement serves more of them. */
+  /** Units that may wait: they are gathered for a moment, so that each statement serves more of them. */
   readonly #patient: BatchQueue<Waiting>;
   /** Accounts whose units are not written together with others', since something failed a moment ago. */
   readonly #apart = new LRUCache<string, true>({ max: 10_000, ttl: apartMs });

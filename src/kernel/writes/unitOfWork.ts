@@ -110,7 +110,7 @@ export class UnitOfWork {
     if (!changeWaiting(this.#batches, table, whole)) addRow(this.#batches, 'update', table, whole);
   }
 
-  /** The same of figures that say something of a row's past, such as when something last happened: nobody has to read it for that. */
+  /** Sets columns of a row that nobody has to read first (times, counters); written with the next statement. */
   touch(table: string, row: Changed): void {
     const rows = this.#touched.get(table) ?? new Map<string, Changed>();
     rows.set(row.id, { ...rows.get(row.id), ...row });
@@ -137,7 +137,7 @@ export class UnitOfWork {
     this.#locks.add(name, taking, hold);
   }
 
-  /** The same of a row: as it was seen, or alive where no version is given. */
+  /** Locks a row with the next write, and keeps it to the end. It must have this version still; where none is given, it must be alive. */
   lockRow(lock: RowLock, account: string, id: string, version: string | null = null): void {
     this.#locks.addRow(lock, account, id, version);
   }
