@@ -22,7 +22,7 @@ import { type Given, loaderToChange, type Params, readToChange, type ToChange, v
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
-export { alreadyRead, type Brought, requireSame, rowNow, sameForChange, type ToChange, type Version, validId } from './rows.js';
+export { type Brought, forChangeAsRead, noteRead, readOrReuse, requireVersion, type ToChange, type Version, validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;

@@ -181,10 +181,10 @@ export class UnitOfWork {
   }
 
   /**
-   * Whether what a text reads, and this unit of work depends on, may be looked at without a lock, since its write makes sure of it.
+   * Whether rows that this unit of work depends on can be read by this text without a lock, since its write checks them.
    * Figures that wait do not matter: whoever reads a row to change it lays them over it.
    */
-  mayLookAt(text: string): boolean {
+  canReadUnlocked(text: string): boolean {
     return this.isOptimistic && !this.isOpen && !this.#wouldShow(text);
   }
 
