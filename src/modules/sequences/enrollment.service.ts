@@ -3,7 +3,7 @@ import { sql } from '../../kernel/database/sql.js';
 import type { Changes } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import type { EnrollmentList } from './enrollment.model.js';
-import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 /** Enrollments of all sequences, newest first. */
 export const listEnrollments = (ctx: Context, args: EnrollmentList, sequenceId?: string) =>

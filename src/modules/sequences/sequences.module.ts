@@ -8,12 +8,13 @@ import { runsEnded } from './enrollment.end.js';
 import { Enrollment, enrollmentEvents } from './enrollment.model.js';
 import { onAppointment, onContactDeleted, onContactUpdated, onMessageReceived, onMessageUpdated } from './enrollment.reactions.js';
 import { findEnrollment } from './enrollment.service.js';
+import { enrollmentTable } from './enrollment.table.js';
 import { Sequence, SequenceStats, sequenceEvents } from './sequence.model.js';
 import { enrollmentAnswers, sequenceRelations } from './sequence.relations.js';
 import { EnrollmentResolver, SequenceResolver } from './sequence.resolver.js';
 import { findSequence, usesOfTemplate } from './sequence.service.js';
 import { statsOfSequences } from './sequence.stats.js';
-import { enrollmentTable, sequenceStepTable, sequenceTable } from './sequence.table.js';
+import { sequenceStepTable, sequenceTable } from './sequence.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
