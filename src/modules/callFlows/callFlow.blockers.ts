@@ -49,12 +49,11 @@ export async function atVendor({ app }: Context, number: string | null): Promise
 
 /** Whether a number is the workspace's, and whether it is yet to be claimed for it. */
 async function ownershipOf(ctx: Context, number: string, vendor: AtVendor): Promise<{ fault?: Blocker; isUnclaimed: boolean }> {
-  const blocked = (code: Blocker['code'], message: string) => ({ fault: { nodeId: null, code, message }, isUnclaimed: false });
+  const ownershipFault = (code: Blocker['code'], message: string) => ({ fault: { nodeId: null, code, message }, isUnclaimed: false });
   const [known] = await ctx.rows(registered, { number });
-  const isMissing = known ? !known.isOurs : 'listed' in vendor && !vendor.listed;
-  if (isMissing || ('listed' in vendor && !vendor.listed))
-    return blocked('number_missing', `${number} is no number of the workspace that takes calls`);
-  if (known?.claimedBy) return blocked('number_claimed', `${number} is answered by something else`);
+  if ((known && !known.isOurs) || ('listed' in vendor && !vendor.listed))
+    return ownershipFault('number_missing', `${number} is no number of the workspace that takes calls`);
+  if (known?.claimedBy) return ownershipFault('number_claimed', `${number} is answered by something else`);
   return { isUnclaimed: !known };
 }
 
