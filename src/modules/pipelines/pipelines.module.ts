@@ -7,7 +7,7 @@ import { Pipeline, type PipelineStatistics, pipelineEvents, Stage, stageEvents }
 import { pipelineAnswers, pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, type PipelineRow, pipelineStatistics, pipelinesById, stagesById } from './pipeline.service.js';
-import { pipelineTable, stageTable } from './pipeline.table.js';
+import { liveStages, pipelineTable, stageTable } from './pipeline.table.js';
 
 declare module '../../kernel/context/loaders.js' {
   interface Loaders {
@@ -23,9 +23,7 @@ const position = { position: 'order' };
 const ofPipeline = { id: 'pipelineId' };
 const ofStage = { id: 'pipelineId', stageId: 'id' };
 
-// A stage goes with its pipeline.
-const liveStage = sql`${stageTable.live} and exists (
-  select from pipelines p where p.account_id = t.account_id and p.id = t.pipeline_id and p.deleted_at is null)`;
+const liveStage = sql`exists (select from ${liveStages} where s.account_id = t.account_id and s.id = t.id)`;
 
 export default defineModule({
   name: 'pipelines',
