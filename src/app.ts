@@ -163,10 +163,10 @@ const placeOf = ({ databaseUrl: url, databasePool: pool, dataDir }: Config) => (
 /** What requests share: the connections, statements that several write or ask together, and what one has read for the next. */
 function sharing({ batching }: Config, database: Database) {
   const shares = sharesOf(database.connections);
-  const mostUnderWay = batching.commits ? undefined : Number.POSITIVE_INFINITY;
+  const maxInFlight = batching.commits ? undefined : Number.POSITIVE_INFINITY;
   return {
     shares,
-    commits: new CommitBatcher(database, mostUnderWay, (account, write) => shares.transactions.run(account, write)),
+    commits: new CommitBatcher(database, maxInFlight, (account, write) => shares.transactions.run(account, write)),
     // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
     reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
     recalled: memory(),

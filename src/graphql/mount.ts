@@ -52,7 +52,7 @@ async function serve({ apollo, persisted }: Door, request: FastifyRequest, reply
     context: async () => ({ ctx, gate }),
   });
   reply.status(status ?? 200).headers(Object.fromEntries(headers));
-  if (body.kind !== 'complete') throw new Error('Nothing here answers in parts');
+  if (body.kind !== 'complete') throw new Error('Incremental delivery is not supported');
   return status && status >= 400 ? whole(body.string, status, ctx.request.id) : body.string;
 }
 

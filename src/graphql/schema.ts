@@ -29,7 +29,7 @@ import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
 
-/** The one schema behind both doors. Fails the boot when a root field states no access or says not what it is. */
+/** The one schema behind both doors. Fails the boot when a root field has no access mark or no description. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   const feeds = modules.flatMap(({ events = [] }) => events);
   declareKinds(feeds.map((feed) => feed.of));
@@ -161,7 +161,7 @@ function markNodes(schema: GraphQLSchema, modules: readonly Module[]) {
   node.resolveType = typeOfNode;
   const { objects } = schema.getImplementations(node);
   const lost = objects.filter(({ name }) => !sources.has(name)).map(({ name }) => name);
-  if (lost.length > 0) throw new Error(`No module says by a table where these are read by their ids: ${lost.join(', ')}`);
+  if (lost.length > 0) throw new Error(`No module declares a table or node source for: ${lost.join(', ')}`);
 }
 
 /** The exact form of an amount is that of the row, where amounts are text. */

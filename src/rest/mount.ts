@@ -102,7 +102,7 @@ const tuned = (bound: BoundEndpoint) => async (request: FastifyRequest, reply: F
 const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: FastifyRequest, reply: FastifyReply) => {
   const prepared = prepare(bound, rawRequest(request));
   const { input } = prepared.variables;
-  // A long body would be printed and parsed once more, without a pause; what is asked for by GET has no body to be passed on.
+  // A long body would be printed and parsed once more, without a pause; one without a Content-Length counts as long. What is asked for by GET has no body to be passed on.
   const isLong = !(Number(request.headers['content-length']) <= inOneTurn);
   if (input !== undefined && (isLong || bound.endpoint.method === 'GET')) return sent(reply, await answer(bound, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };

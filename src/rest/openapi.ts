@@ -110,7 +110,7 @@ function requirements(bound: BoundEndpoint): Schema {
 function tagsOf(endpoints: readonly BoundEndpoint[]) {
   const about = new Map(endpoints.map((bound) => [bound.module, bound.about]));
   return [...about].map(([name, description]) => {
-    if (!description) throw new Error(`The module ${name} has endpoints, and says not what it is about`);
+    if (!description) throw new Error(`Module ${name} has endpoints but no \`about\``);
     return { name, description };
   });
 }

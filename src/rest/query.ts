@@ -57,7 +57,7 @@ export function querySources(field: GraphQLField<unknown, unknown>, endpoint: En
   dropFixed(sources, endpoint);
   for (const [alias, path] of Object.entries(endpoint.query ?? {})) {
     const source = byPath.get(path);
-    if (!source) throw new Error(`${address}: the alias ${alias} hits no argument`);
+    if (!source) throw new Error(`${address}: the alias ${alias} matches no argument`);
     sources.set(alias, source);
   }
   if (endpoint.minimal) sources.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
@@ -160,7 +160,7 @@ function paging(all: ReadonlyMap<string, Asked>, hasPages: boolean, report: Repo
   if (page !== undefined && !hasPages)
     report('page', { code: 'not_allowed', message: 'is not taken here: go on with the cursor of the page before' });
   const after = only('cursor');
-  if (after && page) report('page', { code: 'conflicting', message: 'and cursor exclude each other' });
+  if (after && page) report('page', { code: 'conflicting', message: 'cannot be combined with cursor' });
   return { page, perPage: size, after };
 }
 
@@ -188,7 +188,7 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
     if (!source) continue;
     const field = source.path.at(-1)!;
     if (field in variables && after !== undefined && source.path.join('.') === 'after')
-      report(asked.written, { code: 'conflicting', message: 'and cursor exclude each other' });
+      report(asked.written, { code: 'conflicting', message: 'cannot be combined with cursor' });
     names.set(field, asked.written);
     (source.path.length === 2 ? filter : variables)[field] = valueFor(asked, source, (fault) => report(asked.written, fault));
   }

@@ -74,7 +74,7 @@ export const documentFaults = (schema: GraphQLSchema, endpoints: readonly BoundE
   endpoints.flatMap(({ address, document }) => (document ? validate(schema, document) : []).map(({ message }) => `${address}: ${message}`));
 
 function bindRaw(endpoint: Endpoint, address: string, module: string, schema: GraphQLSchema): BoundEndpoint {
-  if (!endpoint.access) throw new Error(`${address} states no access`);
+  if (!endpoint.access) throw new Error(`${address} has no \`access\``);
   const { scope, ...mark } = endpoint.access;
   const needs = { ...none, ...mark, write: endpoint.method !== 'GET', scopes: scope ? [scope] : [] };
   const operation = () => {

@@ -79,7 +79,7 @@ describe('a query string', () => {
   });
 });
 
-it('an alias that hits no argument fails the boot', () => {
+it('an alias that matches no argument fails the boot', () => {
   const wrong = list('GET /things', 'things', { as: 'page', query: { owner: 'filter.nobody' } });
-  expect(() => querySources(field, wrong, 'GET /things')).toThrow(/alias owner hits no argument/);
+  expect(() => querySources(field, wrong, 'GET /things')).toThrow(/alias owner matches no argument/);
 });

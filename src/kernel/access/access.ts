@@ -114,7 +114,7 @@ export function needsOf(schema: GraphQLSchema, document: DocumentNode): Needs {
 /** The mark of a root field. */
 export function markOf(field: GraphQLField<unknown, unknown>): AccessMark {
   const mark = field.extensions.access as AccessMark | undefined;
-  if (!mark) throw new Error(`${field.name} states no access`);
+  if (!mark) throw new Error(`${field.name} has no access mark (@Access)`);
   return mark;
 }
 

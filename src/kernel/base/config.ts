@@ -55,7 +55,7 @@ export interface GraphQLLimits {
   overlaps: number;
   /** Records that it could read at most, by the sizes of its pages: looked at before it runs. */
   cost: number;
-  /** The same of a subscription at each of its events, and of all live subscriptions of one caller at an event. */
+  /** Records that a subscription could read at most at each of its events; `liveCost`: all live subscriptions of one caller at an event. */
   eventCost: number;
   liveCost: number;
   /** Records that it does read or answer: spent while it runs. */
@@ -155,9 +155,9 @@ function keysOf(list: string): string[] {
 /** What links are built from, by this machine's address unless it is given. It is parsed wherever it is compared: so here first. */
 function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Environment): string {
   const url = PUBLIC_URL ?? `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${PORT}`;
-  if (!URL.canParse(url)) throw new Error(`Configuration: HOST: "${HOST}" is no name and no address`);
+  if (!URL.canParse(url)) throw new Error(`Configuration: HOST: "${HOST}" is neither a host name nor an address`);
   const { search, hash } = new URL(url);
-  if (search || hash) throw new Error('Configuration: PUBLIC_URL: must end with its path: links go on from there');
+  if (search || hash) throw new Error('Configuration: PUBLIC_URL: must have no query string or fragment');
   return url.replace(/\/+$/, '');
 }
 

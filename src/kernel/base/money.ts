@@ -28,8 +28,8 @@ export function isSureOf(value: number): boolean {
 }
 
 /** What a number is told that cannot. */
-export const toBeText = 'must be written as a text to be exact: a number of this size may have lost digits on its way';
+export const toBeText = 'must be sent as a string: a JSON number of this size may not be exact';
 
-/** The same text for the same amount, however it was written; null for none. */
+/** An amount as plain text, equal for equal amounts however they were written; null for none. */
 export const plainAmount = (value: Exact | string | number | null | undefined): string | null =>
   value === null || value === undefined ? null : exact(value).toFixed();

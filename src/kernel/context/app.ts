@@ -77,7 +77,7 @@ export interface RequestInfo {
   reads?: (statement: string) => void;
   /** What the client calls this mutation, so that it knows the events of its own. */
   clientMutationId?: string;
-  /** The same of the one field of a document that runs now, where its arguments say so. */
+  /** What the client calls the mutation field that runs now, where its arguments say so; goes before `clientMutationId`. */
   mutationId?: string;
   /** Our place in the trace that the caller is in (W3C Trace Context): told with what it changes, and to webhooks. */
   traceparent?: string;

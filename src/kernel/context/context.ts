@@ -21,7 +21,7 @@ import { type Given, loaderToChange, type Params, readToChange, type ToChange, v
 
 export type { AccountInfo, Principal } from '../base/principal.js';
 export { inLog, type RequestInfo } from './app.js';
-export { alreadyRead, type Brought, requireSame, rowNow, sameForChange, type ToChange, type Version, validId } from './rows.js';
+export { type Brought, forChangeAsRead, noteRead, readOrReuse, requireVersion, type ToChange, type Version, validId } from './rows.js';
 
 /** What lives as long as the server. */
 export type App = AppOf<Context>;
@@ -55,12 +55,12 @@ export class Context {
 
   readonly #connect = () => this.#reader.connect();
 
-  /** The same unit of work for somebody who becomes a caller by it, as who registers or accepts an invitation does. */
+  /** A context in this unit of work for somebody who becomes a caller by it, as who registers or accepts an invitation does. */
   as(principal: Principal): Context {
     return new Context(this.app, this.request, principal, this.unit);
   }
 
-  /** The same for a run of a workflow or an automation: what it does is the actor's doing, and is told with the run behind it. */
+  /** A context in this unit of work for a run of a workflow or an automation: what it does is the actor's, and its events name the run. */
   within(cause: Cause, actor: Actor): Context {
     const causes = [...(this.request.causes ?? []), cause];
     return new Context(this.app, { ...this.request, causes }, { ...this.caller, actor, userName: actor.name }, this.unit);
@@ -72,7 +72,7 @@ export class Context {
 
   /** The caller; only where the operation's mark says that there is one. */
   get caller(): Principal {
-    if (!this.principal) throw new Error('This operation is public: nobody is calling');
+    if (!this.principal) throw new Error('This operation is public and has no caller');
     return this.principal;
   }
 
@@ -161,17 +161,17 @@ export class Context {
     this.#changing.lock(`id ${id}`, idIsFree(this.app.registry.nodes, this.caller.account.id, id));
   }
 
-  /** The one text that a composed statement answers. */
+  /** Runs a composed SELECT that returns one text column, and answers its one text. */
   text(query: Bound): Promise<string> {
     return this.#reader.text(query);
   }
 
-  /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
+  /** As `text`, with a prepared plan: for index look-ups of few rows. */
   planned(query: Bound): Promise<string> {
     return this.#reader.planned(query);
   }
 
-  /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  /** As `text`, for look-ups of few rows by their keys: outside a transaction, those of one text may be sent as one. */
   lookup(query: Bound): Promise<string> {
     return this.#reader.lookup(query);
   }
@@ -196,7 +196,7 @@ export class Context {
     return withChanges(row, values) as unknown as Row & Given<C>;
   }
 
-  /** Changes figures of a row that nobody has to read for it: when something last happened, how much of something there is. */
+  /** Sets columns of a row that nobody has to read first (times, counters); written with the next statement. */
   touch<M extends ModelName, C extends Values<M>>(model: M, id: string, figures: C & Only<M, C>): void {
     const values = { ...(isStamped(model) && { updatedAt: this.now() }), ...figures };
     this.#changing.touch(tableName(model), { ...values, accountId: this.caller.account.id, id });
@@ -208,7 +208,7 @@ export class Context {
   }
 
   get #changing(): UnitOfWork {
-    if (!this.unit) throw new Error('Nothing is changed outside a unit of work');
+    if (!this.unit) throw new Error('Writes need a unit of work: use ctx.transaction');
     return this.unit;
   }
 

@@ -70,17 +70,17 @@ export class Reader {
     return found.map(readerOf<RowOf<S>>(row));
   }
 
-  /** The one text that a statement answers. */
+  /** Runs a composed SELECT that returns one text column, and answers its one text. */
   text(query: Bound): Promise<string> {
     return this.#text(query, (asked) => this.#inTurn('reads', () => this.app.database.text(asked)));
   }
 
-  /** The same of one that reads few rows from an index whatever its values are: it is planned once. */
+  /** As `text`, with a prepared plan: for index look-ups of few rows. */
   planned(query: Bound): Promise<string> {
     return this.#text(query, async (asked) => (await this.#inTurn('planned', () => this.app.database.planned(asked)))[0]!);
   }
 
-  /** The same of one that finds few rows by their keys: outside of a transaction, those of many callers go together. */
+  /** As `text`, for look-ups of few rows by their keys: outside a transaction, those of one text may be sent as one. */
   lookup(query: Bound): Promise<string> {
     return this.#text(query, (asked) => this.app.reads.text(asked));
   }

@@ -18,7 +18,7 @@ const askedIn = perContext(() => new Map<string, Promise<Versioned | null>>());
  */
 export function recall<T extends Versioned>(ctx: Context, name: string, source: Source<T>): Promise<T | null> {
   if (!ctx.unit) return source.read();
-  if (!ctx.unit.mayLookAt(source.version.text)) return readNow(ctx, keyOf(ctx, name), source);
+  if (!ctx.unit.canReadUnlocked(source.version.text)) return readNow(ctx, keyOf(ctx, name), source);
   const inUnit = askedIn(ctx);
   const answer = inUnit.get(name) ?? recalledOrRead(ctx, name, source);
   inUnit.set(name, answer);

@@ -27,7 +27,7 @@ export interface ToChange<Row extends object> {
   lock: Statement<{ id: string }, { ids: readonly string[] }>;
 }
 
-/** The same of rows that another statement may bring along. */
+/** How rows are read to be changed that another statement may bring along, as a JSON value of its own row. */
 export interface Brought<Row extends object> extends ToChange<Row> {
   /** One of them, alias `t`, with its version, as a JSON value of that statement, which `look` reads. */
   whole: Sql;
@@ -43,7 +43,7 @@ interface Changing {
 
 /** Rows that are to be changed, by their ids: locked, or looked at and required to be the same when they are written. */
 export async function readToChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
-  if (!ctx.unit?.mayLookAt(rows.reads)) {
+  if (!ctx.unit?.canReadUnlocked(rows.reads)) {
     const held = await ctx.rows(rows.lock, { ids });
     return held.length > 0 ? ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
   }
@@ -52,7 +52,7 @@ export async function readToChange<Row extends object>(ctx: Changing, rows: ToCh
   const others = known.length === 0 ? ids : ids.filter((id) => !unit.seen.has(keyOf(rows, id)));
   const seen = others.length > 0 ? [...known, ...(await ctx.rows(rows.look, { ids: others }))] : known;
   return seen.map((row) => {
-    requireSame(ctx, rows, row);
+    requireVersion(ctx, rows, row);
     return { ...row, ...unit.figuresOf(rows.table, row.id) };
   });
 }
@@ -72,34 +72,37 @@ export function loaderToChange<Row extends object>(ctx: Changing & Owner, rows: 
 const keyOf = ({ look }: { look: { name: string } }, id: string) => `${look.name} ${id}`;
 
 /**
- * Tells a unit of work of a row that is read already: an optimistic one does not read it again to change it, since its write makes sure
- * that it is the same.
+ * Notes a row that was read with its version: an optimistic unit of work does not read it again to change it, since its write checks
+ * the version.
  */
-export function alreadyRead<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: ToChange<Row>, row: Row & Version): void {
+export function noteRead<Row extends object>({ unit }: Pick<Changing, 'unit'>, rows: ToChange<Row>, row: Row & Version): void {
   unit?.seen.set(keyOf(rows, row.id), row);
 }
 
-/** What may be looked at, as it is now, or null: to change it an optimistic unit of work does not read it again. */
-async function lookedAt<Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string): Promise<Row | null> {
+/** Reads a row without a lock, or null, and notes it: an optimistic unit of work does not read it again to change it. */
+async function readUnlocked<Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string): Promise<Row | null> {
   const [row] = await ctx.rows(rows.look, { ids: [id] });
   if (!row) return null;
-  alreadyRead(ctx, rows, row);
+  noteRead(ctx, rows, row);
   const { xmin: _version, ...shown } = row;
   return { ...shown, ...ctx.unit?.figuresOf(rows.table, id) } as Row;
 }
 
-/** A row as it is now, or null, which this unit of work may change next; `read` where it has to be read with what the unit has written. */
-export const rowNow = <Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string, read: () => Promise<Row | null>) =>
-  ctx.unit?.mayLookAt(rows.reads) ? lookedAt(ctx, rows, id) : read();
+/**
+ * A row that this unit of work may change next, or null: read without a lock and noted (`noteRead`), else by `read`, where a lock or what
+ * the unit has written matters.
+ */
+export const readOrReuse = <Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string, read: () => Promise<Row | null>) =>
+  ctx.unit?.canReadUnlocked(rows.reads) ? readUnlocked(ctx, rows, id) : read();
 
-/** A row that is to be changed, and was read before this unit of work. */
-export function sameForChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version): Promise<Row> {
-  alreadyRead(ctx, rows, seen);
+/** A row to be changed that was read before this unit of work began: an optimistic one goes by what was read. */
+export function forChangeAsRead<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version): Promise<Row> {
+  noteRead(ctx, rows, seen);
   return ctx.forChange(rows, seen.id);
 }
 
-/** Has the next write find a row as it was seen. */
-export function requireSame(ctx: Changing, { table, key }: ToChange<object>, { id, xmin }: Version): void {
+/** Has the next write lock a row and check that it still has the version that was read; else the operation is tried again. */
+export function requireVersion(ctx: Changing, { table, key }: ToChange<object>, { id, xmin }: Version): void {
   ctx.unit?.lockRow({ name: `${table} seen`, table, key, strength: 'update' }, ctx.caller.account.id, id, xmin);
 }
 

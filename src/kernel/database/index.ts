@@ -17,8 +17,8 @@ export interface Database {
   /** plain SQL with $1 placeholders, for the job queue */
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
   /**
-   * The same of what runs in a loop, over rows that come and go: it is planned once, for any values and by indexes. What a plan for the
-   * values of one moment takes for few rows may be a hundred thousand by then, and making it takes longer than the rest.
+   * Runs SQL as `execute` does, with a plan that is made once, for any values and by indexes: for what runs in a loop over rows that come
+   * and go. A plan for the values of one moment may count on few rows where there are a hundred thousand, and takes longer than the rest.
    */
   executePlanned(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
   /**

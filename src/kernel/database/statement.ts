@@ -7,7 +7,7 @@ export interface Bound {
   /** The text with $1, $2 … */
   readonly text: string;
   readonly values: unknown[];
-  /** The same under the name by which Prisma knows a raw query. */
+  /** As `text`: Prisma reads the text of a raw query by this name. */
   readonly sql: string;
 }
 
@@ -121,7 +121,7 @@ export class Statement<Row extends object, Params> {
     return bound(text, filled(template.values, account, params));
   }
 
-  /** The same as one text: its rows as a JSON list. */
+  /** The statement with its values, answering one text: its rows as a JSON list. */
   bindListed(account: string, params: Params): Bound {
     if (!this.#listed) {
       const { first, rows } = this.template;
@@ -131,7 +131,7 @@ export class Statement<Row extends object, Params> {
     return bound(this.#listed.text, filled(this.#listed.values, account, params));
   }
 
-  /** The same as a part of a larger statement. */
+  /** The statement with its values, as a part of a larger statement. */
   part(account: string, params: Params): Sql {
     const { sql: template } = this.template;
     return new Prisma.Sql(template.strings, filled(template.values, account, params));

@@ -17,7 +17,7 @@ export interface FeedEvent {
   id: string;
   /** The event's own id, which webhooks carry. */
   eventId: string;
-  /** The same for all facts of one change: the id of its first event. */
+  /** Identifies the change that the event is a fact of: the id of the change's first event. */
   changeId: string;
   name: string;
   /** The name once more, which GraphQL writes as a kind. */
@@ -174,7 +174,7 @@ const placesInOrder = (account: string, stretch: Stretch): Sql => sql`
   where ${inStretch(account, stretch)} and (${stretch.names}::text[] is null or name = any(${stretch.names}::text[]))
   order by pos limit ${stretch.limit}::int`;
 
-/** The same where few of them are of these names. */
+/** The places of a stretch that are of these names, each name found by the index: for names that are rare in it. */
 const placesByName = (account: string, stretch: Stretch & { names: string[] }): Sql => sql`
   select f.account_id, f.pos, f.seq from unnest(${[...new Set(stretch.names)]}::text[]) n(name) cross join lateral (
     select account_id, pos, seq from feed_positions where ${inStretch(account, stretch)} and name = n.name and name <> '' order by pos limit ${stretch.limit}::int

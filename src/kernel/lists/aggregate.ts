@@ -75,7 +75,8 @@ export function groupsOf(table: AnyTable): [name: string, field: FilterField][] 
 function checkGroups(table: AnyTable, keys: readonly GroupKey[]): void {
   if (keys.length > mostKeys) throw invalidField('groupBy', 'too_many', `must be at most ${mostKeys} fields`);
   for (const [i, { field, by }] of keys.entries()) {
-    if (by && !isDate(fieldsOf(table)[field]!)) throw invalidField(`groupBy[${i}].by`, 'not_allowed', `is for dates; ${field} is none`);
+    if (by && !isDate(fieldsOf(table)[field]!))
+      throw invalidField(`groupBy[${i}].by`, 'not_allowed', `applies to dates only; ${field} is not a date`);
     if (keys.findIndex((key) => key.field === field) < i) throw invalidField(`groupBy[${i}].field`, 'conflicting', 'is grouped by already');
   }
 }

@@ -27,7 +27,7 @@ export interface CursorOf {
 export const encodeCursor = ({ table, sort, order, conditions }: CursorOf, key: string | null, id: string) =>
   Buffer.from(JSON.stringify([table, sort, order, key, id, ...(conditions === undefined ? [] : [conditions])])).toString('base64url');
 
-/** The same as SQL. The conditions are a parameter: lists of different ones share their text, which is prepared once. */
+/** SQL that makes the cursor of a row. The conditions are a parameter: lists of different ones share their text, which is prepared once. */
 export const cursorSql = ({ table, sort, order, conditions }: CursorOf, key: string, id: string): Sql =>
   sql`translate(encode(convert_to(${rawSql(`'["${table}","${sort}","${order}",' || coalesce(to_json(${key})::text, 'null') || ',"' || ${id}`)}
     || ${conditions === undefined ? '"]' : `","${conditions}"]`}::text, 'UTF8'), 'base64'), E'+/=\\n', '-_')`;

@@ -29,7 +29,7 @@ export interface Window {
   counted?: Sql;
   /** Where all that narrows it is a condition that a key set says. */
   byKeys?: ByKeys;
-  /** The same as `where`, where rows meet it in several ways, of which each has an index: they are put together. */
+  /** The ways to meet `where`, if there are several and each has an index: the rows of all of them are put together. */
   ways?: readonly Sql[];
 }
 
@@ -126,9 +126,9 @@ function matched(source: Source, window: Window): Matched {
 const few = rawSql('1000');
 
 /**
- * The same, where many match counted from an index and read in the order of the list, none of them kept. A table is read no further
- * than somebody asks, so what matches is looked for up to one more than few: whether they are few is known then, whatever the planner
- * takes them for. So it is beforehand where their total is kept.
+ * Few matches are looked for once and sorted as a whole; many are counted from an index and read in the order of the list, none of
+ * them kept. A table is read no further than somebody asks, so matches are looked for up to one more than few: then it is known whether
+ * they are few, whatever the planner expects. Where their total is kept, it is known beforehand.
  */
 function fewOrMany(source: Source, window: Window): Matched {
   const { where, offset, total } = window;
@@ -147,8 +147,8 @@ function fewOrMany(source: Source, window: Window): Matched {
 }
 
 /**
- * The same where a key set says which: counted by the keys, and read in the order of the list where so many match that the page is
- * likely among as many rows as these. No more than twice as many are looked at. Where they are not enough, what matches is sorted.
+ * Matches of a list that a key set narrows: counted by the keys. Where so many match that the page is likely among as many rows of the
+ * list, these are read in its order, no more than twice as many as match. Where that does not fill the page, what matches is sorted.
  */
 function walked(source: Source, window: Window, { count, all, listed, holds }: ByKeys): Matched {
   const { where, size, offset } = window;
@@ -230,7 +230,7 @@ function beyond(window: Window, cursor: Cursor, id: string): Beyond[] {
   return first!.nullable && !isBackward ? [after, { condition: sql`${column} is null`, order: byId }] : [after];
 }
 
-/** The same of several keys, each in a direction of its own: beyond by the first in which a row differs. */
+/** The condition for the rows beyond a cursor of several keys, each in a direction of its own: the first key that differs decides. */
 function beyondKeys(window: Window, { keys: values, id }: Cursor, idColumn: string): Sql {
   const sames: Sql[] = [];
   const ways = window.keys.map((key, i) => {
@@ -253,7 +253,7 @@ function beyondKeys(window: Window, { keys: values, id }: Cursor, idColumn: stri
   return sql`(${joinSql([...ways, sql`(${allOf([...sames, byId])})`], ' or ')})`;
 }
 
-/** The same over the columns of a board. A cursor is turned into a place in each column, so that the index finds it. */
+/** A page over the columns of a board. A cursor is turned into a place in each column, so that the index finds it. */
 function pageOfBoard(source: Source, window: Window, board: Board, isWhole: boolean): Sql {
   const { size, offset, cursor, where } = window;
   const direction = idDirection(window);

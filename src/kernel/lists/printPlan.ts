@@ -96,7 +96,7 @@ export function selectedOf(source: Source, type: GraphQLObjectType, nodes: reado
   return selected;
 }
 
-/** The same of a page or a part of it. Where conditions leave nothing of it, it is for the resolvers: there is no list of nothing in SQL. */
+/** What is selected of a page or a part of it. Where `@skip` and `@include` leave nothing, the resolvers answer: SQL has no list of nothing. */
 function someOf(source: Source, type: GraphQLObjectType, nodes: readonly FieldNode[]): [key: string, nodes: FieldNode[]][] {
   const selected = selectedOf(source, type, nodes);
   if (selected.length === 0) throw new NotPrinted(type.name);

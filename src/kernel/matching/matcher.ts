@@ -3,7 +3,7 @@ import type { Context } from '../context/context.js';
 import type { Operator } from '../tables/filterField.js';
 import { readTree } from '../tables/filterJson.js';
 import { checkedFlag, checkedList } from '../tables/filterSql.js';
-import { type Condition, placeOf } from '../tables/filterTree.js';
+import { type Condition, dottedPath, Tally } from '../tables/filterTree.js';
 import { type ChangedRecord, type ComparableField, ComparableFields } from './comparableFields.js';
 import { equalityTest, type Ordering, orderTest, textTest, type ValueTest } from './valueTests.js';
 
@@ -62,15 +62,13 @@ function readMap(fields: ComparableFields, given: Record<string, unknown>, at: s
     const field = fields.field(name, value);
     if (!field)
       throw invalidField(`${at}.${name}`, 'unknown_field', `is no field of the record; its fields are ${fields.names.join(', ')}`);
-    const place = placeOf(`${at}.${name}`);
+    const path = dottedPath(`${at}.${name}`);
     const operator = Array.isArray(value) && field.kind !== 'json' ? 'in' : 'eq';
-    return { kind: 'compared', field, operator, value, place };
+    return { kind: 'compared', field, operator, value, path };
   });
-  if (of.length > mostOfMap) throw invalidField(at, 'too_large', `is too large; at most ${mostOfMap} conditions`);
+  new Tally().count(at, 0, of.length);
   return { kind: 'and', of };
 }
-
-const mostOfMap = 200;
 
 /** Null: nothing is known, since it asks for a change of what did not change. As in SQL, what is not known holds neither as it is nor negated. */
 type Evaluate = (record: ChangedRecord, seen: Seen[]) => boolean | null;
@@ -98,7 +96,7 @@ function evaluation(ctx: Context, condition: Condition<ComparableField>): Evalua
 type Compared = Extract<Condition<ComparableField>, { kind: 'compared' }>;
 
 function leaf(ctx: Context, compared: Compared): Evaluate {
-  const { field, operator, value, place } = compared;
+  const { field, operator, value, path } = compared;
   const test = testOf(ctx, compared);
   return (record, seen) => {
     const values = field.values(record);
@@ -106,7 +104,7 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
     const holds = isAsked && test(values, record);
     const shown = field.kind === 'numeric' || field.kind === 'integer' ? values.map(Number) : values;
     seen.push({
-      at: place.name,
+      at: path.name,
       field: field.name,
       operator,
       value: value ?? null,
@@ -120,7 +118,7 @@ function leaf(ctx: Context, compared: Compared): Evaluate {
 type TestOfAll = (values: unknown[], record: ChangedRecord) => boolean;
 
 /** What a condition asks of the values of its field; as in SQL, what has no value is not equal to any, and is below and above none. */
-function testOf(ctx: Context, { field, operator, value, place }: Compared): TestOfAll {
+function testOf(ctx: Context, { field, operator, value, path }: Compared): TestOfAll {
   const { kind } = field;
   const some =
     (test: ValueTest): TestOfAll =>
@@ -133,26 +131,26 @@ function testOf(ctx: Context, { field, operator, value, place }: Compared): Test
     return (values, record) => values.some(test) || (field.holds?.(one, record) ?? false);
   };
   const isAmong = (): TestOfAll => {
-    const tests = checkedList(value, place).map((one, i) => isEqual(one, place.item(i)));
+    const tests = checkedList(value, path).map((one, i) => isEqual(one, path.item(i)));
     return (...of) => tests.some((test) => test(...of));
   };
   const orderedBy = (ordering: Ordering, one: unknown, at: string) => orderTest(kind, ordering, one, { ctx, at });
   const answers: Record<Exclude<Operator, Ordering>, () => TestOfAll> = {
-    is_empty: () => (checkedFlag(value, place) ? isNone : negated(isNone)),
-    eq: () => isEqual(value, place.name),
-    neq: () => negated(isEqual(value, place.name)),
+    is_empty: () => (checkedFlag(value, path) ? isNone : negated(isNone)),
+    eq: () => isEqual(value, path.name),
+    neq: () => negated(isEqual(value, path.name)),
     in: isAmong,
     not_in: () => negated(isAmong()),
     between: () => {
-      if (!Array.isArray(value) || value.length !== 2) throw invalidField(place.name, 'invalid_type', 'must be a list of two values');
-      const [from, to] = [orderedBy('gte', value[0], place.item(0)), orderedBy('lte', value[1], place.item(1))];
+      if (!Array.isArray(value) || value.length !== 2) throw invalidField(path.name, 'invalid_type', 'must be a list of two values');
+      const [from, to] = [orderedBy('gte', value[0], path.item(0)), orderedBy('lte', value[1], path.item(1))];
       return some((its) => from(its) && to(its));
     },
-    contains: () => some(textTest('contains', value, { ctx, at: place.name })),
-    starts_with: () => some(textTest('starts_with', value, { ctx, at: place.name })),
-    ends_with: () => some(textTest('ends_with', value, { ctx, at: place.name })),
+    contains: () => some(textTest('contains', value, { ctx, at: path.name })),
+    starts_with: () => some(textTest('starts_with', value, { ctx, at: path.name })),
+    ends_with: () => some(textTest('ends_with', value, { ctx, at: path.name })),
   };
-  return operator in answers ? answers[operator as keyof typeof answers]() : some(orderedBy(operator as Ordering, value, place.name));
+  return operator in answers ? answers[operator as keyof typeof answers]() : some(orderedBy(operator as Ordering, value, path.name));
 }
 
 const negated =

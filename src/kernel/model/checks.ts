@@ -229,7 +229,7 @@ export const instant: Check = (value, at, report) => {
   return value;
 };
 
-/** The same of what a service makes of a moment, whose offset or time zone may lead out of the years. Throws 400 naming the field. */
+/** Checks an instant that a service computed: an offset or a time zone may lead out of the years 1 to 9999. Throws 400 naming the field. */
 export function checkInstant(field: string, instant: Date): Date {
   check(isInYears(instant), () => invalidField(field, outOfYears.code, outOfYears.message));
   return instant;

@@ -18,7 +18,7 @@ export function clean(type: Class, value: unknown, scope: CheckScope): void {
   if (details.length > 0) throw invalid(details.slice(0, 100));
 }
 
-/** The same of one object, reporting what is wrong. */
+/** Cleans the members of one object in place, and reports what is wrong with them. */
 export function cleanObject(type: Class, value: Record<string, unknown>, prefix: string, report: Report, scope: CheckScope) {
   for (const rule of cachedRules(type)) {
     const given = value[rule.name];

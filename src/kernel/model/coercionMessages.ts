@@ -36,7 +36,7 @@ interface TypeFault {
 }
 
 /**
- * The same as a detail of ours. A member that is missing, or that is no field, is reported on its object: the member itself is blamed.
+ * A type fault of a variable as a detail of ours. graphql-js reports a missing or unknown member on its object; the detail names the member.
  * `name` is the variable's, for a fault of the whole.
  */
 export function coercionDetail(schema: GraphQLSchema, type: GraphQLInputType, name: string, { path, value, message }: TypeFault): Detail {
@@ -64,7 +64,7 @@ export function argumentDetail(message: string): Detail | undefined {
   return unknown ? detailOf(unknown, { code: 'unknown_field', message: 'is not an argument' }) : undefined;
 }
 
-/** The same of a value that stands in the document, at a place. */
+/** The detail for a fault of a value that is written in the document; `at` names its place. */
 export function literalDetail(schema: GraphQLSchema, message: string, at: (...member: string[]) => string): Detail {
   if (/^Field "[^"]+" is not defined/.test(message)) return detailOf(at(), isNoField);
   const isNull = /, found null\.$/.test(message);

@@ -123,14 +123,14 @@ const mostKeys = 4;
 function checkOrder({ orderBy, sort, order }: Pick<ListArgs<object, string>, 'orderBy' | 'sort' | 'order'>): void {
   if (!orderBy) return;
   const other = isGiven(sort) ? 'sort' : isGiven(order) ? 'order' : undefined;
-  if (other && orderBy.length > 0) throw invalidField('orderBy', 'conflicting', `and ${other} exclude each other`);
+  if (other && orderBy.length > 0) throw invalidField('orderBy', 'conflicting', `cannot be combined with ${other}`);
   if (orderBy.length > mostKeys) throw invalidField('orderBy', 'too_many', `must have at most ${mostKeys} keys`);
   const seen = new Set<string>();
   for (const [i, entry] of orderBy.entries()) {
     const keys = Object.keys(entry);
     const [name] = keys;
     if (keys.length !== 1 || !entry[name!]) throw invalidField(`orderBy[${i}]`, 'invalid_type', 'must be one key and its direction');
-    if (seen.has(name!)) throw invalidField(`orderBy[${i}].${name}`, 'conflicting', 'is a key already');
+    if (seen.has(name!)) throw invalidField(`orderBy[${i}].${name}`, 'conflicting', 'is listed twice');
     seen.add(name!);
   }
 }
@@ -156,7 +156,7 @@ function checkPaging(args: Paging) {
   }
   for (const [name, others] of exclusions) {
     const other = isGiven(args[name]) && others.find((one) => isGiven(args[one]));
-    if (other) throw invalidField(name, 'conflicting', `and ${other} exclude each other`);
+    if (other) throw invalidField(name, 'conflicting', `cannot be combined with ${other}`);
   }
 }
 

@@ -256,7 +256,7 @@ export function Edit<T extends object>(base: Class<T>): new () => Partial<Omit<T
   return inputFrom(changing(base), () => true) as new () => Partial<Omit<T, 'id'>>;
 }
 
-/** The same of some fields alone. */
+/** Some fields of a create input as its update input: each may be left out, only what was nullable may be null. */
 export function EditOf<T extends object, K extends keyof T & string>(base: Class<T>, ...names: K[]): new () => Partial<Pick<T, K>> {
   const rules = changing(base).filter(({ name }) => (names as string[]).includes(name));
   return inputFrom(rules, () => true) as new () => Partial<Pick<T, K>>;

@@ -5,8 +5,8 @@ import { Extensions } from 'type-graphql';
 export const OfRecord = (...fields: string[]) => Extensions({ record: fields });
 
 /**
- * The same of a record that is the caller's own: REST shows these of its fields, and whoever reads the parent reads all that are no
- * records of their own.
+ * Marks a relation to a record of the caller's own as part of its parent's REST record: REST shows these fields of it, and whoever reads
+ * the parent reads all of its fields that are not records themselves.
  */
 export const OfCaller = (...fields: string[]) => Extensions({ record: fields, whole: true });
 

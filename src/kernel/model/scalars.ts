@@ -2,7 +2,7 @@ import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLJSON, GraphQLJSONObject, GraphQLLocalDate } from 'graphql-scalars';
 import { isSureOf, toBeText } from '../base/money.js';
 
-/** The same scalar, which takes "" for nothing, as a variable and in the document. */
+/** A scalar that reads "" as null, as a variable and in the document. */
 const orNothing = <I, O>(scalar: GraphQLScalarType<I, O>) =>
   new GraphQLScalarType({
     ...scalar.toConfig(),

@@ -11,7 +11,7 @@ import { expiredRows } from '../database/sweep.js';
  * was overtaken can conclude nothing.
  */
 export const abandoned = 2 * 60 * 1000;
-/** The same in a statement: whether a claim that was made then may be taken over. */
+/** SQL for whether a claim that was made at `since` may be taken over. */
 export const isAbandoned = (since: Sql): Sql => sql`${since} < now() - make_interval(secs => ${abandoned / 1000}::int)`;
 
 const own = { principal: text, key: text, requestHash: text };

@@ -8,7 +8,7 @@ import { type Sql, sql } from '../database/sql.js';
 import { slot, Template } from '../database/statement.js';
 import { expiredRows } from '../database/sweep.js';
 import { isAbandoned } from './idempotency.claims.js';
-import { done, inProgress, kept, keyOf, otherRequest, requestHashes, settle } from './idempotency.js';
+import { inProgress, keyOf, otherRequest, outcomeTtlMs, releaseOnFailure, requestHashes, storeWithRetry } from './idempotency.js';
 
 /**
  * An `Idempotency-Key` where nobody is known to call: login, registration, forgotten passwords. The key is of the client's
@@ -78,7 +78,7 @@ interface Claimed {
 /** Makes the claim, or answers what is kept of the request that has it: 409 while it runs, or where it was another one. */
 async function claimed(ctx: Context, { place, requestHash, hashes }: PublicClaim): Promise<{ since: Date } | { replay: ExecutionResult }> {
   const now = ctx.now();
-  const expiresAt = new Date(now.getTime() + kept);
+  const expiresAt = new Date(now.getTime() + outcomeTtlMs);
   const known = JSON.parse(await ctx.text(claiming.with({ ...place, requestHash, now, expiresAt }))) as Claimed;
   if (known.mine) return { since: new Date(known.mine) };
   check(known.requestHash === null || hashes.includes(known.requestHash), otherRequest);
@@ -90,7 +90,7 @@ async function claimed(ctx: Context, { place, requestHash, hashes }: PublicClaim
 }
 
 /**
- * Does it once under its claim: its outcome is kept with its effect, as `once` does. What failed is let go, so that it may be put right;
+ * Does it once under its claim: its outcome is kept with its effect, as `runClaimed` does. What failed is let go, so that it may be put right;
  * what a dead process left, after two minutes.
  */
 export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
@@ -112,10 +112,10 @@ export async function onceForAddress(ctx: Context, claim: PublicClaim, work: () 
     },
   };
   ctx.request.claim = held;
-  const result = await done(ctx, work, () => ctx.global.publicOutcome.deleteMany(own));
+  const result = await releaseOnFailure(ctx, work, () => ctx.global.publicOutcome.deleteMany(own));
   if (result.errors?.length || held.outcome) return result;
   const data = outcomeOf(result);
-  await settle(ctx, () => ctx.global.publicOutcome.updateMany({ ...own, data }));
+  await storeWithRetry(ctx, () => ctx.global.publicOutcome.updateMany({ ...own, data }));
   return result;
 }
 

@@ -15,7 +15,7 @@ import { abandoned, annotate, conclude, release, take } from './idempotency.clai
 import { retried } from './transacted.js';
 
 /** How long an outcome is kept. */
-export const kept = 24 * 60 * 60 * 1000;
+export const outcomeTtlMs = 24 * 60 * 60 * 1000;
 /** One use of an `Idempotency-Key`: whose, and for which request. */
 export interface Claim {
   principal: string;
@@ -106,8 +106,8 @@ export async function replayOf(inside: Context, claim: Claim): Promise<Execution
   return row && outcomeIn(inside, claim, row.response);
 }
 
-/** Keeps the outcome of a request in the transaction of its effect. */
-export async function keep(inside: Context, claim: Claim, result: ExecutionResult): Promise<void> {
+/** Stores the outcome of a request in the transaction of its effect. */
+export async function storeOutcome(inside: Context, claim: Claim, result: ExecutionResult): Promise<void> {
   const { principal, key, requestHash } = claim;
   await inside.db.idempotencyKey.deleteMany({ where: { principal, key } });
   await inside.db.idempotencyKey.create({ data: { principal, key, requestHash, ...outcomeOf(inside, claim, result) } });
@@ -121,7 +121,7 @@ const sealedOutcome = (ctx: Context, claim: Claim, { data }: ExecutionResult) =>
 const notesIn = ({ app }: Context, claim: Claim, notes: string): unknown => JSON.parse(unseal(app, 'idempotency', place(claim), notes));
 const sealedNotes = ({ app }: Context, claim: Claim, notes: object) => seal(app, 'idempotency', place(claim), JSON.stringify(notes));
 
-const expiry = (ctx: Context) => new Date(ctx.now().getTime() + kept);
+const expiry = (ctx: Context) => new Date(ctx.now().getTime() + outcomeTtlMs);
 
 /** An outcome as it is kept, from now on. */
 const outcomeOf = (ctx: Context, claim: Claim, result: ExecutionResult) => ({
@@ -155,12 +155,12 @@ async function claimed(ctx: Context, claim: Claim): Promise<Held> {
 }
 
 /**
- * A detached operation under a key: claimed by a statement of its own, done, and its outcome kept in the transaction that it ends with
- * (`concluded`), else behind it. Whether that was committed, the database alone knows where the connection is lost: what failed is let
- * go only where its claim still runs, for which the statement waits, so that a retry finds the outcome or does it. What a dead process
- * left claimed is taken over after two minutes.
+ * Runs a detached operation under a key: (1) claim the key in a statement of its own; (2) run; (3) store the outcome with the last
+ * transaction (`concluded`), else afterwards. A failed operation releases its claim, unless its outcome is stored: where the connection
+ * was lost, only the database knows, so the release waits for a commit that is under way. A claim left by a dead process can be taken
+ * over after two minutes. Where the key has an outcome, that is answered, and nothing runs.
  */
-export async function once(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
+export async function runClaimed(ctx: Context, claim: Claim, work: () => Promise<ExecutionResult>): Promise<ExecutionResult> {
   const { principal, key } = claim;
   const { since, requestHash, isDone, response, notes } = await claimed(ctx, claim);
   if (response !== null) return outcomeIn(ctx, claim, response);
@@ -185,11 +185,11 @@ export async function once(ctx: Context, claim: Claim, work: () => Promise<Execu
   };
   ctx.request.claim = held;
   const letGo = () => release(ctx, mine);
-  const result = await done(ctx, work, letGo);
+  const result = await releaseOnFailure(ctx, work, letGo);
   if (result.errors?.length || held.outcome) return result;
   const data = held.isOpen ? { state: 'done' } : outcomeOf(ctx, claim, result);
   // Where another request took the claim over, one of both outcomes is kept.
-  await settle(ctx, () => ctx.db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data }));
+  await storeWithRetry(ctx, () => ctx.db.idempotencyKey.updateMany({ where: { principal, key, requestHash }, data }));
   return result;
 }
 
@@ -201,8 +201,8 @@ export function stayOpen({ request }: Context): void {
   if (request.claim) request.claim.isOpen = true;
 }
 
-/** What comes of a work under a claim. What failed is let go; where that fails too it is tried again beside, until the claim may be taken over. */
-export async function done(
+/** Runs work under a claim, which is released if it fails. Where the release fails too, it is tried again beside, until the claim may be taken over. */
+export async function releaseOnFailure(
   { app }: Context,
   work: () => Promise<ExecutionResult>,
   letGo: () => Promise<unknown>,
@@ -211,7 +211,7 @@ export async function done(
   const failed = () =>
     letGo().catch((err: unknown) => {
       app.log.warn({ err }, 'a request under an Idempotency-Key could not be let go yet');
-      void settleLater(app, letGo);
+      void storeLater(app, letGo);
     });
   try {
     const result = await work();
@@ -223,23 +223,23 @@ export async function done(
   }
 }
 
-/** How often, and for how long, what is done is tried to be kept: until others may take the claim over. */
+/** How often, and for how long, storing or releasing is tried again: until others may take the claim over. */
 const again = { everyMs: 1000, times: abandoned / 1000 - 10 };
 
 /**
- * Keeps the outcome of what is done. Where that fails the claim stays, since a retry would do it once more: the caller is answered,
- * and it is tried again beside.
+ * Stores the outcome of what is done. Where that fails the claim stays, since a retry would do it once more: the caller is answered,
+ * and storing is tried again beside.
  */
-export async function settle({ app }: Context, keeping: () => Promise<unknown>): Promise<void> {
+export async function storeWithRetry({ app }: Context, keeping: () => Promise<unknown>): Promise<void> {
   try {
     await retried(keeping);
   } catch (error) {
     app.log.warn({ err: error }, 'the outcome of a request under an Idempotency-Key could not be kept yet');
-    void settleLater(app, keeping);
+    void storeLater(app, keeping);
   }
 }
 
-async function settleLater(app: Context['app'], keeping: () => Promise<unknown>): Promise<void> {
+async function storeLater(app: Context['app'], keeping: () => Promise<unknown>): Promise<void> {
   for (let i = 0; i < again.times; i++) {
     await setTimeout(again.everyMs, undefined, { ref: false });
     if (app.stopping) return;

@@ -9,7 +9,7 @@ const mutationId = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 /** What a client calls its mutation comes back in the events of it: 400 unless it is a line of at most 200 characters. */
 export function checkMutationId({ clientMutationId }: Pick<RequestInfo, 'clientMutationId'>): void {
   check(clientMutationId === undefined || mutationId.test(clientMutationId), () =>
-    invalidField('clientMutationId', 'invalid_format', 'must be a line of 1 to 200 characters'),
+    invalidField('clientMutationId', 'invalid_format', 'must be one line of 1 to 200 characters'),
   );
 }
 

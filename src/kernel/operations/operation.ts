@@ -27,7 +27,7 @@ import { fieldsIn, fragmentsOf } from '../model/selections.js';
 import { NeedsTurn } from '../writes/unitOfWork.js';
 import { type Answer, detached } from './concluded.js';
 import { type Executor, executorOf } from './executor.js';
-import { type Claim, claimOf, keep, once, replayOf } from './idempotency.js';
+import { type Claim, claimOf, replayOf, runClaimed, storeOutcome } from './idempotency.js';
 import { onceForAddress, publicClaimOf } from './idempotency.public.js';
 import { checkMutationId } from './mutationNames.js';
 import { recordMutation } from './recordMutation.js';
@@ -60,7 +60,7 @@ interface Given {
 
 /** A document made ready to run: what it needs, and its compiled form. */
 export interface Operation {
-  /** The same for the same document. */
+  /** Identifies the document: equal for equal ones. */
   id: string;
   kind: OperationTypeNode;
   needs: Needs;
@@ -204,7 +204,7 @@ export async function perform(operation: Operation, ctx: Context, variables: Var
     return claim ? onceForAddress(ctx, claim, work) : work();
   }
   const claim = claimOf(ctx, operation.id, variables);
-  if (operation.detached) return claim ? once(ctx, claim, alone) : alone();
+  if (operation.detached) return claim ? runClaimed(ctx, claim, alone) : alone();
   return mutate(operation, ctx, { ...given, claim });
 }
 
@@ -256,7 +256,7 @@ function inTransaction(operation: Operation, ctx: Context, attempt: Attempt): Pr
     if (result.errors?.length) throw new Rollback(result);
     // An answer that is too large is refused while nothing is done yet.
     budget?.print(answerSize(result.data, budget.mostBytes));
-    if (claim) await keep(inside, claim, result);
+    if (claim) await storeOutcome(inside, claim, result);
     else await inside.request.claim?.keep(inside.unit!, result);
     isExecuted = true;
     return result;

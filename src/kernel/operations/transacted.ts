@@ -29,7 +29,7 @@ export async function retried<T>(
 export const transacted = <T>(ctx: Context, work: (inside: Context) => Promise<T>, kind: Pick<UnitKind, 'mayWait'> = {}): Promise<T> =>
   retried((isOptimistic) => ctx.transaction(work, { ...kind, isOptimistic }));
 
-/** The same of what may be brought more than once: undefined where a unique index says that it is kept already. */
+/** Runs a unit of work of its own for what may be brought more than once: undefined where a unique index says that it is kept already. */
 export const keptOnce = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T | undefined> =>
   retried((isOptimistic) =>
     ctx.transaction(work, { isOptimistic }).catch((error: unknown) => {

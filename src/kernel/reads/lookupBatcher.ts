@@ -25,9 +25,9 @@ export class LookupBatcher {
 
   constructor(
     private readonly database: Pick<Database, 'planned'>,
-    mostUnderWay?: number,
+    maxInFlight?: number,
   ) {
-    this.#queue = new BatchQueue(party, (waiting) => this.#ask(waiting), mostUnderWay);
+    this.#queue = new BatchQueue(takeBatch, (waiting) => this.#ask(waiting), maxInFlight);
   }
 
   /** The one text that the statement answers. */
@@ -35,13 +35,13 @@ export class LookupBatcher {
     return new Promise((answered, failed) => this.#queue.join(query.text, { query, answered, failed }));
   }
 
-  async #ask(party: Waiting[]): Promise<void> {
+  async #ask(batch: Waiting[]): Promise<void> {
     try {
-      const texts = await this.database.planned(this.#together(party.map(({ query }) => query)));
-      for (const [i, { answered }] of party.entries()) answered(texts[i]!);
+      const texts = await this.database.planned(this.#together(batch.map(({ query }) => query)));
+      for (const [i, { answered }] of batch.entries()) answered(texts[i]!);
     } catch (error) {
-      if (party.length > 1 && wasRefused(error)) await Promise.all(party.map((one) => this.#ask([one])));
-      else for (const { failed } of party) failed(error);
+      if (batch.length > 1 && wasRefused(error)) await Promise.all(batch.map((one) => this.#ask([one])));
+      else for (const { failed } of batch) failed(error);
     }
   }
 
@@ -58,7 +58,7 @@ export class LookupBatcher {
 }
 
 /** As many as a prepared statement is for. */
-const party = (waiting: Waiting[]): Waiting[] => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether))));
+const takeBatch = (waiting: Waiting[]): Waiting[] => waiting.splice(0, 2 ** Math.floor(Math.log2(Math.min(waiting.length, mostTogether))));
 
 /** A text whose parameters begin later by so many. */
 const shifted = (text: string, by: number) => text.replace(/\$(\d+)/g, (_, n: string) => `$${Number(n) + by}`);

@@ -18,5 +18,5 @@ export interface AnswerField {
 export const recordsOf = (of: Class, fields: Record<string, readonly [to: AnyTable, key: string, description: string]>): AnswerField[] =>
   Object.entries(fields).map(([name, [to, key, description]]) => ({ of, key, to, name, description }));
 
-/** The same where answers of one type lead to records of several: `record`, by the members `recordType` and `recordId`. */
+/** A field `record` of answers that lead to records of several types, by their members `recordType` and `recordId`. */
 export const recordOfAny = (of: Class, description: string): AnswerField[] => [{ of, key: 'recordId', name: 'record', description }];

@@ -25,7 +25,7 @@ const kinds = new Map<unknown, FilterKind>([
 const kindOfType = (type: unknown): FilterKind =>
   kinds.get(type) ?? (typeof type === 'object' && type !== null && !isScalarType(type) ? 'text' : 'json');
 
-/** The same of one value of a line of a model. */
+/** What one value of a field of a model is compared as. */
 export const kindOfRule = ({ type, isCaseless }: FieldRule): FilterKind => (isCaseless ? 'name' : kindOfType(type()));
 
 const known = new WeakMap<AnyTable, FilterFields>();

@@ -1,7 +1,7 @@
 import { invalidChoice, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { type FilterField, type KnownField, type Operator, operatorsOf } from './filterField.js';
-import { type Askable, type Condition, placeOf, Records, Tally } from './filterTree.js';
+import { type Askable, type Condition, dottedPath, Records, Tally } from './filterTree.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 
@@ -51,10 +51,10 @@ class Reader<F extends KnownField> {
       const of = this.#inside(records.beyond(relation), value, `${at}.value`, depth);
       return { kind: 'related', relation, how: op as Way, of };
     }
-    const place = placeOf(`${at}.value`);
+    const path = dottedPath(`${at}.value`);
     if (op === 'is_null' || op === 'is_not_null')
-      return { kind: 'compared', field: field!, operator: 'is_empty', value: op === 'is_null', place };
-    return { kind: 'compared', field: field!, operator: op as Operator, value, place };
+      return { kind: 'compared', field: field!, operator: 'is_empty', value: op === 'is_null', path };
+    return { kind: 'compared', field: field!, operator: op as Operator, value, path };
   }
 
   /** What is asked of the records that a relation leads to; that there is one at all where nothing is. */
@@ -68,7 +68,7 @@ class Reader<F extends KnownField> {
 function checkMembers(node: object, at: string): void {
   const given = Object.keys(node);
   const unknown = given.find((name) => !['and', 'or', 'not', 'field', 'op', 'value'].includes(name));
-  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is no part of a condition');
+  if (unknown) throw invalidField(`${at}.${unknown}`, 'unknown_field', 'is not a member of a condition');
   const group = given.find((name) => ['and', 'or', 'not'].includes(name));
   if (group && given.length > 1) throw invalidField(at, 'conflicting', `must be one condition: ${group}, or another`);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context/context.js';
 import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import type { Operator } from './filterField.js';
 import { readFilters } from './filterJson.js';
-import type { At, Condition } from './filterTree.js';
+import type { Condition, ConditionPath } from './filterTree.js';
 import { among, between, equal, inText, ordered } from './filterValues.js';
 import { isThere, type Relation } from './relation.js';
 import { type KeySet, keysBetween, knownOf, noneOf, saidByKeys } from './rowCondition.js';
@@ -52,24 +52,24 @@ const isNot = (condition: Sql): Sql => saidByKeys(sql`not coalesce(${condition},
 
 const orderings = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-function compared(ctx: Context, { field, operator, value, place: at }: Extract<Condition, { kind: 'compared' }>): Sql {
+function compared(ctx: Context, { field, operator, value, path }: Extract<Condition, { kind: 'compared' }>): Sql {
   const its = { ...field, value: field.value(ctx) };
-  const place = { ctx, at: at.name };
+  const place = { ctx, at: path.name };
   const one = (condition: Sql): Sql => field.some?.(condition, ctx) ?? condition;
   const isPresent = one(sql`${its.value} is not null`);
   const isEqual = () => (value === null ? isNot(isPresent) : one(equal(its, value, place)));
   const isAmong = () => {
-    const values = checkedList(value, at);
-    const found = one(among(its, values, { ctx, at }));
+    const values = checkedList(value, path);
+    const found = one(among(its, values, { ctx, path }));
     return values.includes(null) ? sql`(${found} or ${isNot(isPresent)})` : found;
   };
   const answers: Partial<Record<Operator, () => Sql>> = {
-    is_empty: () => (checkedFlag(value, at) ? isNot(isPresent) : isPresent),
+    is_empty: () => (checkedFlag(value, path) ? isNot(isPresent) : isPresent),
     eq: isEqual,
     neq: () => isNot(isEqual()),
     in: isAmong,
     not_in: () => isNot(isAmong()),
-    between: () => one(between(its, value, { ctx, at })),
+    between: () => one(between(its, value, { ctx, path })),
   };
   const answer = answers[operator];
   if (answer) return answer();
@@ -80,13 +80,13 @@ function compared(ctx: Context, { field, operator, value, place: at }: Extract<C
 const most = 200;
 
 /** The values that one of is asked for. Throws 400 where it is no list, or a long one. */
-export function checkedList(value: unknown, { name }: At): readonly unknown[] {
+export function checkedList(value: unknown, { name }: ConditionPath): readonly unknown[] {
   if (Array.isArray(value) && value.length <= most) return value;
   throw invalidField(name, Array.isArray(value) ? 'too_many' : 'invalid_type', `must be a list of at most ${most} values`);
 }
 
 /** What a condition that asks for a value at all says: true by default. Throws 400. */
-export function checkedFlag(value: unknown, { name }: At): boolean {
+export function checkedFlag(value: unknown, { name }: ConditionPath): boolean {
   if (value !== undefined && typeof value !== 'boolean') throw invalidField(name, 'invalid_type', 'must be true or false');
   return value ?? true;
 }

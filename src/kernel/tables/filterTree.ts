@@ -11,18 +11,18 @@ import type { AnyTable } from './table.js';
 export type Condition<F extends KnownField = FilterField> =
   | { kind: 'and' | 'or'; of: readonly Condition<F>[] }
   | { kind: 'not'; of: Condition<F> }
-  | { kind: 'compared'; field: F; operator: Operator; value: unknown; place: At }
+  | { kind: 'compared'; field: F; operator: Operator; value: unknown; path: ConditionPath }
   | { kind: 'related'; relation: Relation; how: 'is' | 'some' | 'none'; of: Condition<F> };
 
-/** Where something stands in a tree, as messages name it. */
-export interface At {
+/** Where something stands in a condition, as messages name it. */
+export interface ConditionPath {
   name: string;
-  /** Something of a list there. */
+  /** The path of an item of the list there. */
   item(index: number): string;
 }
 
-/** A place with a name, whose items are `name.0`, `name.1` … */
-export const placeOf = (name: string): At => ({ name, item: (index) => `${name}.${index}` });
+/** A path in the JSON of a condition, whose items are `name.0`, `name.1` … */
+export const dottedPath = (name: string): ConditionPath => ({ name, item: (index) => `${name}.${index}` });
 
 /** How much a tree may hold. */
 const most = { conditions: 200, levels: 16, relations: 10, within: 4 };
@@ -41,7 +41,7 @@ export class Tally {
 
   countRelation(at: string, within: number): void {
     if (++this.#relations > most.relations || within > most.within)
-      throw invalidField(at, 'too_large', `leads too far; at most ${most.relations} relations, ${most.within} within each other`);
+      throw invalidField(at, 'too_large', `uses too many relations; at most ${most.relations} relations, ${most.within} within each other`);
   }
 }
 

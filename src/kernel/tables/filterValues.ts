@@ -5,7 +5,7 @@ import { rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid, jsonFault, moment } from '../model/checks.js';
 import { dayOf, isOneOfDays, isWithinOneOf, since, until } from './dateRanges.js';
 import type { FilterField, FilterKind } from './filterField.js';
-import type { At } from './filterTree.js';
+import type { ConditionPath } from './filterTree.js';
 import { lowered } from './searchPatterns.js';
 import { textMark } from './sqlCosts.js';
 
@@ -15,10 +15,10 @@ export interface ValueAt {
   at: string;
 }
 
-/** The same of a list of values. */
+/** Where in a filter a list of values stands, and who filters. */
 export interface ValuesAt {
   ctx: Context;
-  at: At;
+  path: ConditionPath;
 }
 
 /** What is compared with: a field's value as SQL, and as what. */
@@ -61,8 +61,8 @@ interface Placed {
  * Whether a field has one of these values; a null among them is passed over. They are one parameter, however many there are: the
  * database looks them up for each row instead of comparing with each of them.
  */
-export function among(field: Compared, values: readonly unknown[], { ctx, at }: ValuesAt): Sql {
-  const placed = values.flatMap((value, i): Placed[] => (value === null ? [] : [{ value, place: { ctx, at: at.item(i) } }]));
+export function among(field: Compared, values: readonly unknown[], { ctx, path }: ValuesAt): Sql {
+  const placed = values.flatMap((value, i): Placed[] => (value === null ? [] : [{ value, place: { ctx, at: path.item(i) } }]));
   const [first, ...others] = placed;
   if (!first) return sql`false`;
   if (others.length === 0) return equal(field, first.value, first.place);
@@ -95,9 +95,9 @@ export function ordered({ kind, value: its }: Compared, ordering: Ordering, valu
 }
 
 /** Whether a field's value stands between two values, or is one of them. */
-export function between(field: Compared, values: unknown, { ctx, at }: ValuesAt): Sql {
-  if (!Array.isArray(values) || values.length !== 2) throw invalidField(at.name, 'invalid_type', 'must be a list of two values');
-  const [from, to] = values.map((value, i) => ({ value: value as unknown, place: { ctx, at: at.item(i) } }));
+export function between(field: Compared, values: unknown, { ctx, path }: ValuesAt): Sql {
+  if (!Array.isArray(values) || values.length !== 2) throw invalidField(path.name, 'invalid_type', 'must be a list of two values');
+  const [from, to] = values.map((value, i) => ({ value: value as unknown, place: { ctx, at: path.item(i) } }));
   return sql`(${ordered(field, '>=', from!.value, from!.place)} and ${ordered(field, '<=', to!.value, to!.place)})`;
 }
 

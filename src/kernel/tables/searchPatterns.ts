@@ -49,7 +49,7 @@ export const lowered = (text: string): Sql =>
     `case when octet_length(${text}) = length(${text}) then lower(${text} collate "C") else lower(${text} collate "und-x-icu") collate "C" end`,
   );
 
-/** The same with a space before it, as `wordPattern` asks for the beginnings of words. */
+/** A text in lower case behind a space: `wordPattern` finds the beginnings of words in it. */
 export const words = (text: string): Sql => sql`(' ' || ${lowered(text)})`;
 
 /** Whether a column contains a text, whatever its case. */

@@ -3,13 +3,14 @@ import type { Context } from '../context/context.js';
 import { jsonFault } from '../model/checks.js';
 import { type FilterField, type Operator, operatorsOf } from './filterField.js';
 import { customField } from './filterFields.js';
-import { type At, type Condition, Records, Tally } from './filterTree.js';
+import { type Condition, type ConditionPath, Records, Tally } from './filterTree.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 
 type Node = Record<string, unknown>;
 
-const placeOf = (name: string): At => ({ name, item: (index) => `${name}[${index}]` });
+/** A path in `where`, whose items are `name[0]`, `name[1]` … */
+const bracketPath = (name: string): ConditionPath => ({ name, item: (index) => `${name}[${index}]` });
 
 /** The typed `where` of a list as a tree. Its shape is the schema's; throws 400 naming the place where it asks for nothing, or for too much. */
 export const readWhere = (ctx: Context, table: AnyTable, where: object): Condition =>
@@ -65,7 +66,7 @@ class Reader {
 
   #leaf(field: FilterField, operator: string, value: unknown, at: string, depth: number): Condition {
     this.tally.count(at, depth + 1);
-    return { kind: 'compared', field, operator: operator as Operator, value, place: placeOf(at) };
+    return { kind: 'compared', field, operator: operator as Operator, value, path: bracketPath(at) };
   }
 
   #reached(records: Records, relation: Relation, how: 'is' | 'some' | 'none', node: Node, at: string, depth: number): Condition {

@@ -29,9 +29,9 @@ const mostRows = 200;
 /** What a unit may have that goes with other accounts', how long they wait for a lock together, and how many there may be of one account. */
 const [mostRowsShared, mostCharactersShared, sharedWaitMs, mostOfOne] = [20, 10_000, 200, 16];
 /** Fewer units than these that may wait do so for as long, in which others come that began with them. */
-const gathering = { ms: 3, small: 8 };
+const delay = { ms: 3, small: 8 };
 /** After a fault among them, how long their accounts' units go without others'. */
-const apartMs = 1000;
+const separatedMs = 1000;
 
 /**
  * Units of work that are a single statement each, written together: while two statements of a kind are under way, later ones are
@@ -42,23 +42,23 @@ const apartMs = 1000;
  * hardly anything, and not for long. What one account's units come to costs the others no more than an attempt.
  */
 export class CommitBatcher {
-  readonly #lines: BatchQueue<Waiting>;
-  /** The same of units that may wait: they come in groups, and each statement serves more of them. */
-  readonly #patient: BatchQueue<Waiting>;
+  readonly #queue: BatchQueue<Waiting>;
+  /** Units that may wait: they are gathered for a moment, so that each statement serves more of them. */
+  readonly #delayedQueue: BatchQueue<Waiting>;
   /** Accounts whose units are not written together with others', since something failed a moment ago. */
-  readonly #apart = new LRUCache<string, true>({ max: 10_000, ttl: apartMs });
+  readonly #separated = new LRUCache<string, true>({ max: 10_000, ttl: separatedMs });
   /** How many units of an account are shared, and not settled yet. */
   readonly #shared = new Map<string, number>();
 
   constructor(
     private readonly database: Pick<Database, 'text'>,
-    mostUnderWay?: number,
+    maxInFlight?: number,
     /** Waits for the account's turn at a connection. */
     private readonly inTurn: InTurn = (_account, write) => write(),
   ) {
     const settle = (units: Waiting[]) => this.#settle(units);
-    this.#lines = new BatchQueue(take, settle, mostUnderWay);
-    this.#patient = new BatchQueue(take, settle, mostUnderWay, mostUnderWay === Number.POSITIVE_INFINITY ? undefined : gathering);
+    this.#queue = new BatchQueue(take, settle, maxInFlight);
+    this.#delayedQueue = new BatchQueue(take, settle, maxInFlight, maxInFlight === Number.POSITIVE_INFINITY ? undefined : delay);
   }
 
   /** Writes a unit; it is committed, or not there at all. */
@@ -67,11 +67,11 @@ export class CommitBatcher {
     if (!first) return;
     const account = first.rows[0]!.accountId as string;
     const shared = this.#shared.get(account) ?? 0;
-    const isShared = mayBeShared(unit) && shared < mostOfOne && !this.#apart.has(account);
+    const isShared = mayBeShared(unit) && shared < mostOfOne && !this.#separated.has(account);
     if (isShared) this.#shared.set(account, shared + 1);
-    const lines = unit.mayWait ? this.#patient : this.#lines;
+    const queue = unit.mayWait ? this.#delayedQueue : this.#queue;
     try {
-      await new Promise<void>((done, failed) => lines.join(kindOf(unit, isShared, account), { ...unit, account, done, failed }));
+      await new Promise<void>((done, failed) => queue.join(kindOf(unit, isShared, account), { ...unit, account, done, failed }));
     } finally {
       if (isShared) this.#leave(account);
     }
@@ -100,8 +100,8 @@ export class CommitBatcher {
     for (const unit of units) {
       if (!isShared) void this.#settle([unit]);
       else {
-        this.#apart.set(unit.account, true);
-        this.#lines.join(kindOf(unit, false, unit.account), unit);
+        this.#separated.set(unit.account, true);
+        this.#queue.join(kindOf(unit, false, unit.account), unit);
       }
     }
   }

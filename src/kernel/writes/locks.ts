@@ -70,8 +70,8 @@ export const isTogether = ({ own, hold }: Taking): boolean =>
   own.values.every((value) => typeof value === 'string' || typeof value === 'number');
 
 /**
- * The same of units of several accounts, which take all of it together: what has one text is taken by one select over all its values,
- * however many they are, so that the statement has one text, too.
+ * What units of several accounts take together (`isTogether`), as selects: one for each text, over all its values. So the statement
+ * has the same text however many values there are.
  */
 export function takenOver(takings: readonly Taking[]): Sql[] {
   const groups = new Map<string, Sql[]>();

@@ -5,7 +5,7 @@ import { type Taking, takenOver, takingSql } from './locks.js';
 
 /** The columns of some rows, and what their clause says of them. */
 export interface RowLayout {
-  /** The same for the same columns of the same table. */
+  /** Identifies the layout: one name for one set of columns of one table. */
   name: string;
   table: string;
   fields: string[];
@@ -162,7 +162,7 @@ export const statementOf = (batches: RowBatch[], locks: readonly Taking[], isAlo
     locks.map((lock) => takingSql(lock, isAlone)),
   );
 
-/** The same of units of several accounts, which wait for each lock no longer than this. */
+/** The batches of units of several accounts as one statement, which waits for each lock no longer than `waitMs`. */
 // PostgreSQL answers the select before it writes, from left to right; the setting ends with the statement.
 export const sharedStatementOf = (batches: RowBatch[], locks: readonly Taking[], waitMs: number): Sql =>
   written(batches, rawSql(`set_config('lock_timeout', '${waitMs}', true)`), takenOver(locks));

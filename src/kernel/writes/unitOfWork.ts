@@ -27,7 +27,7 @@ export class NeedsTurn extends Error {
 /** A refusal that rests on what was read before and may have changed: the work is done again with fresh reads. */
 export class StaleReads extends Error {
   constructor(override readonly cause: unknown) {
-    super('Refused by what may not be so any more');
+    super('Refused because of data that may have changed');
   }
 }
 
@@ -110,7 +110,7 @@ export class UnitOfWork {
     if (!changeWaiting(this.#batches, table, whole)) addRow(this.#batches, 'update', table, whole);
   }
 
-  /** The same of figures that say something of a row's past, such as when something last happened: nobody has to read it for that. */
+  /** Sets columns of a row that nobody has to read first (times, counters); written with the next statement. */
   touch(table: string, row: Changed): void {
     const rows = this.#touched.get(table) ?? new Map<string, Changed>();
     rows.set(row.id, { ...rows.get(row.id), ...row });
@@ -137,7 +137,7 @@ export class UnitOfWork {
     this.#locks.add(name, taking, hold);
   }
 
-  /** The same of a row: as it was seen, or alive where no version is given. */
+  /** Locks a row with the next write, and keeps it to the end. It must have this version still; where none is given, it must be alive. */
   lockRow(lock: RowLock, account: string, id: string, version: string | null = null): void {
     this.#locks.addRow(lock, account, id, version);
   }
@@ -181,10 +181,10 @@ export class UnitOfWork {
   }
 
   /**
-   * Whether what a text reads, and this unit of work depends on, may be looked at without a lock, since its write makes sure of it.
+   * Whether rows that this unit of work depends on can be read by this text without a lock, since its write checks them.
    * Figures that wait do not matter: whoever reads a row to change it lays them over it.
    */
-  mayLookAt(text: string): boolean {
+  canReadUnlocked(text: string): boolean {
     return this.isOptimistic && !this.isOpen && !this.#wouldShow(text);
   }
 

@@ -25,5 +25,7 @@ const counts = {
 export async function checkActive(ctx: Context, kind: keyof typeof counts, field: string): Promise<void> {
   await ctx.lockName(`active ${kind}`);
   const [counted] = await ctx.rows(counts[kind]);
-  check(counted!.n < mostActive, () => unprocessable(field, 'too_many', `must not be: ${mostActive} ${kind} are active already`));
+  check(counted!.n < mostActive, () =>
+    unprocessable(field, 'too_many', `cannot be set: the limit of ${mostActive} active ${kind} is reached`),
+  );
 }

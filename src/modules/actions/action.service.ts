@@ -1,5 +1,5 @@
 import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
-import { type Context, rowNow } from '../../kernel/context/context.js';
+import { type Context, readOrReuse } from '../../kernel/context/context.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
 import { shortened } from '../../kernel/model/checks.js';
 import { missingReferences, nobody, sawReference } from '../../kernel/operations/references.js';
@@ -111,7 +111,7 @@ async function foundContact(ctx: Context, read: ReadContact): Promise<ContactRow
 
 /** The contact of this id as it is now, which an action may change; null where there is none. */
 export const readContact = async (ctx: Context, id: string | null): Promise<Record<string, unknown> | null> =>
-  id ? rowNow<ContactRow>(ctx, contactRows, id, () => contactLoader(ctx).fresh(id)) : null;
+  id ? readOrReuse<ContactRow>(ctx, contactRows, id, () => contactLoader(ctx).fresh(id)) : null;
 
 /** What changes the contact itself. */
 const changing = new Set(['assign_contact', 'update_field']);

@@ -147,5 +147,5 @@ async function targetOf(entity: string, acting: Acting): Promise<string> {
   if (entities[entity]!.type === type && typeof data.id === 'string') return data.id;
   const id = data[`${entity}Id`];
   if (typeof id === 'string') return id;
-  throw new AppError('validation_failed', `What happened is about no ${entity}`);
+  throw new AppError('validation_failed', `The triggering event has no ${entity}`);
 }

@@ -29,7 +29,7 @@ const formOf = ({ title, words, button }: PasswordPage, fault?: string): RawRepl
 autocomplete="new-password"></label><button>${button}</button></form>`,
   );
 
-/** What is wrong with a password, by the rule of the field that REST and GraphQL have. */
+/** What is wrong with a password, by the rule of its field in the API. */
 function faultOf(password: string): string | undefined {
   let fault: string | undefined;
   secret(shortest)(

@@ -1,4 +1,4 @@
-import { alreadyRead, type Context, type Version } from '../../kernel/context/context.js';
+import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { faultOf, mayPass, pauses } from '../actions/action.service.js';
@@ -45,7 +45,7 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
 type Taken = DueRow & { seen?: DueRun & Version };
 
 async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Promise<boolean> {
-  if (seen) alreadyRead(ctx, runRows, seen);
+  if (seen) noteRead(ctx, runRows, seen);
   const run = await ctx.forChange(runRows, id);
   if (run.attempt !== attempt || !run.dueAt || !['running', 'waiting'].includes(run.status)) return false;
   const automation = { id: run.automationId, name: run.automationName };

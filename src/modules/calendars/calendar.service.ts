@@ -94,7 +94,7 @@ export async function updateCalendar(ctx: Context, id: string, input: UpdateCale
   const before = await ctx.forChange(calendarRows, id);
   checkHours(input.workingHours);
   check(!(before.isDefault && input.isDefault === false), () =>
-    unprocessable('isDefault', 'not_allowed', 'passes on when another calendar gets it'),
+    unprocessable('isDefault', 'not_allowed', 'cannot be cleared: make another one the default instead'),
   );
   const given = defined(input);
   const changes = changesBetween(before, { ...before, ...given }, Object.keys(given));

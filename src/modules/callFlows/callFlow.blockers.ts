@@ -49,12 +49,11 @@ export async function atVendor({ app }: Context, number: string | null): Promise
 
 /** Whether a number is the workspace's, and whether it is yet to be claimed for it. */
 async function ownershipOf(ctx: Context, number: string, vendor: AtVendor): Promise<{ fault?: Blocker; isUnclaimed: boolean }> {
-  const blocked = (code: Blocker['code'], message: string) => ({ fault: { nodeId: null, code, message }, isUnclaimed: false });
+  const ownershipFault = (code: Blocker['code'], message: string) => ({ fault: { nodeId: null, code, message }, isUnclaimed: false });
   const [known] = await ctx.rows(registered, { number });
-  const isMissing = known ? !known.isOurs : 'listed' in vendor && !vendor.listed;
-  if (isMissing || ('listed' in vendor && !vendor.listed))
-    return blocked('number_missing', `${number} is no number of the workspace that takes calls`);
-  if (known?.claimedBy) return blocked('number_claimed', `${number} is answered by something else`);
+  if ((known && !known.isOurs) || ('listed' in vendor && !vendor.listed))
+    return ownershipFault('number_missing', `${number} is no number of the workspace that takes calls`);
+  if (known?.claimedBy) return ownershipFault('number_claimed', `${number} is answered by something else`);
   return { isUnclaimed: !known };
 }
 
@@ -88,7 +87,7 @@ async function memberFaults(ctx: Context, graph: DraftGraph, ownNumber: string |
     if (node.kind !== 'agent' && node.kind !== 'group') return [];
     const members = node.kind === 'agent' ? [{ userId: node.userId }] : Array.isArray(node.members) ? node.members : [];
     const silent = members.filter((member) => !agents.get(personOf((member as { userId?: unknown } | null)?.userId))?.did).length;
-    const message = `${silent} of ${members.length} to be rung are no active members with a phone of their own`;
+    const message = `${silent} of ${members.length} members cannot be rung: each must be active and have a phone of their own`;
     return silent > 0 ? [{ nodeId: node.id, code: 'member_no_phone' as const, message }] : [];
   });
 }

@@ -201,7 +201,7 @@ function checkTimings({ nodes }: DraftGraph, { from, to }: Branches, { alive, en
     }
     if (aside[leads]) continue;
     const name = branchName(nodes[node]!, from[branch - 1] === node ? 1 : 0);
-    add(nodes[node]!, 'path_no_ending', `${name} only leads back here, and at that time the same way again`);
+    add(nodes[node]!, 'path_no_ending', `${name} leads only back to this node, which then takes the same branch again`);
   }
 }
 

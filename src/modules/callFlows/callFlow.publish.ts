@@ -39,7 +39,9 @@ function checkSeen({ updatedAt }: KeptFlow, { expectedUpdatedAt = null }: Publis
         details: [{ field: 'expectedUpdatedAt', code: 'required', message: 'is required' }],
       }),
   );
-  check(expectedUpdatedAt.getTime() === updatedAt.getTime(), () => conflict('expectedUpdatedAt', 'is not when the flow was last changed'));
+  check(expectedUpdatedAt.getTime() === updatedAt.getTime(), () =>
+    conflict('expectedUpdatedAt', 'does not match: the flow has been changed since'),
+  );
 }
 
 /** Throws 422 for whatever keeps the flow from being published, 502 where nobody says whether the number is the workspace's. */
@@ -47,10 +49,7 @@ async function checkPublishable(ctx: Context, flow: KeptFlow, vendor: AtVendor):
   const { blockers, isUnclaimed } = await blockersOf(ctx, flow, vendor);
   check(blockers.length === 0, () => blocked(blockers));
   if (!isUnclaimed) return;
-  check(
-    'listed' in vendor && vendor.listed,
-    () => new AppError('vendor_unavailable', 'The vendor does not answer whether it has the number'),
-  );
+  check('listed' in vendor && vendor.listed, () => new AppError('vendor_unavailable', 'The vendor did not confirm that it has the number'));
   await claimForWorkspace(ctx, vendor.listed);
 }
 

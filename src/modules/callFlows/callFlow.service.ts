@@ -101,7 +101,7 @@ function checkRevision(before: KeptFlow, { draftGraph, expectedDraftRevision = n
       }),
   );
   check(expectedDraftRevision === before.draftRevision, () =>
-    conflict('expectedDraftRevision', `is not that of the draft, which was saved meanwhile: ${before.draftRevision}`),
+    conflict('expectedDraftRevision', `does not match: the draft now has revision ${before.draftRevision}`),
   );
 }
 
@@ -122,7 +122,7 @@ export async function updateCallFlow(ctx: Context, id: string, input: UpdateCall
   const { name = before.name } = input;
   const phoneNumber = input.phoneNumber === undefined ? before.phoneNumber : input.phoneNumber;
   const isMoved = phoneNumber !== before.phoneNumber;
-  check(!isMoved || before.publishedVersion === null, () => conflict('phoneNumber', 'of a published flow stays until it is unpublished'));
+  check(!isMoved || before.publishedVersion === null, () => conflict('phoneNumber', 'cannot be changed while the flow is published'));
   if (isMoved) await checkFree(ctx, phoneNumber, before.id);
   const graph = newGraph(before, input);
   if (!graph && !isMoved && name === before.name) return shown(ctx, before);

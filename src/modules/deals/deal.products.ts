@@ -13,7 +13,7 @@ export function linesOf(ctx: Context, given: readonly DealProductInput[]): DealP
   }));
   const ids = lines.map(({ id }) => id);
   const twice = ids.findIndex((id, i) => ids.indexOf(id) < i);
-  check(twice < 0, () => invalidField(`products.${twice}.id`, 'taken', 'stands for another line already'));
+  check(twice < 0, () => invalidField(`products.${twice}.id`, 'taken', 'is used by another line'));
   return lines.sort((a, b) => exact(a.sortOrder).cmp(exact(b.sortOrder)) || (a.id < b.id ? -1 : 1));
 }
 

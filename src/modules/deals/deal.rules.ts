@@ -1,4 +1,4 @@
-import { lastPlace } from './deal.board.js';
+import { lastPosition } from './deal.board.js';
 import type { WholeDeal } from './deal.columns.js';
 import type { DealProduct, UpdateDealInput } from './deal.model.js';
 import { sumOf } from './deal.products.js';
@@ -42,7 +42,7 @@ export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealIn
 }
 
 /** What a deal takes on in another stage besides: its place behind the others. */
-export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPlace(now) });
+export const entering = (now: Date) => ({ stageEnteredAt: now, position: lastPosition(now) });
 
 /** A deal as changes are looked for in it: the amounts of its lines as numbers, however they are written. */
 export const comparable = (deal: WholeDeal) => ({

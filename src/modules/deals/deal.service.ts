@@ -13,7 +13,7 @@ import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { lastPlace, placeBehind } from './deal.board.js';
+import { lastPosition, positionBehind } from './deal.board.js';
 import { type DealRow, dealRow, type WholeDeal, wholeDeals } from './deal.columns.js';
 import { emitDeal } from './deal.events.js';
 import { type CreateDealInput, DealFields, type DealList, type UpdateDealInput } from './deal.model.js';
@@ -63,7 +63,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true });
   const now = ctx.now();
-  const stamps = { position: lastPlace(now), stageEnteredAt: now, closedAt: status === 'open' ? null : now };
+  const stamps = { position: lastPosition(now), stageEnteredAt: now, closedAt: status === 'open' ? null : now };
   const deal = ctx.insert('Deal', { ...blank, ...defined({ ...input, customFields, ...computed }), status, ...stamps });
   insertLines(ctx, deal.id, lines);
   const saved = { ...deal, products: lines };
@@ -153,7 +153,7 @@ async function valuesOf(
     ...worthAfter(before, input, lines),
     ...likelihoodAfter(before, input, moves ? entered : undefined),
     ...(moves && entering(now)),
-    ...(afterDealId !== undefined && { position: await placeBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),
+    ...(afterDealId !== undefined && { position: await positionBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),
     ...closingAfter(before, input, now),
   };
 }

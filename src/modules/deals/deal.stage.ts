@@ -6,6 +6,7 @@ import { decimal, flag, json, listOf, nullable, type RowOf, text, uuid } from '.
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { batched } from '../../kernel/operations/loader.js';
+import { liveStages } from '../pipelines/pipeline.table.js';
 
 /** A stage as its deals see it: what they begin with, and what it asks of lost ones. */
 const stageRules = {
@@ -17,9 +18,7 @@ const stageRules = {
 };
 export type StageRules = RowOf<typeof stageRules>;
 
-const liveStages = sql`from stages s
-    join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
-    join accounts a on a.id = s.account_id`;
+const withRules = sql`from ${liveStages} join accounts a on a.id = s.account_id`;
 
 /** Rows of another transaction each, if one of them was changed. */
 const versionOfRules = sql`concat_ws(' ', s.xmin, p.xmin, a.xmin)`;
@@ -34,8 +33,8 @@ const byStages = statement({
       s.lost_reason_required as "lostReasonRequired", s.lost_reasons as "lostReasons",
       json_build_object('lostReasonRequired', a.lost_reason_required, 'lostReasons', a.lost_reasons) as workspace,
       ${versionOfRules} as version
-    ${liveStages}
-    where s.account_id = ${account} and s.id = any(${stages}) and s.deleted_at is null`,
+    ${withRules}
+    where s.account_id = ${account} and s.id = any(${stages})`,
 });
 
 /** The rules of live stages; null for one that is gone. */
@@ -47,7 +46,7 @@ export const stageRulesOf = batched<StageRules | null>(async (ctx, stages) =>
 export async function rulesOf(ctx: Context, stage: string): Promise<StageRules | undefined> {
   const { id: account } = ctx.caller.account;
   const rules = await recall(ctx, `stage ${stage}`, {
-    version: sql`(select ${versionOfRules} ${liveStages} where s.account_id = ${account}::uuid and s.id = ${stage}::uuid and s.deleted_at is null)`,
+    version: sql`(select ${versionOfRules} ${withRules} where s.account_id = ${account}::uuid and s.id = ${stage}::uuid)`,
     read: () => stageRulesOf(ctx, stage),
   });
   return rules ?? undefined;
@@ -56,10 +55,9 @@ export async function rulesOf(ctx: Context, stage: string): Promise<StageRules |
 /** Has the next write find the stage and its pipeline alive, and keep them so. */
 export function holdStage(ctx: Context, { pipelineId, stageId }: StageRules): void {
   const { id: account } = ctx.caller.account;
-  // Pipeline before stage, as those lock who change them.
-  const rows = sql`select 1 from pipelines p join stages s on s.account_id = p.account_id and s.pipeline_id = p.id
-    where p.account_id = ${account}::uuid and p.id = ${pipelineId}::uuid and s.id = ${stageId}::uuid
-    and p.deleted_at is null and s.deleted_at is null for share of p, s`;
+  // Pipeline before stage, as those lock who change them: in the order that `of` names.
+  const rows = sql`select 1 from ${liveStages}
+    where p.account_id = ${account}::uuid and p.id = ${pipelineId}::uuid and s.id = ${stageId}::uuid for share of p, s`;
   ctx.requireRow(`stage ${stageId}`, rows, 'together');
 }
 

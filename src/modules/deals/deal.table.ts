@@ -10,6 +10,7 @@ import type { ParameterConditions } from '../../kernel/tables/parameterCondition
 import { inAnyWay, opposite } from '../../kernel/tables/rowCondition.js';
 import { wordPattern, words } from '../../kernel/tables/searchPatterns.js';
 import { soonDecided } from '../../kernel/tables/sqlCosts.js';
+import { liveStages } from '../pipelines/pipeline.table.js';
 import { savedFilter } from '../smartLists/smartList.service.js';
 import { isAppointmentMissed, missedBefore } from './deal.clock.js';
 import { Deal, DealConnection, type DealFilter, DealList, DealProduct, type DealSort } from './deal.model.js';
@@ -32,8 +33,7 @@ function columnsOfBoard(filter: DealFilter | null | undefined): Board['columns']
     ];
     const wanted = [...of('p', pipelineId, pipelineName), ...of('s', stageId, stageName)];
     return sql`select s.id, row_number() over (order by p.sort_order, p.id, s.sort_order, s.id) as rank
-      from stages s join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null
-      where s.account_id = ${account}::uuid and s.deleted_at is null and ${allOf(wanted)}`;
+      from ${liveStages} where s.account_id = ${account}::uuid and ${allOf(wanted)}`;
   };
 }
 

@@ -73,7 +73,7 @@ export async function mappingOf(ctx: Context, columns: string[], given: Record<s
   if (!given) {
     const mapping = guessed(columns, await customFieldsLoader(ctx).load('contact'));
     check(Object.keys(mapping).length > 0, () =>
-      invalidField('mapping', 'required', 'must be told: no column is called like a field of a contact'),
+      invalidField('mapping', 'required', 'is required: no column name matches a contact field'),
     );
     return mapping;
   }

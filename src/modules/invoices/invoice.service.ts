@@ -143,7 +143,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>
-    conflict('currency', `stays: ${before.amountPaid} ${before.currency} were received for the invoice`),
+    conflict('currency', `cannot be changed: ${before.amountPaid} ${before.currency} has been received`),
   );
   let lines = before.items;
   if (changes.items) {
@@ -177,7 +177,7 @@ export async function sendInvoice(ctx: Context, id: string): Promise<InvoiceRow>
 export async function voidInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
   const before = await lockInvoice(ctx, id);
   check(before.status !== 'paid' && before.status !== 'void', () => conflict('status', `is ${before.status}`));
-  check(exact(before.amountPaid).isZero(), () => conflict('amountPaid', 'is more than nothing: money was received for the invoice'));
+  check(exact(before.amountPaid).isZero(), () => conflict('amountPaid', 'is more than 0: a payment has been received'));
   const saved = ctx.update('Invoice', before, { status: 'void', voidedAt: ctx.now() });
   await emitInvoice(ctx, saved, before);
   return saved;

@@ -30,7 +30,7 @@ export function totalsOf(lines: readonly Line[], taxRate: Amount): Totals {
   const subtotal = amounts.reduce((sum, amount) => sum.plus(amount), exact(0));
   const taxAmount = toCents(subtotal.times(exact(taxRate)));
   const total = subtotal.plus(taxAmount);
-  if (total.isNegative() && !total.isZero()) throw invalidField('items', 'out_of_range', 'must not come to less than nothing');
+  if (total.isNegative() && !total.isZero()) throw invalidField('items', 'out_of_range', 'must not total less than 0');
   if ([...amounts, subtotal, total].some((amount) => amount.abs().gt(most)))
     throw invalidField('items', 'out_of_range', `must not come to more than ${most}`);
   return { amounts: amounts.map(text), subtotal: text(subtotal), taxAmount: text(taxAmount), total: text(total) };

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { instant, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { effectKeysOf, kept } from '../../kernel/operations/idempotency.js';
+import { effectKeysOf, outcomeTtlMs } from '../../kernel/operations/idempotency.js';
 
 const row = { id: uuid, createdAt: instant, scheduledAt: nullable(instant) };
 
@@ -39,7 +39,7 @@ export async function actionOf(ctx: Context, effect: string, input: object): Pro
   const [key] = keys;
   const [found] = key ? await ctx.rows(byAction, { keys }) : [];
   if (!found) return { key };
-  return ctx.now().getTime() - found.createdAt.getTime() < kept ? { key, known: found } : { key, old: found };
+  return ctx.now().getTime() - found.createdAt.getTime() < outcomeTtlMs ? { key, known: found } : { key, old: found };
 }
 
 /** Makes room for a message under the key of its request. */

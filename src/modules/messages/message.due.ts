@@ -1,5 +1,5 @@
 import { check, conflict } from '../../kernel/base/errors.js';
-import { type Context, sameForChange } from '../../kernel/context/context.js';
+import { type Context, forChangeAsRead } from '../../kernel/context/context.js';
 import { flag, integer, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { emptySql, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -127,7 +127,7 @@ export async function settle(ctx: Context, message: Sending, outcome: Outcome): 
   const { attempt, isPlanned } = message;
   // Again where the database chose it in a deadlock: what a carrier has taken must not be forgotten, or it would be sent again.
   return transacted(ctx, async (inside) => {
-    const before = await sameForChange(inside, messageRows, message);
+    const before = await forChangeAsRead(inside, messageRows, message);
     const isOurs =
       ['queued', 'scheduled', 'sending'].includes(before.status) || (outcome.kind === 'sent' && hasGoneAllTheSame(before, outcome));
     if (before.attempt !== attempt || !isOurs) return null;

@@ -191,7 +191,7 @@ export async function updatePipeline(ctx: Context, id: string, input: UpdatePipe
   if (input.isDefault) await oneAtATime(ctx);
   const before = await lockPipeline(ctx, id);
   check(!(before.isDefault && input.isDefault === false), () =>
-    unprocessable('isDefault', 'not_allowed', 'passes on when another pipeline gets it'),
+    unprocessable('isDefault', 'not_allowed', 'cannot be cleared: make another one the default instead'),
   );
   const changes = changesBetween(before, { ...before, ...input }, Object.keys(input));
   if (Object.keys(changes).length === 0) return before;

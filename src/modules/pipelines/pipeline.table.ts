@@ -21,3 +21,7 @@ export const stageTable = table({
   sorts: { sortOrder: byNumber('sort_order') },
   byDefault: ['sortOrder', 'asc'],
 });
+
+/** The live stages `s`, each with its pipeline `p`: a stage is live while neither it nor its pipeline is deleted. */
+export const liveStages = sql`stages s
+  join pipelines p on p.account_id = s.account_id and p.id = s.pipeline_id and p.deleted_at is null and s.deleted_at is null`;

@@ -6,7 +6,7 @@ import { Pipeline, pipelineEvents, Stage, stageEvents } from './pipeline.model.j
 import { pipelineAnswers, pipelineRelations } from './pipeline.relations.js';
 import { PipelineResolver, StageResolver } from './pipeline.resolver.js';
 import { getPipeline, stageLoader } from './pipeline.service.js';
-import { pipelineTable, stageTable } from './pipeline.table.js';
+import { liveStages, pipelineTable, stageTable } from './pipeline.table.js';
 
 const statistics = 'statistics { dealCount totalValue weightedValue wonValue byStage { stageId name dealCount totalValue weightedValue } }';
 const position = { position: 'order' };
@@ -14,9 +14,7 @@ const position = { position: 'order' };
 const ofPipeline = { id: 'pipelineId' };
 const ofStage = { id: 'pipelineId', stageId: 'id' };
 
-// A stage goes with its pipeline.
-const liveStage = sql`${stageTable.live} and exists (
-  select from pipelines p where p.account_id = t.account_id and p.id = t.pipeline_id and p.deleted_at is null)`;
+const liveStage = sql`exists (select from ${liveStages} where s.account_id = t.account_id and s.id = t.id)`;
 
 export default defineModule({
   name: 'pipelines',

@@ -10,10 +10,10 @@ import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
 import { unpaid } from '../plans/plan.limits.js';
 import { isTooLarge, merged, mergedHtml, mergedSubject, Room, saysNothing, valuesOf } from '../templates/template.mergeFields.js';
-import { endRuns } from './enrollment.end.js';
+import { endEnrollments } from './enrollment.end.js';
 import type { EnrollmentEnd } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 const step = {
   ...{ stepOrder: nullable(integer), templateId: nullable(uuid), subject: nullable(text), body: nullable(text) },
@@ -77,9 +77,9 @@ export const doStep = (ctx: Context, { id, attempt }: DueRow): Promise<void> =>
     if (await ends(inside, found)) return;
     if (unpaid(inside)) return putOff(inside, found);
     const mail = mailOf(inside, found);
-    // It would be so the next time as well: nobody mends the contact or the words for a run that is tried again.
+    // It would be so the next time as well: nobody mends the contact or the words for a step that is tried again.
     if (typeof mail === 'string')
-      return void (await endRuns(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: mail }));
+      return void (await endEnrollments(inside, { contacts: [found.contactId], sequences: [found.sequenceId], reason: mail }));
     await keepStep(inside, found, mail);
     await moveOn(inside, found);
   });
@@ -95,13 +95,13 @@ async function putOff(ctx: Context, before: Due): Promise<void> {
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, ['nextEmailAt']));
 }
 
-/** Ends the run of a contact whom no e-mail can or may go to. */
+/** Ends the enrollment of a contact whom no e-mail can or may go to. */
 async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {
-  const run = { contacts: [contactId], sequences: [sequenceId] };
+  const which = { contacts: [contactId], sequences: [sequenceId] };
   const reason = reasonToEnd(contact);
-  if (reason) return (await endRuns(ctx, { ...run, reason })).size > 0;
+  if (reason) return (await endEnrollments(ctx, { ...which, reason })).size > 0;
   // Where the sequence goes on all the same, the mail is kept, and says that it was not sent.
-  return contact.optedOutEmail && (await endRuns(ctx, { ...run, reason: 'unsubscribed' })).size > 0;
+  return contact.optedOutEmail && (await endEnrollments(ctx, { ...which, reason: 'unsubscribed' })).size > 0;
 }
 
 function reasonToEnd({ deletedAt, doNotContact, email }: Due['contact']): keyof typeof EnrollmentEnd | undefined {

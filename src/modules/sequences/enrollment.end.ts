@@ -6,13 +6,13 @@ import { batched } from '../../kernel/operations/loader.js';
 import { takenBack, takingBack, tellTakenBack } from '../messages/message.cancel.js';
 import type { EnrollmentEnd, EnrollmentStatus } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { enrollmentTable } from './sequence.table.js';
+import { enrollmentTable } from './enrollment.table.js';
 
 const { shape: row, columns } = enrollmentTable;
 
 type Reason = keyof typeof EnrollmentEnd;
 
-/** How a run stands that ended for a reason; cancelled where nothing else is said. */
+/** How an enrollment stands that ended for a reason; cancelled where nothing else is said. */
 const statuses: Partial<Record<Reason, keyof typeof EnrollmentStatus>> = {
   completed: 'completed',
   unsubscribed: 'unsubscribed',
@@ -22,7 +22,7 @@ const statuses: Partial<Record<Reason, keyof typeof EnrollmentStatus>> = {
   empty: 'failed',
 };
 
-/** What ends a run only where its sequence says so: the flag of the sequence. */
+/** What ends an enrollment only where its sequence says so: the flag of the sequence. */
 const flags: Partial<Record<Reason, string>> = {
   replied: 'reply',
   meeting: 'meeting',
@@ -30,11 +30,11 @@ const flags: Partial<Record<Reason, string>> = {
   bounced: 'bounce',
 };
 
-/** Which runs are meant. */
+/** Which enrollments are meant. */
 const meant = { contacts: listOf(uuid), sequences: nullable(listOf(uuid)), beside: nullable(uuid), flag: nullable(text) };
 
-/** The runs that are meant, and their sequences. */
-const runsMeant = ({ account, contacts, sequences, beside, flag }: Record<'account' | keyof typeof meant, Sql>) => sql`
+/** The enrollments that are meant, and their sequences. */
+const enrollmentsWhere = ({ account, contacts, sequences, beside, flag }: Record<'account' | keyof typeof meant, Sql>) => sql`
   enrollments e join sequences s on s.account_id = e.account_id and s.id = e.sequence_id
   where e.account_id = ${account} and e.contact_id = any(${contacts})
     and (${sequences} is null or e.sequence_id = any(${sequences}))
@@ -50,7 +50,7 @@ const ending = statement({
   changes: true,
   text: ({ account, status, reason, now, ...which }) => sql`
     with live as (
-      select e.id, e.status from ${runsMeant({ account, ...which })} and e.status in ('active', 'paused') order by e.id for update of e)
+      select e.id, e.status from ${enrollmentsWhere({ account, ...which })} and e.status in ('active', 'paused') order by e.id for update of e)
     update enrollments t set status = ${status}, ended_at = ${now}, end_reason = ${reason}, next_email_at = null, due_at = null,
       held_at = null, leased_until = null, updated_at = ${now}
     from live l where t.account_id = ${account} and t.id = l.id
@@ -65,7 +65,7 @@ const cancelling = statement({
   row: takenBack,
   changes: true,
   text: ({ account, ids, error, now, ...which }) => {
-    const complete = sql`select e.id from ${runsMeant({ account, ...which })} and e.status = 'completed'`;
+    const complete = sql`select e.id from ${enrollmentsWhere({ account, ...which })} and e.status = 'completed'`;
     return takingBack({ account, which: sql`m.enrollment_id in (select unnest(${ids}) union all ${complete})`, error, now });
   },
 });
@@ -74,24 +74,24 @@ interface Ending {
   contacts: readonly string[];
   /** In these sequences only; all by default. */
   sequences?: readonly string[];
-  /** Only in sequences that this contact runs through as well. */
+  /** Only in sequences that this contact is in as well. */
   beside?: string;
-  /** Why they end. What a sequence has a flag for ends its runs only where the flag says so. */
+  /** Why they end. What a sequence has a flag for ends its enrollments only where the flag says so. */
   reason: Reason;
 }
 
 /**
- * Ends runs of contacts that are under way or paused, and takes back what waits to be sent of them, and of those that are complete;
- * answers the contacts of whom it stopped something, each with the run.
+ * Ends enrollments of contacts that are under way or paused, and takes back what waits to be sent of them, and of those that are complete;
+ * answers the contacts of whom it stopped something, each with the enrollment.
  */
-export async function endRuns(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<Map<string, string>> {
+export async function endEnrollments(ctx: Context, { contacts, sequences, beside, reason }: Ending): Promise<Map<string, string>> {
   const [status, flag] = [statuses[reason] ?? 'cancelled', flags[reason] ?? null];
   const which = { contacts, sequences: sequences ?? null, beside: beside ?? null, flag };
   const ended = await ctx.rows(ending, { ...which, status, reason, now: ctx.now() });
   const cancelled = await ctx.rows(cancelling, { ...which, ids: ended.map(({ id }) => id), error: reason, now: ctx.now() });
   await tellTakenBack(ctx, cancelled);
-  const tell = ({ wasStatus, ...run }: (typeof ended)[number]) =>
-    emitEnrollment(ctx, 'updated', run, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
+  const tell = ({ wasStatus, ...enrollment }: (typeof ended)[number]) =>
+    emitEnrollment(ctx, 'updated', enrollment, { status: { from: wasStatus, to: status }, endReason: { from: null, to: reason } });
   await Promise.all(ended.map(tell));
   const stopped = cancelled.map(({ contactId, enrollmentId }) => [contactId, enrollmentId!] as const);
   return new Map([...stopped, ...ended.map(({ contactId, id }) => [contactId, id] as const)]);
@@ -102,6 +102,6 @@ export const endEnrollmentsOf = batched<void>(async (ctx, keys) => {
   const contacts = new Map<Reason, string[]>();
   for (const [reason, contact] of keys.map((key) => key.split('/') as [Reason, string]))
     contacts.set(reason, [...(contacts.get(reason) ?? []), contact]);
-  for (const [reason, those] of contacts) await endRuns(ctx, { contacts: those, reason });
+  for (const [reason, those] of contacts) await endEnrollments(ctx, { contacts: those, reason });
   return keys.map(() => undefined);
 });

@@ -8,14 +8,15 @@ import { isUuid } from '../../kernel/model/checks.js';
 import { checkMayMail } from '../auth/auth.verification.js';
 import { isMailRefused } from '../contacts/contact.optOut.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { endRuns } from './enrollment.end.js';
+import { endEnrollments } from './enrollment.end.js';
 import type { EnrollDetail, EnrollInput, EnrollResult, UnenrollDetail, UnenrollInput, UnenrollResult } from './enrollment.model.js';
 import { emitEnrollment } from './enrollment.service.js';
+import type { EnrollmentRow } from './enrollment.table.js';
 import { sequenceForChange } from './sequence.service.js';
-import type { EnrollmentRow, SequenceRow } from './sequence.table.js';
+import type { SequenceRow } from './sequence.table.js';
 
 /**
- * How long a contact counts as enrolled whose run came to its end: a short one has when a click is made twice, or a request is sent again.
+ * How long a contact counts as enrolled whose enrollment came to its end: a short one does when a click is made twice, or a request is sent again.
  */
 const justNow = 5 * 60_000;
 
@@ -25,7 +26,7 @@ const candidate = {
 type Candidate = RowOf<typeof candidate>;
 
 // They are held, so that a contact who is deleted or opts out meanwhile is deleted or opts out with the enrollment. A merge
-// is waited for as well, which may have handed a run on to one of them: whether they are in one is asked once they are held.
+// is waited for as well, which may have handed an enrollment on to one of them: whether they are in one is asked once they are held.
 const candidates = statement({
   name: 'contactsToEnroll',
   takes: { ids: listOf(uuid), sequence: uuid, since: instant },
@@ -77,7 +78,7 @@ export async function enroll(ctx: Context, id: string, { contactIds }: EnrollInp
   return { sequenceId: sequence.id, enrolled: begun.length, skipped: details.length - begun.length, details };
 }
 
-/** Begins the run of a contact with the steps that the sequence has now. */
+/** Enrolls a contact with the steps that the sequence has now. */
 function start(ctx: Context, { id: sequenceId, version, steps }: SequenceRow, contactId: string): EnrollmentRow {
   const now = ctx.now();
   const firstAt = daysAfter(now, steps[0]!.delayDays, ctx.caller.account.timezone);
@@ -95,7 +96,7 @@ const known = statement({
   text: ({ account, id }) => sql`select id from contacts where account_id = ${account} and id = ${id} and deleted_at is null`,
 });
 
-/** Contract POST /emails/sequences/{id}/unenroll: their runs end, and what waits to be sent of them. 404 for the sequence, or the one contact. */
+/** Contract POST /emails/sequences/{id}/unenroll: their enrollments end, and what waits to be sent of them. 404 for the sequence, or the one contact. */
 export async function unenroll(ctx: Context, id: string, { contactIds, contactId }: UnenrollInput): Promise<UnenrollResult> {
   check(contactIds || contactId, () => invalidField('contactIds', 'required', 'or contactId is required'));
   ctx.lockRows();
@@ -103,7 +104,7 @@ export async function unenroll(ctx: Context, id: string, { contactIds, contactId
   if (contactId) check((await ctx.rows(known, { id: contactId })).length > 0, () => notFound('Contact'));
   const given = [...(contactIds ?? []), ...(contactId ? [contactId] : [])];
   const contacts = [...new Set(given.map((one) => String(one).toLowerCase()))].filter(isUuid);
-  const left = await endRuns(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
+  const left = await endEnrollments(ctx, { sequences: [sequence.id], contacts, reason: 'unenrolled' });
   const unenrolled = left.size;
   const details = given.map((one): UnenrollDetail => {
     const contact = String(one).toLowerCase();

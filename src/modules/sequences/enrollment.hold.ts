@@ -6,7 +6,7 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { changeAll } from '../../kernel/operations/changeAll.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { enrollmentTable } from './sequence.table.js';
+import { enrollmentTable } from './enrollment.table.js';
 
 const { shape: row, columns } = enrollmentTable;
 
@@ -30,7 +30,7 @@ const holding = statement({
     where t.account_id = ${account} and t.id = any(${ids}) returning ${columns}`,
 });
 
-/** Holds all runs of a sequence that has become inactive. */
+/** Holds all enrollments of a sequence that has become inactive. */
 export const hold = (ctx: Context, sequence: string): Promise<void> =>
   changeAll(ctx, {
     find: () => ctx.rows(toHold, { sequence }),
@@ -63,7 +63,7 @@ const releasing = statement({
 });
 
 /**
- * Lets the runs of a sequence go on that is active again: what is left of them is later by the time that they were held. Mails of
+ * Lets the enrollments of a sequence go on that is active again: what is left of them is later by the time that they were held. Mails of
  * steps that were done before go now.
  */
 export async function release(ctx: Context, sequence: string): Promise<void> {

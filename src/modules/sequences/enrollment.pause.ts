@@ -5,24 +5,26 @@ import { changesBetween } from '../../kernel/events/facts.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { unpark } from '../messages/message.hold.js';
 import { emitEnrollment } from './enrollment.service.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 import { getSequence } from './sequence.service.js';
-import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
 
 const enrollmentRows = rowsToChange(enrollmentTable);
 
-/** A run that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
-async function runForChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const run = await ctx.forChange(enrollmentRows, id);
-  check(!sequenceId || validId(sequenceId, 'Enrollment') === run.sequenceId, () => notFound('Enrollment'));
-  check(run.status === 'active' || run.status === 'paused', () => conflict('status', `is ${run.status}: what has ended stays so`));
-  return run;
+/** An enrollment that is under way or paused. Throws 404 where it is of another sequence than the path says, 409 where it has ended. */
+async function enrollmentForChange(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
+  const enrollment = await ctx.forChange(enrollmentRows, id);
+  check(!sequenceId || validId(sequenceId, 'Enrollment') === enrollment.sequenceId, () => notFound('Enrollment'));
+  check(enrollment.status === 'active' || enrollment.status === 'paused', () =>
+    conflict('status', `is ${enrollment.status}: an ended enrollment cannot change`),
+  );
+  return enrollment;
 }
 
 const tracked = ['status', 'heldAt', 'nextEmailAt'];
 
-/** Decisions, "enrollment": an active run is paused, so that no step of it comes; one that is paused stays so. */
+/** Decisions, "enrollment": an active one is paused, so that no step of it comes; one that is paused stays so. */
 export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
-  const before = await runForChange(ctx, id, sequenceId);
+  const before = await enrollmentForChange(ctx, id, sequenceId);
   if (before.status === 'paused') return before;
   const heldAt = before.heldAt ?? ctx.now();
   const after: EnrollmentRow = ctx.update('Enrollment', before, { status: 'paused', heldAt, dueAt: null, leasedUntil: null });
@@ -31,7 +33,7 @@ export async function pauseEnrollment(ctx: Context, id: string, sequenceId?: str
 }
 
 /**
- * Has the next write hold the sequence of a run, before the run, as whoever makes it active or inactive takes them. Where it was read
+ * Has the next write hold the sequence of an enrollment, before the enrollment, as whoever makes it active or inactive takes them. Where it was read
  * meanwhile it must still be as it was seen, or all is tried again.
  */
 function holdSequence(ctx: Context, id: string, isActive?: boolean): void {
@@ -40,17 +42,17 @@ function holdSequence(ctx: Context, id: string, isActive?: boolean): void {
   const held = sql`select s.is_active from sequences s where s.account_id = ${account}::uuid and s.id = (${own}) for share`;
   const rows =
     isActive === undefined ? sql`select count(*) from (${held}) s` : sql`select 1 from (${held}) s where s.is_active = ${isActive}`;
-  // By its name it comes before the run.
+  // By its name it comes before the enrollment.
   ctx.requireRow(`active sequence of ${id}`, rows);
 }
 
 /**
- * Decisions, "enrollment": a paused run goes on where it stood, what is left of it later by the time that it was held. While its
+ * Decisions, "enrollment": a paused one goes on where it stood, what is left of it later by the time that it was held. While its
  * sequence is inactive it stays held.
  */
 export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: string | null): Promise<EnrollmentRow> {
   holdSequence(ctx, validId(id, 'Enrollment'));
-  const before = await runForChange(ctx, id, sequenceId);
+  const before = await enrollmentForChange(ctx, id, sequenceId);
   if (before.status === 'active') return before;
   const { isActive } = await getSequence(ctx, before.sequenceId);
   holdSequence(ctx, before.id, isActive);
@@ -63,7 +65,7 @@ export async function resumeEnrollment(ctx: Context, id: string, sequenceId?: st
   return after;
 }
 
-/** When a run that was held is due from now on. */
+/** When an enrollment that was held is due from now on. */
 function goingOn({ heldAt, nextEmailAt, countsFrom }: EnrollmentRow, now: Date) {
   const held = now.getTime() - (heldAt ?? now).getTime();
   const later = (at: Date) => new Date(at.getTime() + held);

@@ -8,9 +8,9 @@ import type { AppointmentRow } from '../calendars/calendar.table.js';
 import { mergedInto } from '../contacts/contact.merged.js';
 import { noteReply } from '../messages/message.sequence.js';
 import type { MessageRow } from '../messages/message.service.js';
-import { endEnrollmentsOf, endRuns } from './enrollment.end.js';
+import { endEnrollments, endEnrollmentsOf } from './enrollment.end.js';
 import { emitEnrollment } from './enrollment.service.js';
-import { enrollmentTable } from './sequence.table.js';
+import { enrollmentTable } from './enrollment.table.js';
 
 const everEnrolled = statement({
   name: 'everEnrolled',
@@ -22,7 +22,7 @@ const everEnrolled = statement({
     select e.id from enrollments e where e.account_id = ${account} and e.contact_id = ${contact} limit 1`,
 });
 
-/** An answer of a contact, on any channel, ends the runs whose sequences say so; by e-mail it is the answer to their last step. */
+/** An answer of a contact, on any channel, ends the enrollments whose sequences say so; by e-mail it is the answer to their last step. */
 export async function onMessageReceived(ctx: Context, { record }: Fact): Promise<void> {
   const { contactId, channel, metadata } = record as MessageRow;
   const { automatic, inReplyTo } = (metadata ?? {}) as { automatic?: unknown; inReplyTo?: unknown };
@@ -37,7 +37,7 @@ export async function onMessageReceived(ctx: Context, { record }: Fact): Promise
 /** What a message fails with when no mail can reach the address. */
 const bounces = ['bounced', 'refused'];
 
-/** A mail of a step that cannot be delivered ends the runs of its contact whose sequences say so. */
+/** A mail of a step that cannot be delivered ends the enrollments of its contact whose sequences say so. */
 export async function onMessageUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
   const { contactId, enrollmentId, error } = record as MessageRow;
   if (!enrollmentId || changes?.status?.to !== 'failed' || !bounces.includes(error ?? '')) return;
@@ -53,7 +53,7 @@ export async function onContactUpdated(ctx: Context, { record, changes = {} }: F
   await Promise.all(reasons.map((reason) => endEnrollmentsOf(ctx, `${reason}/${record.id}`)));
 }
 
-/** An appointment with a contact, one that was called off aside, ends the runs whose sequences say so. */
+/** An appointment with a contact, one that was called off aside, ends the enrollments whose sequences say so. */
 export async function onAppointment(ctx: Context, { record, changes }: Fact): Promise<void> {
   const { contactId, status } = record as AppointmentRow;
   // One that is over meets nobody anew, as when its contact is merged into another.
@@ -70,12 +70,12 @@ const followContact = relinks(
 );
 
 /**
- * Contract DELETE /contacts/{id}: the contact's runs end. Merged: the runs are those of the contact that is kept, one for a
+ * Contract DELETE /contacts/{id}: the contact's enrollments end. Merged: the enrollments are those of the contact that is kept, one for a
  * sequence; where both are under way, the kept contact's goes on.
  */
 export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
   const [contact, kept] = [fact.record.id, mergedInto(fact)];
   if (!kept) return endEnrollmentsOf(ctx, `contact_deleted/${contact}`);
-  await endRuns(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
+  await endEnrollments(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
   await followContact(ctx, contact, kept);
 }

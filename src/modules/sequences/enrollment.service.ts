@@ -4,7 +4,7 @@ import type { Changes } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import type { EnrollmentList } from './enrollment.model.js';
-import { type EnrollmentRow, enrollmentTable } from './sequence.table.js';
+import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 /** Enrollments of all sequences, newest first. */
 export const listEnrollments = (ctx: Context, args: EnrollmentList, sequenceId?: string) =>

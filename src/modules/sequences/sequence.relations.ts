@@ -5,7 +5,8 @@ import { messageTable } from '../messages/message.table.js';
 import { templateTable } from '../templates/template.table.js';
 import { userTable } from '../users/user.table.js';
 import { EnrollDetail, EnrollResult, UnenrollDetail, UnenrollResult } from './enrollment.model.js';
-import { enrollmentTable, sequenceStepTable, sequenceTable } from './sequence.table.js';
+import { enrollmentTable } from './enrollment.table.js';
+import { sequenceStepTable, sequenceTable } from './sequence.table.js';
 
 export const sequenceRelations = [
   ...relation(sequenceStepTable, 'sequenceId', sequenceTable, {

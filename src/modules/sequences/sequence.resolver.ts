@@ -19,10 +19,11 @@ import {
 } from './enrollment.model.js';
 import { pauseEnrollment, resumeEnrollment } from './enrollment.pause.js';
 import * as enrollments from './enrollment.service.js';
+import { enrollmentTable } from './enrollment.table.js';
 import { CreateSequenceInput, Sequence, SequenceConnection, SequenceList, SequenceStats, UpdateSequenceInput } from './sequence.model.js';
 import * as sequences from './sequence.service.js';
 import { sequenceStats } from './sequence.stats.js';
-import { enrollmentTable, sequenceTable } from './sequence.table.js';
+import { sequenceTable } from './sequence.table.js';
 
 @Resolver(() => Sequence)
 @Access({ scope: 'emails' })

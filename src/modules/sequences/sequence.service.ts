@@ -59,7 +59,7 @@ const changesOf = (before: SequenceRow, after: SequenceRow): Changes =>
 
 /**
  * Contract PATCH /emails/sequences/{id}: other steps are a new version, for enrollments to come. An inactive sequence holds its
- * runs; what is left of them is later by that time when it is active again.
+ * enrollments; what is left of them is later by that time when it is active again.
  */
 export async function updateSequence(ctx: Context, id: string, { steps, ...input }: UpdateSequenceInput): Promise<SequenceRow> {
   ctx.lockRows();
@@ -94,6 +94,6 @@ const needing = statement({
     order by s.name, s.id limit 20`,
 });
 
-/** What needs a template: active sequences, and those whose runs still come to a step that sends it, whatever their version. */
+/** What needs a template: active sequences, and those whose enrollments still come to a step that sends it, whatever their version. */
 export const usesOfTemplate = async (ctx: Context, template: string): Promise<Use[]> =>
   (await ctx.rows(needing, { template })).map(({ id, name }) => ({ type: 'sequence', id, name }));

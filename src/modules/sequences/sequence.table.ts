@@ -1,8 +1,7 @@
-import { instant, integer, nullable, type RowOf, records } from '../../kernel/database/kinds.js';
+import { integer, type RowOf, records } from '../../kernel/database/kinds.js';
 import { keptCount, sql } from '../../kernel/database/sql.js';
 import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
-import { Enrollment, EnrollmentConnection, EnrollmentList } from './enrollment.model.js';
 import { Sequence, SequenceConnection, SequenceList, SequenceStep } from './sequence.model.js';
 
 const sequenceRow = modelRow('Sequence', Sequence);
@@ -52,19 +51,3 @@ export const wholeSequences = sequenceTable.reading(
   ${counts.completedCount} as "completedCount", ${counts.activeCount} as "activeCount", ${steps} as steps`,
 );
 export type SequenceRow = RowOf<typeof wholeSequences.shape>;
-
-/** An enrollment as it is kept; `attempt` is the number of the last attempt at its next step. */
-export const enrollmentTable = table({
-  row: modelRow('Enrollment', Enrollment, { attempt: integer, dueAt: nullable(instant), countsFrom: instant }),
-  withoutEvents: ['countsFrom'],
-  list: EnrollmentList,
-  page: EnrollmentConnection,
-  sorts: { createdAt: byTime('created_at'), updatedAt: byTime('updated_at'), nextEmailAt: byTime('next_email_at', true) },
-  byDefault: ['createdAt', 'desc'],
-  conditions: {
-    status: (status) => sql`t.status = ${status}`,
-    contactId: (id) => sql`t.contact_id = ${id}::uuid`,
-  },
-});
-
-export type EnrollmentRow = RowOf<typeof enrollmentTable.shape>;

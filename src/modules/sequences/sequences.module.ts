@@ -6,11 +6,12 @@ import { doStep } from './enrollment.due.js';
 import { Enrollment, enrollmentEvents } from './enrollment.model.js';
 import { onAppointment, onContactDeleted, onContactUpdated, onMessageReceived, onMessageUpdated } from './enrollment.reactions.js';
 import { findEnrollment } from './enrollment.service.js';
+import { enrollmentTable } from './enrollment.table.js';
 import { Sequence, SequenceStats, sequenceEvents } from './sequence.model.js';
 import { enrollmentAnswers, sequenceRelations } from './sequence.relations.js';
 import { EnrollmentResolver, SequenceResolver } from './sequence.resolver.js';
 import { findSequence, usesOfTemplate } from './sequence.service.js';
-import { enrollmentTable, sequenceStepTable, sequenceTable } from './sequence.table.js';
+import { sequenceStepTable, sequenceTable } from './sequence.table.js';
 
 const access = { scope: 'emails' };
 const stats = `stats { ${namesOf(SequenceStats).join(' ')} }`;

@@ -26,10 +26,10 @@ const userRows = rowsToChange(userTable);
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
   const user = await ctx.forChange(userRows, id);
-  check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner changes the owner'));
+  check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied("Only the owner may change the owner's account"));
   if (role !== undefined && role !== user.role) {
-    check(user.role !== 'owner', () => denied('The owner keeps the role'));
-    check(user.id !== ctx.caller.userId, () => denied('Nobody changes their own role'));
+    check(user.role !== 'owner', () => denied("The owner's role cannot be changed"));
+    check(user.id !== ctx.caller.userId, () => denied('You cannot change your own role'));
   }
   const changes = changesBetween(user, { ...user, ...(role && { role }), ...(name && { name }) }, ['role', 'name']);
   if (Object.keys(changes).length === 0) return user;
@@ -48,7 +48,7 @@ export async function updateUser(ctx: Context, id: string, { role, name }: Updat
 export async function removeUser(ctx: Context, id: string) {
   const user = await ctx.forChange(userRows, id);
   check(user.role !== 'owner', () => denied('The owner cannot be removed'));
-  check(user.id !== ctx.caller.userId, () => denied('Nobody removes themselves'));
+  check(user.id !== ctx.caller.userId, () => denied('You cannot remove yourself'));
   await ctx.db.membership.updateMany({ where: { userId: user.id }, data: { status: 'removed', removedAt: ctx.now() } });
   await ctx.db.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { revokedAt: ctx.now() } });
   const removed: User = { ...user, status: 'removed' };

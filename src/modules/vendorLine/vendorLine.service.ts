@@ -46,7 +46,7 @@ export const holdConnection = async (ctx: Context): Promise<ConnectionRow | unde
 /** The connection, or 409 not_configured. */
 export async function getConnection(ctx: Context): Promise<ConnectionRow> {
   const connection = await findConnection(ctx);
-  check(connection, () => new AppError('not_configured', 'No key of the vendor of lines is kept'));
+  check(connection, () => new AppError('not_configured', 'No API key for the line vendor is stored'));
   return connection;
 }
 
@@ -207,7 +207,7 @@ const ofUser = statement({
 
 /** The line that the caller writes from. 422 vendor_line_not_configured, or vendor_line_missing. The caller of a key is its creator. */
 export async function lineOfCaller(ctx: Context): Promise<{ lineId: string; phoneNumber: string }> {
-  check(await findConnection(ctx), () => new AppError('vendor_line_not_configured', 'No key of the vendor of lines is kept'));
+  check(await findConnection(ctx), () => new AppError('vendor_line_not_configured', 'No API key for the line vendor is stored'));
   const [line] = ctx.caller.userId ? await ctx.rows(ofUser, { user: ctx.caller.userId }) : [];
   check(line, () => new AppError('vendor_line_missing', 'You have no line'));
   return line;

@@ -144,7 +144,9 @@ function sendAgain(ctx: Context, { id: replayOf, secret, ...same }: Asked & { bo
 async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, since, until }: ReplayInput) {
   const isWindow = [webhookId, status, event, since, until].some((given) => given !== undefined && given !== null);
   check(deliveryIds || isWindow, () => invalidField('deliveryIds', 'required', 'or status and since are required'));
-  check(!(deliveryIds && isWindow), () => invalidField('deliveryIds', 'conflicting', 'stand alone, without status, since and the like'));
+  check(!(deliveryIds && isWindow), () =>
+    invalidField('deliveryIds', 'conflicting', 'cannot be combined with webhookId, status, event, since or until'),
+  );
   if (deliveryIds) {
     check(deliveryIds.length > 0, () => invalidField('deliveryIds', 'too_few', 'must name at least one delivery'));
     const bad = deliveryIds.findIndex((id) => !isUuid(id));

@@ -37,7 +37,7 @@ export interface AfterAttempt {
 const together = 50;
 
 /** Calls of one webhook that were begun together end within a few milliseconds: fewer attempts than these wait so long for the others. */
-const gathering = { ms: 3, small: 8 };
+const delay = { ms: 3, small: 8 };
 
 const settled = {
   ...{ id: uuid, webhookId: nullable(uuid), failingSince: nullable(instant) },
@@ -150,7 +150,7 @@ const queues = new WeakMap<App, BatchQueue<Waiting>>();
  * is not ours any more.
  */
 export function settleAttempt(ctx: Context, given: Attempt): Promise<AfterAttempt | undefined> {
-  const queue = queues.get(ctx.app) ?? new BatchQueue((waiting: Waiting[]) => waiting.splice(0, together), serve, 1, gathering);
+  const queue = queues.get(ctx.app) ?? new BatchQueue((waiting: Waiting[]) => waiting.splice(0, together), serve, 1, delay);
   queues.set(ctx.app, queue);
   return new Promise((done, failed) => queue.join(ctx.caller.account.id, { ctx, given, done, failed }));
 }

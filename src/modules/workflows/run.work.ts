@@ -1,4 +1,4 @@
-import { alreadyRead, type Context, type Version } from '../../kernel/context/context.js';
+import { type Context, noteRead, type Version } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { actor, actsFor, faultOf, mayPass, type Occasion, pauses } from '../actions/action.service.js';
@@ -43,7 +43,7 @@ type Taken = DueRow & { seen?: RunRow & Version };
 
 /** The run, while this attempt at it is ours. */
 async function held(ctx: Context, { id, attempt, seen }: Taken): Promise<RunRow | undefined> {
-  if (seen) alreadyRead(ctx, runRows, seen);
+  if (seen) noteRead(ctx, runRows, seen);
   const [run] = await ctx.toChange(runRows, [id]);
   return run && run.attempt === attempt && run.status === 'running' && run.dueAt ? run : undefined;
 }
