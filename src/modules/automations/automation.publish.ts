@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
@@ -28,19 +29,10 @@ const versions = statement({
     where v.account_id = ${account} and (v.automation_id, v.version) in (select * from unnest(${ids}, ${numbers}))`,
 });
 
-/** The most versions that are kept at hand. */
-const mostKept = 500;
-// A version is never changed once it is there. The one that was not asked for the longest time goes first.
-const kept = new Map<string, Plan>();
+/** Versions that are kept at hand, which never change once they are there: so many, and so many characters of JSON. */
+const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 64_000_000, sizeCalculation: (plan) => JSON.stringify(plan).length });
 // Units of work that publish keep nothing: what they read may be their own version, which goes again where they fail.
 const publishing = new WeakSet<object>();
-
-const keep = (key: string, plan: Plan): Plan => {
-  kept.delete(key);
-  kept.set(key, plan);
-  if (kept.size > mostKept) kept.delete(kept.keys().next().value!);
-  return plan;
-};
 
 /** Published versions of automations by "id version", for many keys in one statement. */
 export const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
@@ -52,9 +44,12 @@ export const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
 /** A published version of an automation. */
 export async function planOfVersion(ctx: Context, id: string, nth: number): Promise<Plan> {
   const key = `${ctx.caller.account.id} ${id} ${nth}`;
-  const plan = kept.get(key) ?? (await automationPlanLoader(ctx).load(`${id} ${nth}`));
+  const known = kept.get(key);
+  if (known) return known;
+  const plan = await automationPlanLoader(ctx).load(`${id} ${nth}`);
   if (!plan) throw new Error(`Automation ${id} has no version ${nth}`);
-  return ctx.unit && publishing.has(ctx.unit) ? plan : keep(key, plan);
+  if (!ctx.unit || !publishing.has(ctx.unit)) kept.set(key, plan);
+  return plan;
 }
 
 /**

@@ -22,7 +22,7 @@ const matching = (account: string, table: string, condition: Sql) => sql`
  */
 export async function chosen(ctx: Context, entity: 'contact' | 'deal', { ids, filters }: BulkChosen): Promise<string[]> {
   check(Boolean(ids) !== Boolean(filters), () =>
-    invalidField('ids', ids ? 'conflicting' : 'required', ids ? 'and filters exclude each other' : 'or filters is required'),
+    invalidField('ids', ids ? 'conflicting' : 'required', ids ? 'cannot be combined with filters' : 'or filters is required'),
   );
   if (ids) return distinct(ids);
   const begunWith = itemsNoted<string>(ctx);

@@ -53,7 +53,7 @@ async function read({ rows, csv }: CreateImportInput) {
   await nextTurn();
   const source = rows && (await readRows(rows));
   check(Boolean(source) !== Boolean(csv), () =>
-    invalidField('rows', source ? 'conflicting' : 'required', source ? 'and csv exclude each other' : 'or csv is required'),
+    invalidField('rows', source ? 'conflicting' : 'required', source ? 'cannot be combined with csv' : 'or csv is required'),
   );
   return source ?? readCsv(csv!);
 }
