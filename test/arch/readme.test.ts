@@ -43,6 +43,19 @@ describe('the documents', () => {
     expect(links.filter((link) => !existsSync(link))).toEqual([]);
   });
 
+  it('lead to headings that exist, and to each of the decisions', () => {
+    const anchorOf = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'); // as GitHub makes them
+    const anchorsIn = (text: string) => [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+    const inside = ({ text }: { text: string }) => [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, to = '']) => to);
+    for (const document of documents) expect(inside(document).filter((to) => !anchorsIn(document.text).includes(to))).toEqual([]);
+    const decisions = documents.find(({ file }) => file === 'DECISIONS.md')!;
+    expect(inside(decisions).toSorted()).toEqual(anchorsIn(decisions.text).slice(1).toSorted());
+  });
+
   it('name files of the code that exist, by the whole path or the end of one', () => {
     const ours = ['.ci', 'bin', 'prisma', 'src', 'test'].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
