@@ -51,7 +51,7 @@ export interface Overrides {
 /** How many reads that may take long are under way at a time: most connections are left to the others. */
 const longReads = 2;
 
-/** The same of transactions that change very many records: each has a connection for up to two minutes. */
+/** How many transactions that change very many records are under way at a time: each has a connection for up to two minutes. */
 const longWrites = 2;
 
 /** How long a stop waits for a moment without requests. What is in flight after it is still answered. */
@@ -72,7 +72,7 @@ export interface Server {
 
 let built: ReturnType<typeof buildContract> | undefined;
 
-/** The API's two doors over one schema. Knows no database and no configuration: the servers of one process share it. */
+/** REST and GraphQL over one schema. Knows no database and no configuration: the servers of one process share it. */
 export const contract = () => {
   built ??= buildContract();
   return built;

@@ -2,7 +2,7 @@ import { type App, Context } from '../kernel/context/context.js';
 import { identify } from '../modules/auth/auth.identify.js';
 import { mailsSent } from '../modules/auth/auth.mail.js';
 
-/** Somebody without credentials, as a door would present them. */
+/** Somebody without credentials, as the HTTP server would present them. */
 export const visitorOf = (app: App) => new Context(app, { id: 'demo', ip: '127.0.0.1' }, null);
 
 /** The server with a mailbox of its own, whose mails are read here and go no further; `token` is that of the last one's link. */
@@ -16,7 +16,7 @@ export function withMailbox(app: App) {
   return { app: { ...app, vendors: { ...app.vendors, email } }, token };
 }
 
-/** The same person after a login that left a session with the request. */
+/** The context of the person whose login left a session with the request. Throws where the session is refused. */
 export async function loggedIn(app: App, { request }: Context): Promise<Context> {
   const { principal, refusal } = await identify(app, { cookie: request.session?.token, ip: request.ip });
   if (!principal) throw refusal ?? new Error('The demo account cannot log in');

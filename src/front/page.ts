@@ -43,7 +43,7 @@ const doors: readonly [string, string][] = [
   ['/graphql', 'GraphQL'],
 ];
 
-/** The bar on top of every page: the doors, and who is logged in. */
+/** The bar on top of every page: its links, and who is logged in. */
 export const bar = (here: string, more: readonly [string, string][] = []): Html => html`<nav class="bar"><b>CRM server</b>
 ${[...doors, ...more].map(([href, name]) => (href === here ? html`<a href="${href}" aria-current="page">${name}</a>` : html`<a href="${href}">${name}</a>`))}
 <span class="who" data-who></span></nav>`;

@@ -38,7 +38,7 @@ export type Admission =
 /** A document that passed, kept for the next request with the same text. */
 interface Passed {
   document: DocumentNode;
-  /** Whether nobody's credentials are needed for any of its root fields. */
+  /** Whether all of its root fields are public: no credentials are needed. */
   isPublic: boolean;
   /** The costs of its operations that are the same whatever the variables. */
   costs: Map<OperationDefinitionNode, Cost>;
@@ -49,7 +49,7 @@ interface Passed {
 /** A document that was refused, and so is again. */
 interface Refused {
   refusal: Refusal;
-  /** Whether nobody's credentials are needed for its root fields; undefined where it was refused before anybody looked. */
+  /** Whether all of its root fields are public; undefined where it was refused before that was looked up. */
   isPublic?: boolean;
 }
 

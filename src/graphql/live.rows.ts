@@ -5,7 +5,7 @@ import { idKey, type ListPlan } from './live.plan.js';
 /** A record of a page, as JSON text. */
 export interface Row {
   id: string;
-  /** The same for the same text. */
+  /** A short hash of `text`: equal texts have equal versions. */
   version: string;
   text: string;
 }

@@ -146,7 +146,7 @@ export function withLive(schema: GraphQLSchema, told: ReadonlySet<string>): Grap
     type: required(live),
     args: { after },
     description,
-    // The doors serve it (graphql/live.ts).
+    // The transports serve it (graphql/live.ts).
     subscribe: () => {
       throw new Error('Subscriptions are served over WebSocket and Server-Sent Events');
     },

@@ -45,8 +45,9 @@ export class PersistedDocuments {
   }
 
   /**
-   * The text of the document that is asked for; what is no text is left for the door to refuse. Throws 400 for a hash that is
-   * none or another document's, PERSISTED_QUERY_NOT_FOUND for one that is not known: then the client sends the text with it.
+   * The text of the document that is asked for. A `query` that is no text is answered as it is: whoever runs it refuses it. Throws 400
+   * for a hash that is none or another document's, PERSISTED_QUERY_NOT_FOUND for one that is not known: then the client sends the text
+   * with it.
    */
   textOf(asked: Asked, isCaller: boolean): unknown {
     const hash = hashIn(asked);

@@ -29,7 +29,7 @@ import { withPlannedInputs } from './inputs.js';
 import { withLive } from './live.types.js';
 import { countRecords } from './records.js';
 
-/** The one schema behind both doors. Fails the boot when a root field has no access mark or no description. */
+/** The one schema behind REST and GraphQL. Fails the boot when a root field has no access mark or no description. */
 export function buildSchema(modules: readonly Module[]): GraphQLSchema {
   const feeds = modules.flatMap(({ events = [] }) => events);
   declareKinds(feeds.map((feed) => feed.of));

@@ -187,7 +187,7 @@ export function graphqlServer(schema: GraphQLSchema, documents: Documents): Apol
     // Decided by the guards, per caller.
     introspection: true,
     documentStore: null,
-    // The doors know documents by their hashes (persisted.ts).
+    // The transports look documents up by their hashes (persisted.ts).
     persistedQueries: false,
     csrfPrevention: true,
     stringifyResult: textOf,

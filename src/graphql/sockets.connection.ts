@@ -131,8 +131,8 @@ export class Connection implements Connected {
   }
 
   /**
-   * The same of a message whose middle goes to many, past `ws`, which would make its bytes for each of them. It has nothing of its own
-   * waiting: no message is compressed, or sent in parts.
+   * Sends a message whose middle goes to many sockets. It is written past `ws`, which would make the bytes once for each socket. `ws` has
+   * nothing waiting that could come between: no message is compressed, or sent in parts.
    */
   sendAround(before: Buffer, bytes: Buffer, after: Buffer): void {
     if (!this.#maySend()) return;
@@ -224,7 +224,7 @@ export class SubscriptionChannel implements Sink {
     else this.#stop = stop;
   }
 
-  /** It has begun and is over, since nothing is ever to come. graphql-ws tells the client of it. */
+  /** Begins the subscription and ends it at once, because nothing will ever come. graphql-ws tells the client of it. */
   complete(): void {
     this.isOpen = true;
     this.connection.ended(this.id, this);

@@ -197,7 +197,7 @@ interface Begun {
 
 type Answer = ExecutionArgs | readonly GraphQLError[];
 
-/** Runs an operation, by the rules of every other door, or begins a subscription. */
+/** Runs an operation, by the rules of every other transport, or begins a subscription. */
 async function begin(door: SocketDoor, connection: Connection, begun: Begun): Promise<Answer> {
   const { app, persisted } = door;
   const { id, payload, running, turns } = begun;

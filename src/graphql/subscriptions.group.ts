@@ -35,7 +35,7 @@ export interface Sink {
 /** What a group is told of an event: its result, or why the subscription ends. */
 type Outcome = { result: Message; refusal?: undefined } | { result?: undefined; refusal: AppError };
 
-/** What executing it came to, and whether it lacks something since the database was not there. */
+/** What executing an event came to. `lack`: the error by which something is missing, because the database was not there. */
 type Attempt = { told: Outcome; lack?: AppError } | { told?: undefined; lack: AppError };
 
 /** What the members of a group have in common. */

@@ -69,7 +69,7 @@ interface Held {
   leave: () => void;
 }
 
-/** All live subscriptions of this process, whichever door they came through. */
+/** All live subscriptions of this process, whichever transport they came through. */
 export class Subscriptions {
   readonly #feeds = new Map<string, Held>();
   readonly #costs: LiveCosts;

@@ -11,7 +11,7 @@ export function extensionsOf({ code, status, field, details, retryAfter, more }:
   return { code, status, ...(field && { field }), ...(details && { details }), ...(retryAfter && { retryAfter }), requestId, ...more };
 }
 
-/** The same error as GraphQL prints it, for what is refused before a document is looked at. */
+/** An error as GraphQL prints it, for what is refused before a document is looked at. */
 export const graphqlErrorBody = (error: AppError, requestId: string) => ({
   errors: [{ message: error.message, extensions: extensionsOf(error, requestId) }],
 });

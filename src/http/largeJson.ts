@@ -91,7 +91,7 @@ class Names {
 
   constructor(private readonly at: string) {}
 
-  /** The same value, after its names were noted. Throws 400 for too many. */
+  /** Notes the names of an object's members and answers the object unchanged. Throws 400 for too many different names. */
   met(value: unknown): unknown {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     for (const name of Object.keys(value)) this.#met.add(name);

@@ -55,7 +55,7 @@ export const sessionCookie = 'service_session';
 const bodyLimit = 1024 * 1024;
 const saneId = /^[\w.:-]{1,100}$/;
 
-/** The HTTP server: request ids, who is calling, limits, errors, health and metrics. Doors add their routes to it. */
+/** The HTTP server: request ids, who is calling, limits, errors, health and metrics. The APIs and the pages add their routes to it. */
 export async function httpServer(app: App, identify: Identify, metrics: Metrics): Promise<FastifyInstance> {
   // What never comes so far as to be counted shows untouched limits.
   const unlimited = () => ({ ...safetyHeaders(app.config), ...new RateGate(app.limiter).headers() });

@@ -6,7 +6,7 @@ function clientName(field: string, names: ReadonlyMap<string, string>): string {
   return names.get(field) ?? [names.get(head) ?? head, ...inside].join('.');
 }
 
-/** The same error with its fields under the names that the client used. */
+/** The error as the client is told it, with its fields under the names that the client used. */
 export function inClientNames(error: AppError, names: ReadonlyMap<string, string>): AppError {
   const details = error.details?.map((d) => ({ ...d, field: clientName(d.field, names) }));
   if (!details || details.every((d, i) => d.field === error.details![i]!.field)) return error;

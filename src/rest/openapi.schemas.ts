@@ -102,7 +102,7 @@ export class Schemas {
     return isNonNullType(type) ? this.#present(type.ofType, selection, title) : nullableSchema(this.#present(type, selection, title));
   }
 
-  /** The same where null would have been an error. */
+  /** What a field answers for a selection, as a schema without null: null would have been an error. */
   result(type: GraphQLOutputType, selection: SelectionSetNode | undefined): Schema {
     const inner = isNonNullType(type) ? type.ofType : type;
     return this.#present(inner, selection, `${getNamedType(type).name}Detail`);

@@ -15,7 +15,7 @@ const known: Record<string, string> = {
   },
 };
 
-/** The same for objects of any members. */
+/** What is given for fields of these names that take objects of any members. */
 const knownObjects: Record<string, object> = { filters: { field: 'lastName', op: 'eq', value: 'Lovelace' } };
 
 const byFormat: Record<string, string> = {

@@ -56,9 +56,7 @@ function adapted({ endpoint }: BoundEndpoint, type: GraphQLInputObjectType, body
   try {
     return adaptBody(type, body, endpoint.body);
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    // What is JSON and no object has no field at fault.
-    throw endpoint.invalid === 422 && !error.details ? new AppError('validation_failed', error.message) : asAnswered(endpoint, error);
+    throw error instanceof AppError ? asAnswered(endpoint, error) : error;
   }
 }
 

@@ -16,7 +16,7 @@ export interface Passage {
 const Reply = new GraphQLScalarType({ name: 'Reply' });
 
 /**
- * The regular endpoints behind SOFA, as a door schema of one field an endpoint (so that SOFA's boot does not depend on the graph).
+ * The regular endpoints behind SOFA, as a schema of its own with one field an endpoint, so that SOFA's boot does not depend on the graph.
  * `id` and `input` are all the arguments that reach it.
  */
 export function sofaOf(endpoints: readonly BoundEndpoint[], basePath: string) {

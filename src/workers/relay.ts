@@ -34,8 +34,8 @@ interface Placed {
 const fewEvents = 10;
 
 /**
- * The step, which brings along the events of one account where they are few. It sees what was committed before it began, the function
- * also what came since: of that some would be missing.
+ * The step, which brings along the events of one account where they are few. It sees what was committed before it began, but the function
+ * places also what was committed later: events of that may be missing from what it brings along.
  * Each event is looked up by its number, which all accounts share: a plan that knows of few events would read all those of the account.
  */
 const step = (account: string | null): Sql => sql`
@@ -68,7 +68,7 @@ export class Relay {
   #looked = Number.NEGATIVE_INFINITY;
   /** How many events the last step placed. */
   #placed = 0;
-  /** An account that has written since. */
+  /** The account that wrote last, until a step asks for its events. */
   #writer?: string;
   #timer?: NodeJS.Timeout;
   #leave?: () => void;

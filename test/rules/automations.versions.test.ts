@@ -80,14 +80,18 @@ async function whilePublished<T>({ key }: Automations, id: string, begin: () => 
   await client.query('select pg_advisory_lock(78)');
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
   const waits = (count: number) => eventually(async () => (await client.query(waiting)).rows.length >= count);
-  const published = key.post(`/automations/${id}/publish`);
-  await waits(1);
-  const begun = begin();
-  await waits(2);
-  await client.end();
-  dataOf(await published);
-  await execute('drop trigger test_published on outbox_events');
-  return begun;
+  try {
+    const published = key.post(`/automations/${id}/publish`);
+    await waits(1);
+    const begun = begin();
+    await waits(2);
+    await client.end();
+    dataOf(await published);
+    return begun;
+  } finally {
+    await client.end();
+    await execute('drop trigger test_published on outbox_events');
+  }
 }
 
 onPostgres(describe)('an automation that is published again', () => {

@@ -259,13 +259,17 @@ describe('a run that begins to wait for an event as its automation is deleted', 
     const client = new pg.Client(api.place.databaseUrl);
     await client.connect();
     await client.query('select pg_advisory_lock(77)');
-    const [run] = await automations.enroll(id, await automations.contact());
-    const isResting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'
-      and query like '%"rested": true%'`;
-    await eventually(async () => (await client.query(isResting)).rows.length > 0);
-    dataOf(await automations.key.del(`/automations/${id}`));
-    await client.end();
-    expect(await automations.until(run!, 'cancelled')).toMatchObject({ endReason: 'automation_deleted' });
-    await execute('drop trigger test_rests on automation_runs');
+    try {
+      const [run] = await automations.enroll(id, await automations.contact());
+      const isResting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'
+        and query like '%"rested": true%'`;
+      await eventually(async () => (await client.query(isResting)).rows.length > 0);
+      dataOf(await automations.key.del(`/automations/${id}`));
+      await client.end();
+      expect(await automations.until(run!, 'cancelled')).toMatchObject({ endReason: 'automation_deleted' });
+    } finally {
+      await client.end();
+      await execute('drop trigger test_rests on automation_runs');
+    }
   });
 });

@@ -56,14 +56,17 @@ onPostgres(describe)('who is to begin while somebody is merged into them who is 
     await client.query(`select from ${table} where contact_id = $1 for update`, [gone]);
     const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     const waits = (count: number) => eventually(async () => (await client.query(waiting)).rows.length >= count);
-    const merge = acme.owner.post('/contacts/merge', { primaryId: kept, secondaryId: gone });
-    await waits(1);
-    const begun = begin();
-    await waits(2);
-    await client.query('commit');
-    await client.end();
-    dataOf(await merge);
-    return dataOf(await begun);
+    try {
+      const merge = acme.owner.post('/contacts/merge', { primaryId: kept, secondaryId: gone });
+      await waits(1);
+      const begun = begin();
+      await waits(2);
+      await client.query('commit');
+      dataOf(await merge);
+      return dataOf(await begun);
+    } finally {
+      await client.end();
+    }
   }
 
   const both = async (): Promise<[string, string]> => {

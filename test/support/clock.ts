@@ -5,10 +5,10 @@ import type { Clock } from '../../src/kernel/base/clock.js';
 /** A clock that goes like the machine's until it is moved. */
 export class MovableClock implements Clock {
   #offset = 0;
-  readonly #watchers: (() => void)[] = [];
+  readonly #watchers: ((isForward: boolean) => void)[] = [];
 
-  /** Calls `watcher` whenever the clock is moved: what was cached for a second of the machine's time is old then. */
-  onMove(watcher: () => void): void {
+  /** Calls `watcher` whenever the clock is moved, on or back: what was cached for a second of the machine's time is old then. */
+  onMove(watcher: (isForward: boolean) => void): void {
     this.#watchers.push(watcher);
   }
 
@@ -40,8 +40,9 @@ export class MovableClock implements Clock {
   }
 
   #move(offset: number) {
+    const isForward = offset > this.#offset;
     this.#offset = offset;
-    for (const watcher of this.#watchers) watcher();
+    for (const watcher of this.#watchers) watcher(isForward);
   }
 }
 

@@ -18,7 +18,7 @@ const insteadOfGeneral: readonly Bucket[] = ['login', 'register', 'create'];
 /** Whether a request without a key spends the general bucket, by the named ones of its operation. */
 export const spendsGeneral = (buckets: readonly Bucket[] = []): boolean => !buckets.some((bucket) => insteadOfGeneral.includes(bucket));
 
-/** Marks a root field as spending named buckets besides its caller's own, once a field, through either door. */
+/** Marks a root field as spending named buckets besides its caller's own, once a field, through REST and GraphQL. */
 export const Limited = (...buckets: Bucket[]) => Extensions({ buckets });
 
 const seconds: Record<Bucket, number> = {

@@ -104,7 +104,7 @@ interface Extras {
   more?: More;
 }
 
-/** An error that carries its own code and status; both doors print it, nothing else decides a status. */
+/** An error that carries its own code and status. REST and GraphQL print it, and nothing else decides a status. */
 export class AppError extends Error {
   readonly status: number;
   readonly details?: Detail[];

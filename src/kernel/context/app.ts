@@ -57,7 +57,7 @@ export interface AppOf<C> {
   stopping: boolean;
 }
 
-/** What a door tells of the request, and takes back for its response. */
+/** What the HTTP server or a socket tells of the request, and takes back for its response. */
 export interface RequestInfo {
   id: string;
   ip: string;

@@ -107,7 +107,7 @@ type ReturnTypeFunc = Extract<Parameters<typeof Subscription>[0], (...args: neve
 
 /** A subscription over the feed: `wanted` says which events its arguments ask for; its method gets one event and answers it. */
 export function FeedOf(type: () => unknown, { wanted, ...options }: FeedOptions): MethodDecorator {
-  // Whoever executes the schema without a door has no feed: the doors read it once for all subscribers (graphql/subscriptions.ts).
+  // Whoever executes the schema without a transport has no feed: it is read once for all subscribers (graphql/subscriptions.ts).
   const subscribe = () => {
     throw new Error('Subscriptions are served over WebSocket and Server-Sent Events');
   };

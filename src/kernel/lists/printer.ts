@@ -93,7 +93,7 @@ function planRoots(source: Source, query: GraphQLObjectType, set: Parameters<typ
   }
 }
 
-/** A root field as SQL: the texts of its parts. A connection has one a member, so that a door may take it apart. */
+/** A root field as SQL: the texts of its parts. A connection has one a member, so that REST can take it apart. */
 interface Root {
   key: string;
   tables?: Sql;

@@ -2,7 +2,7 @@ import { Extensions, UseMiddleware } from 'type-graphql';
 import { AppError, asUnprocessable } from '../base/errors.js';
 
 /**
- * Marks a mutation whose invalid input the contract answers with 422 and never with 400, through either door. What has another
+ * Marks a mutation whose invalid input the contract answers with 422 and never with 400, through REST and GraphQL. What has another
  * type than the schema says is 400 through GraphQL as everywhere.
  */
 export const Unprocessable = (): MethodDecorator => (target, method, descriptor) => {

@@ -84,7 +84,7 @@ export interface Operation {
 
 /**
  * One operation of a validated document, ready to run. Throws 400 where the document does not say which. Its executor is compiled
- * when it first runs: it takes several times the memory of the rest, and what a door prints never needs one.
+ * when it first runs: it takes several times the memory of the rest, and a query that `print` answers never needs it.
  */
 export function compile(
   schema: GraphQLSchema,

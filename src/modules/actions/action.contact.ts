@@ -52,7 +52,7 @@ export function aboutWhom(found: readonly Led[]): (told: EventRecord) => string 
   return (told) => contactOf(told) ?? contacts.get(leadOf(told) ?? '') ?? null;
 }
 
-/** The same, which reads what deals and invoices lead to, where some records are about somebody by these alone. */
+/** Whom each of some records is about. Deals and invoices are read only where a record names no contact itself. */
 export async function contactsOf(ctx: Context, records: readonly EventRecord[]): Promise<(told: EventRecord) => string | null> {
   const leads = leadsOf(records);
   return aboutWhom(leads.length > 0 ? await ctx.rows(led, { leads }) : []);

@@ -61,6 +61,6 @@ export function evaluator(ctx: Context, at: string): Evaluator {
   };
 }
 
-/** The same of one event. */
+/** What the conditions that stand at a place see of one event. Conditions that can no longer be read do not hold. */
 export const evaluationOf = (ctx: Context, event: FeedEvent, conditions: unknown, at: string): Evaluation =>
   evaluator(ctx, at)(event, conditions);

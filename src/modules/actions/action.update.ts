@@ -142,7 +142,7 @@ function keptOf(field: string, input: Input, value: unknown): unknown {
 
 async function targetOf(entity: string, acting: Acting): Promise<string> {
   const { type, data } = acting.happening;
-  // The contact may have been merged into another one since.
+  // The contact may have been merged into another one after the event.
   if (entity === 'contact') return (await acting.contact()).id;
   if (entities[entity]!.type === type && typeof data.id === 'string') return data.id;
   const id = data[`${entity}Id`];

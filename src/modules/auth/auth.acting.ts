@@ -79,8 +79,8 @@ export async function actingForForm<Form extends { name: string }>(ctx: Context,
 }
 
 /**
- * The context of what a person asked for and left: as that person, with all rights in the account. Where the person has been
- * removed since, it is the account's own; where the account is suspended there is none.
+ * The context of work that a person started and does not wait for: as that person, with all rights in the account. Where the person was
+ * removed meanwhile, it is the account's own. Undefined where the account is suspended.
  */
 export async function actingForPerson(app: App, accountId: string, userId: string | null, jobId: string): Promise<Context | undefined> {
   const member = userId

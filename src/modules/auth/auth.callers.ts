@@ -42,7 +42,7 @@ const memberSql = sql`(select row_to_json(own) from (
   select m.account_id as "accountId", m.user_id as "userId", m.name, m.role, m.status, m.permissions,
     (select row_to_json(own) from (select ${accountColumns}, a.suspended_at as "suspendedAt", a.mfa_roles as "mfaRoles") own) as account) own)`;
 
-/** The one row that a secret's hash finds, with its member: one statement, since every other request of the caller waits for it. */
+/** The one row that a secret's hash finds, with its member. One statement, because every other request of the caller waits for it. */
 function byHash<S extends Shape>(shape: S, { columns, from }: { columns: Sql; from: Sql }) {
   const template = new Template(listedSql(sql`select ${columns}, ${memberSql} as member from ${from} = ${slot('hash', 'text')}`));
   const read = readerOf<RowOf<S>>(shape);

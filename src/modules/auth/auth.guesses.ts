@@ -27,9 +27,9 @@ async function isKnownAddress(ctx: Context, userId: string): Promise<boolean> {
 }
 
 /**
- * Counts a guess before it is looked at, so that many at once are no more than one after the other; the name under which
- * it was counted. Throws 429 when too many were wrong. Guesses from an address where the person logged in before are counted
- * apart then: strangers keep nobody out of their account.
+ * Counts a guess before it is looked at, so that many at once are limited like as many in a row. Answers the name under which it was
+ * counted. Throws 429 when too many were wrong. Guesses from an address where the person logged in before are counted apart then:
+ * strangers keep nobody out of their account.
  */
 async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | null): Promise<string> {
   const { limiter } = ctx.app;

@@ -121,7 +121,7 @@ function renew(cache: LRUCache<string, Look>, name: string, last: Look, look: ()
   const isLast = () => cache.peek(name) === last;
   next.known.then(
     () => isLast() && cache.set(name, next, { ttl: Math.max(1, heldMs - (performance.now() - next.begun)) }),
-    // A database that is away is met by whoever comes after the second.
+    // Any other error means that the database is away: what was found holds for the rest of its second, and the next look meets the error.
     (error) => error instanceof AppError && isLast() && cache.delete(name),
   );
 }
@@ -158,7 +158,7 @@ async function findSession(app: App, tokenHash: string): Promise<Known> {
 
 const placeOf = ({ accountId, userId }: { accountId: string; userId: string }) => ({ key: { accountId, userId } });
 
-/** Notes that a key was used, and so its person active: in one statement, since a key in use waits for it every minute. */
+/** Notes that a key was used, and so its person active. One statement, because a request waits for it once a minute. */
 const keyUsed = ({ database }: App, id: string, { accountId, userId }: CallingMember, now: Date) =>
   database.execute(
     `with used as (update api_keys set last_used_at = $1::timestamptz where id = $2::uuid)

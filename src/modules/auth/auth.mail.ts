@@ -25,7 +25,7 @@ export const mailsSent = () => Promise.all(pending);
 /** How long a stop waits for mails: a mail server may keep one for longer than the whole stop may take. */
 const farewellMs = 2000;
 
-/** The same before the database closes, for a moment only. */
+/** Waits for the mails that are under way before the database closes, but only for `farewellMs`. */
 export async function mailsSentInTime(log: App['log']): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((resume) => {

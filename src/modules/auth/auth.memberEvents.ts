@@ -12,7 +12,7 @@ interface MemberChange {
   logged?: boolean;
 }
 
-/** The same unit of work as a member's own doing, although nobody is calling yet. */
+/** This unit of work in the name of a member, where the request has no caller yet. */
 export const asMember = (inside: Context, place: Parameters<typeof principalOf>[2]): Context =>
   inside.as(principalOf('job', inside.request.id, place, { tier: 'admin', scopes: null }));
 

@@ -57,7 +57,7 @@ async function taken(page: PasswordPage, ctx: Context, { query, body }: Callback
   }
 }
 
-/** The page at a path: it only asks, since what looks into mails opens links too; its button does it. */
+/** The page at a path. Opening it changes nothing, because programs that check mails open links too; its button does it. */
 const callbacksOf = (path: `/${string}`, page: PasswordPage): Callback[] => [
   { method: 'GET', path, page: true, handler: async () => formOf(page) },
   { method: 'POST', path, page: true, buckets: ['security'], bodyCap: 4096, handler: (ctx, request) => taken(page, ctx, request) },

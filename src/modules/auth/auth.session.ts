@@ -84,7 +84,10 @@ export async function endSession(ctx: Context): Promise<boolean> {
   return count === 1;
 }
 
-/** Opens a session in an account, hands its cookie to the door and answers as a login does. Only for who proved a secret or left a session. */
+/**
+ * Opens a session in an account, keeps it in the request for the cookie and answers as a login does. Only for somebody who has proved a
+ * secret, or whose earlier session was just ended.
+ */
 async function openSession(ctx: Context, user: Entering, member: Place, all: Member[]): Promise<AuthResult> {
   const token = randomSecret(ctx.app.clock);
   const now = ctx.now();

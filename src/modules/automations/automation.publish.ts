@@ -64,7 +64,7 @@ async function startsOf(ctx: Context, before: AutomationRow, { event, schedule, 
   const next = schedule ? nextMoment(schedule, timezone ?? ctx.caller.account.timezone, now) : null;
   const nextRunAt = isOverdue ? due : next;
   const after = event === liveEvent ? {} : { liveAfter: (await ctx.rows(endOfFeed))[0]!.pos };
-  // Whoever has taken it for the moment before has it no more: the next one is not done early.
+  // A worker that has taken the automation for its former moment loses it by the new attempt: so the next moment is not done early.
   return { liveEvent: event, ...after, nextRunAt, dueAt: nextRunAt, attempt: before.attempt + 1, leasedUntil: null };
 }
 

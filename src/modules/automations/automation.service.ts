@@ -25,7 +25,7 @@ export const findAutomation = (ctx: Context, id: string) => findRow<AutomationRo
 /** Contract GET /automations/{id}: one automation, or 404. */
 export const getAutomation = (ctx: Context, id: string) => getRow<AutomationRow>(ctx, automationTable, id);
 
-/** The same as part of what was read already: those of one moment are read together. */
+/** The automation of an id, as part of a larger answer, or 404. Automations that are asked for at the same moment are read together. */
 export const draftOf = async (ctx: Context, id: string) =>
   found((await recordOf(ctx, automationTable, id)) as AutomationRow | null, 'Automation');
 

@@ -14,9 +14,9 @@ import { wayOf } from './run.ways.js';
 
 /**
  * A wait for an event begins in two steps. First it is committed, after the end of the feed as it was then, due at once and still held by
- * whoever works on the run: from here on the reader knows of it. Then it is looked what has got its place since, whether the reader
- * passed over it or is yet to come to it: whatever comes after that look the reader reads with the wait before its eyes. So no event is
- * missed, and neither ever waits for the other.
+ * whoever works on the run: from here on the reader knows of it. Then the feed is searched for events that got their places after that
+ * end, whether the reader has passed them or not. The reader reads every later event when the wait is already there for it to find. So no
+ * event is missed, and neither ever waits for the other.
  */
 
 /** The place in the feed that a wait begins after, or why it would never end. */
@@ -45,14 +45,14 @@ const rested = statement({
     returning r.id`,
 });
 
-/** Lets a run rest whose wait has begun; false where an event since then may end it, or the automation was deleted. */
+/** Lets a run rest whose wait has begun; false where an event that came meanwhile may end the wait, or the automation was deleted. */
 export const rests = async (ctx: Context, { id, attempt }: DueRow): Promise<boolean> =>
   (await ctx.rows(rested, { id, attempt })).length > 0;
 
 /** Events that are read at once. */
 const page = 50;
 
-/** What became of a wait since it began: what has got its place by now says so, read or not. */
+/** What became of a wait after it began, by all events that have their places by now, whether the reader has read them or not. */
 export async function sinceBeginning(ctx: Context, { id, waitEvent, waitingAfter }: RunRow): Promise<Outcome | undefined> {
   const names = [waitEvent!, deletionOf(waitEvent!)];
   for (let after = waitingAfter!; ; ) {

@@ -41,7 +41,7 @@ async function paceAfter(ctx: Context, due: DueRow, { error, pace, progress }: F
   return { mostActions: 1, fault: { nodeId: progress.nodeId, message: faultOf(error) } };
 }
 
-/** A run that came due, as it was when it was taken, if nothing was done since. */
+/** A run that came due. `seen` is the run as it was when it was taken; undefined after the first transaction. */
 type Taken = DueRow & { seen?: DueRun & Version };
 
 async function burst(ctx: Context, { id, attempt, seen }: Taken, pace: Pace): Promise<boolean> {

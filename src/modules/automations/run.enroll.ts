@@ -30,7 +30,7 @@ export async function whoIsIn(ctx: Context, automation: string, ids: readonly st
   return new Map((await ctx.rows(candidates, { ids, automation })).map(({ id, isIn }) => [id, isIn]));
 }
 
-/** As a named query: each of some contacts who was merged into another, and who is kept instead, by way of whom. */
+/** As a named query: each of some contacts who was merged, with every contact on the way to the one that is kept, numbered by `step`. */
 export const mergedOf = (account: Sql, ids: Sql): Sql => sql`merged (id, kept, step) as (
   select c.id, c.merged_into_id, 1 from contacts c
   where c.account_id = ${account} and c.id = any(${ids}) and c.merged_into_id is not null

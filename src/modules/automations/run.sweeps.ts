@@ -3,8 +3,8 @@ import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
 
 /**
  * Runs that ended as long ago as the server is told to keep them, each with its steps; the contract sets them no end. The latest one of
- * each automation stays, since it says when that was triggered last, and one whose webhook is still on its way. Runs are taken until
- * those before have led to `most` rows and more: one may have thousands of steps. By account, since the index begins with it.
+ * each automation stays, because it says when that was triggered last, and one whose webhook is still on its way. Runs are taken until
+ * those before have led to `most` rows and more: one may have thousands of steps. By account, because the index begins with it.
  */
 export const oldRuns: Sweep = {
   rows: ({ before, most }) => sql`with old as (

@@ -29,7 +29,7 @@ export interface Started {
 export interface RunState {
   /** The event that ended a wait. */
   arrived?: { event: string; eventId: string };
-  /** Whether it was looked what came as its wait began: of what came since, the reader tells it. */
+  /** Whether the feed was searched for events that came while its wait began. The reader tells it of those that come later. */
   rested?: boolean;
 }
 

@@ -68,8 +68,8 @@ export const waitedFor = (account: Sql): Sql => sql`(
   where w.name is not null)`;
 
 /**
- * Whether an event came after a wait began, and of something else than the run itself, which did nothing since. Of waits that began
- * before the end of the feed was kept with them the time tells.
+ * Whether an event came after a wait began, and was not caused by the run itself. A wait keeps the end of the feed as it began; where an
+ * old one has not kept it, the time of the event tells.
  */
 const isAfter = ({ id, createdAt, causes }: FeedEvent, run: RowOf<typeof beginning> & { id: string }): boolean =>
   causes.at(-1)?.runId !== run.id && (run.after === null ? createdAt >= run.since! : BigInt(id) > BigInt(run.after));

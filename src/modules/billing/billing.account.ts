@@ -66,13 +66,13 @@ const stand = {
 };
 type Stand = RowOf<typeof stand>;
 
-/** Whether an account is trying a plan out: one that was given without a subscription is nobody's trial. */
+/** The billing state of an account. A plan that was given without a subscription is no trial: it counts as active. */
 export const keptState = ({ plan, billingStatus }: Pick<Stand, 'plan' | 'billingStatus'>): KeptState =>
   plan !== 'trial' && billingStatus === 'trialing' ? 'active' : billingStatus;
 
 // One statement, so that a message counts whole or not at all. What was asked of the vendor earlier never replaces what was
 // asked later. What is told of a subscription that is not kept counts only where it is paid, or was and is the only one: one whose
-// first payment never came is nobody's yet. Of two that are paid the newer one is kept.
+// first payment never came belongs to no account yet. Of two that are paid the newer one is kept.
 const apply = statement({
   name: 'keepSubscription',
   takes: {

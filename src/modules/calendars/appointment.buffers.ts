@@ -15,8 +15,8 @@ export const busyUntil = ({ endTime }: Pick<Times, 'endTime'>, { bufferMinutes }
   new Date(endTime.getTime() + bufferMinutes * minute);
 
 /**
- * The same after a change of an appointment. One that is scheduled, and ends when it did or earlier, wants no room that it did not have:
- * its buffer may have been cut short by the next one.
+ * From when another may begin after an appointment that was changed. One that was scheduled, and ends when it did or earlier, takes no
+ * more time than it had: its buffer may have been cut short by the next one.
  */
 export function busyAfter(before: AppointmentRow, after: AppointmentRow, calendar: Buffered): Date {
   const whole = busyUntil(after, calendar);

@@ -147,7 +147,10 @@ const linked = {
 };
 const leaveUser = relinks(linked, 'assignedTo');
 
-/** Contract DELETE /users/{id}: the appointments of a removed user are nobody's, and have their buffers whatever else that user had. */
+/**
+ * Contract DELETE /users/{id}: the appointments of a removed user are assigned to nobody. Their buffers no longer end where another
+ * appointment of that user began.
+ */
 export async function onUserRemoved(ctx: Context, { record }: Fact): Promise<void> {
   const cutShort = await cutShortOf(ctx, record.id);
   await leaveUser(ctx, record.id);

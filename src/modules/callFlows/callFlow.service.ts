@@ -71,7 +71,7 @@ export async function createCallFlow(ctx: Context, { draftGraph, ...input }: Cre
   return made;
 }
 
-/** What is told of a change: that of a graph by its revision, since the record has the graph itself. */
+/** What is told of a change. A change of the graph is told by its revision, because the record has the graph itself. */
 const tracked = ['name', 'phoneNumber', 'draftRevision', 'publishedVersion', 'publishedAt'];
 
 type FlowChange = 'updated' | 'published' | 'unpublished';

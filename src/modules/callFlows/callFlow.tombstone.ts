@@ -22,7 +22,7 @@ export const tombstoneOf = async (ctx: Context, number: string) => (await ctx.ro
 export const released = (inside: Context, id: string): void =>
   void inside.update('CallFlowTombstone', { id }, { releasedAt: inside.now() });
 
-/** The same in a unit of work of its own. */
+/** Marks a tombstone as released, in a unit of work of its own. */
 export const release = (ctx: Context, id: string): Promise<void> => ctx.transaction(async (inside) => released(inside, id));
 
 const leaving = statement({

@@ -92,10 +92,10 @@ const answering = statement({
 });
 
 /**
- * Gives a number back to what handled its calls before. Answers how the vendor routes it since; undefined where it still comes to the
- * service, since nothing is known of before, and `answered` where it does since a flow of the workspace answers it again. The vendor
- * is told outside of every transaction: so it is asked before whether that is so, and afterwards, when it is mended. Throws what the
- * vendor throws.
+ * Gives a number back to what handled its calls before. Answers how the vendor routes it afterwards. Undefined: its calls still come to
+ * the service, because nothing is known of what handled them before. `answered`: they come to the service because a flow of the workspace
+ * answers the number again. The vendor is told outside of every transaction: so the database is asked for such a flow before and
+ * afterwards. Where there is one afterwards, the number is wired to it again. Throws what the vendor throws.
  */
 async function restore(ctx: Context, number: VendorNumber, kept: VoiceConfig | null): Promise<VoiceConfig | 'answered' | undefined> {
   const isAnswered = async () => (await ctx.rows(answering, { number: number.number }))[0];

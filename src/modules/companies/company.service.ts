@@ -97,7 +97,7 @@ const linked = {
 const leaveParent = relinks(linked, 'parentCompanyId');
 const leaveOwner = relinks(linked, 'ownerId');
 
-/** Contract DELETE /users/{id}: the companies of a removed user are nobody's. */
+/** Contract DELETE /users/{id}: the companies of a removed user have no owner any more. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveOwner(ctx, record.id);
 
 /**

@@ -13,5 +13,5 @@ const linked = {
 export const leaveCompany = relinks(linked, 'companyId');
 const leaveUser = relinks(linked, 'assignedTo');
 
-/** Contract DELETE /users/{id}: the contacts of a removed user are nobody's. */
+/** Contract DELETE /users/{id}: the contacts of a removed user are assigned to nobody. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);

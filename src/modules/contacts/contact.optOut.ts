@@ -120,8 +120,8 @@ async function survivorsOf(ctx: Context, ids: readonly string[]): Promise<Contac
 }
 
 /**
- * Keeps that whoever writes from a number wants no more texts, or wants them again: of it, and of all who have it, deleted ones among them.
- * Wanted again, also of whom one who had it was merged into, unless another number of theirs has opted out as well.
+ * Keeps that somebody who writes from a number opts out of texts, or in again: for the number, and for all contacts who have it, deleted
+ * ones included. Opting in also counts for the contact that one of them was merged into, unless another number of theirs has opted out.
  */
 export async function optOutNumber(ctx: Context, phone: string, isOut: boolean): Promise<void> {
   const found = await ctx.rows(isOut ? withPhone : optedOutBy, { phone });
@@ -129,8 +129,8 @@ export async function optOutNumber(ctx: Context, phone: string, isOut: boolean):
 }
 
 /**
- * Keeps that whoever reads the mail of an address wants no more: of it, of the contact that a mail was for, and of all others who have it,
- * deleted ones among them, who are the same person.
+ * Keeps that the reader of an address opts out of mail: for the address, for the contact that a mail was for, and for all others who have
+ * the address, deleted ones included, because they are the same person.
  */
 export async function optOutAddress(ctx: Context, contactId: string, email: string | null): Promise<void> {
   const found = email ? await ctx.rows(withEmail, { email }) : [];
@@ -144,7 +144,7 @@ interface Word {
   found: { id: string | null }[];
 }
 
-/** Keeps what was said of an address and of contacts; of the address not a second time, since links are opened more than once. */
+/** Keeps what was said of an address and of contacts; of the address not a second time, because links are opened more than once. */
 async function keepWord(ctx: Context, { kind, address, found }: Word, given: OptOuts): Promise<void> {
   const ids = found.flatMap(({ id }) => id ?? []);
   const isChanged = await optOut(ctx, ids, given);

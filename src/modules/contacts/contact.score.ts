@@ -120,7 +120,7 @@ export interface WriterScore {
   lastActivityAt: Date;
 }
 
-/** The same of contacts as they will be, with the message of each that is about to be kept. */
+/** The scores of contacts that count one inbound message of each, which is about to be kept. */
 export const scoreOfWriter = batched<WriterScore>(async (ctx, ids) => {
   const now = ctx.now();
   const engaged = await engagementsOf(ctx, ids, now);

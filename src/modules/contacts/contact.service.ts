@@ -59,7 +59,7 @@ export const requireContact = (ctx: Context, id: string): void => holdReference(
 /** How contacts are read to be changed. */
 export const contactRows = rowsToChange(taggedContacts);
 
-/** The same where deleted ones may be changed too. */
+/** How contacts are read to be changed, deleted ones included. */
 export const contactRowsWithDeleted = rowsToChange(taggedContacts, { withDeleted: true });
 
 /** One contact with its tags, to be changed: nobody else does so before this unit of work ends, or it is undone. */

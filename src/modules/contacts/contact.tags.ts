@@ -12,7 +12,7 @@ type TaggedRow = ContactRow & { tags: Tag[] };
 /** Contract POST /contacts/{id}/tags: existing tags only, none is made; putting one on twice changes nothing. */
 export const addTags = async (ctx: Context, id: string, input: AddTagsInput): Promise<Tag[]> => (await tagContact(ctx, id, input)).tags;
 
-/** The same, answering the contact. */
+/** Puts existing tags on a contact and answers the contact. Putting one on twice changes nothing. */
 export async function tagContact(ctx: Context, id: string, { tagIds, tagId }: AddTagsInput): Promise<TaggedRow> {
   const wanted = [...new Set([...(tagIds ?? []), ...(tagId ? [tagId] : [])])];
   check(wanted.length > 0, () => invalidField('tagIds', 'too_few', 'must name at least one tag'));
@@ -38,7 +38,7 @@ export async function putOn(ctx: Context, before: ContactRow, tagIds: string[], 
 /** Contract DELETE /contacts/{id}/tags/{tagId}: 404 when the contact does not carry the tag. */
 export const removeTag = async (ctx: Context, id: string, tagId: string): Promise<Tag[]> => (await untagContact(ctx, id, tagId)).tags;
 
-/** The same, answering the contact. */
+/** Takes a tag off a contact and answers the contact. Throws 404 where the contact does not carry the tag. */
 export async function untagContact(ctx: Context, id: string, tagId: string): Promise<TaggedRow> {
   ctx.lockRows();
   const before = await contactForChange(ctx, id);

@@ -6,7 +6,7 @@ import type { SmartView, SmartViewInfo } from './contact.model.js';
 
 type View = keyof typeof SmartView;
 
-/** Who waits for us, each reason with the moment since when: the last message is inbound and unanswered, or an open task is overdue. */
+/** Who waits for us, and from when on. A row for each reason: the last message is inbound and unanswered, or an open task is overdue. */
 const waiting = (account: string, now: Date): Sql => sql`
   select v.contact_id, v.last_inbound_at as since from conversations v where v.account_id = ${account}::uuid and v.closed_at is null
   and v.last_inbound_at is not null and (v.last_outbound_at is null or v.last_inbound_at > v.last_outbound_at)

@@ -6,7 +6,7 @@ const day = 24 * hour;
 /** Hours after which an answer is nearly due, and overdue. */
 export const waits = { dueSoon: 20, breached: 24 };
 
-/** A conversation without a message since then is idle: for 30 days. */
+/** A conversation whose last message is older than this moment, 30 days before `now`, is idle. */
 export const idleAfter = (now: Date): Date => new Date(now.getTime() - 30 * day);
 
 type Times = Pick<Conversation, 'lastMessageAt' | 'lastInboundAt' | 'lastOutboundAt' | 'closedAt'>;

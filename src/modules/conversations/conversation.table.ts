@@ -17,7 +17,7 @@ const state = (ctx: Context): Sql => sql`case when t.closed_at is not null then 
 
 const isCurrent = (ctx: Context): Sql => sql`t.closed_at is null and t.last_message_at >= ${idleAfter(ctx.now())}::timestamptz`;
 
-/** The same state by state, as the statistics of columns can tell how many there are. */
+/** A condition for each state, written so that PostgreSQL can estimate its rows by the statistics of columns. */
 const isIn: Record<keyof typeof ConversationState, (ctx: Context) => Sql> = {
   closed: () => sql`t.closed_at is not null`,
   idle: (ctx) => sql`(t.closed_at is null and ${isIdle(ctx)})`,

@@ -37,8 +37,8 @@ const removeValues = statementsFor((table) =>
 );
 
 /**
- * Removes the next values, of the records behind an id. Answers the last of them; after the last record those behind none, since a merge
- * may have carried a value to a record that was passed; null where a look over all of them found nothing.
+ * Removes the next values, of the records behind an id, and answers the last of these ids. After the last record it answers the nil id, to
+ * begin again: a merge may have carried a value to a record that was passed. Null where a look over all of them found nothing.
  */
 async function step(ctx: Context, id: string, after: string | null): Promise<string | null> {
   const { entityType, fieldKey, status } = await getCleanup(ctx, id);

@@ -89,7 +89,7 @@ const linked = {
 };
 const leaveUser = relinks(linked, 'assignedTo');
 
-/** Contract DELETE /users/{id}: the deals of a removed user are nobody's. */
+/** Contract DELETE /users/{id}: the deals of a removed user are assigned to nobody. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the deals go on with the contact that is kept. */

@@ -12,7 +12,10 @@ export function worth(given: string | null | undefined, lines: readonly DealProd
   return { value: given ?? sum, valueFromProducts: (given ?? null) === null && sum !== null };
 }
 
-/** The same after a change: an amount that came from the lines follows them. */
+/**
+ * What a deal is worth after a change. Where its lines change, an amount that came from them, or none at all, becomes their new sum. Null
+ * sent as the amount stands for the sum over the lines.
+ */
 export function worthAfter(before: WholeDeal, { value }: UpdateDealInput, lines: readonly DealProduct[] | undefined) {
   const follows = value === null || (value === undefined && lines && (before.valueFromProducts || before.value === null));
   if (follows) return worth(null, lines ?? before.products);
@@ -33,8 +36,8 @@ export const likelihood = (given: string | null | undefined, stage: StageRules) 
 });
 
 /**
- * The same after a change: what came from a stage follows, when another one is entered; what somebody gave or cleared stays so. Given
- * together with a move it is theirs, whatever it was before.
+ * How likely a deal is to be won after a change. A probability that came from a stage follows when the deal enters another stage; one
+ * that somebody gave or cleared stays. One that is given together with a move counts as given, whatever it was before.
  */
 export function likelihoodAfter(before: WholeDeal, { probability }: UpdateDealInput, entered: StageRules | undefined) {
   if (probability !== undefined) return probability === before.probability && !entered ? {} : { probability, probabilityFromStage: false };

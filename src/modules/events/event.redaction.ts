@@ -30,7 +30,10 @@ export const asSeenBy = (ctx: Context, value: Sql, { form, event }: { form: Form
     shown: mayRead(ctx.caller, 'contacts') ? value : sql`redact_people(${value}, ${rawSql(form === 'payload' ? '0' : '1')})`,
   });
 
-/** The same of what an action did, a step came to or conditions saw: addresses, texts with merge fields, values of fields. */
+/**
+ * The outcome of an action, a step or conditions, as the caller may see it. It may hold addresses, texts with merge fields and values of
+ * fields.
+ */
 export function outcomeAsSeenBy(ctx: Context, outcome: Sql, event: Sql): Sql {
   const shown = mayRead(ctx.caller, 'contacts') ? outcome : sql`redact_outcome(${outcome})`;
   return byEvent(ctx, event, { hidden: sql`redact_effects(${shown})`, shown });
@@ -39,7 +42,7 @@ export function outcomeAsSeenBy(ctx: Context, outcome: Sql, event: Sql): Sql {
 /** Whether something of what runs tell is hidden from the caller. */
 const isNarrow = (ctx: Context): boolean => !mayRead(ctx.caller, 'contacts') || hiddenEvents(ctx).length > 0;
 
-/** The same of the actions of a run, whose configurations are no secret of anybody. */
+/** The actions of a run, each with its result as the caller may see it. Their configurations are shown to all. */
 export function actionsAsSeenBy(ctx: Context, actions: Sql, event: Sql): Sql {
   if (!isNarrow(ctx)) return actions;
   const result = outcomeAsSeenBy(ctx, sql`a.value -> 'result'`, event);

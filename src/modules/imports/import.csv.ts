@@ -153,7 +153,7 @@ function printed(names: readonly string[], cells: readonly string[]): Printed {
 
 const rowFault = jsonObject(64 * 1024);
 
-/** The same of rows that came as objects. */
+/** Reads rows that came as objects. The columns are the names of all their members. Throws 400 naming the rows at fault. */
 export async function readRows(given: readonly object[]): Promise<Source> {
   check(given.length > 0, () => invalidField('rows', 'too_few', 'must have at least one row'));
   const columns = new Set<string>();

@@ -10,7 +10,10 @@ export async function deliver(ctx: Context, row: DueRow): Promise<void> {
   if (message) await (message.channel === 'sms' ? deliverSms : deliverEmail)(ctx, message);
 }
 
-/** Sends a message no more in the middle of which processes have ended: a text message may have gone, which nobody says by guess. */
+/**
+ * Gives up a message while which several processes have died. A text message that was being sent may have gone, so its outcome stays
+ * unknown. Any other has failed.
+ */
 export async function giveUp(ctx: Context, row: DueRow): Promise<void> {
   const message = await messageToSend(ctx, row.id, row.attempt);
   if (!message) return;

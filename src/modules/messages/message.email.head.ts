@@ -37,8 +37,8 @@ export const wordsIn = (texts: readonly string[]): string[] => [
 
 const wordsOf = ({ fields }: Head, names: readonly string[]) => wordsIn(names.flatMap((name) => fields.get(name) ?? []));
 
-/** The same in the fields of a head that name whom a mail goes to. */
+/** Words that may be ones that we signed, in the fields of a head that name whom the mail goes to. */
 export const wordsOfReaders = (head: Head): string[] => wordsOf(head, ['to', 'cc', 'delivered-to']);
 
-/** The same in those that name the mails that it answers. */
+/** Words that may be ones that we signed, in the fields of a head that name the mails that it answers. */
 export const wordsOfAnswered = (head: Head): string[] => wordsOf(head, ['in-reply-to', 'references']);

@@ -47,8 +47,8 @@ class Lines implements Decoder {
 const keepsEachLine = (decoder: Decoder) => !(decoder instanceof Lines || 'maxChunkSize' in decoder);
 
 /**
- * Two steps of the library are done otherwise, since they take long for mails that are made for it; tests tell if another version of it
- * does not ask for them any more. It makes text of HTML where a mail has text elsewhere, which may take minutes; and it keeps each line
+ * Two steps of the library are replaced, because a mail can be made for which they take very long; tests tell if another version of it
+ * does not call them any more. It makes text of HTML where a mail has text elsewhere, which may take minutes; and it keeps each line
  * as two parts of a blob, of which 800,000 take ten seconds to be put together.
  */
 class MailReader extends Library {

@@ -16,8 +16,8 @@ export async function mark(inside: Context, id: string, marks: (keyof Marks)[]):
 }
 
 /**
- * Keeps that whoever reads a mail wants no more of them, as they say by its link or by a complaint: at the address that it went to, and the
- * contact that it was for.
+ * Keeps that the reader of a mail opts out of mail, by its link or by a complaint: for the address that it went to, and for the contact
+ * that it was for.
  */
 export async function optOutReader(inside: Context, id: string): Promise<void> {
   const { contactId, toEmail } = await mark(inside, id, ['unsubscribedAt']);

@@ -35,7 +35,7 @@ export async function deliverSms(ctx: Context, message: Sending): Promise<void> 
   else await settle(ctx, message, { kind: 'unconfirmed' });
 }
 
-/** A text message that a request has taken for itself. What became of it, or null where another outcome stands by then. */
+/** Sends a text message that a request has taken for itself. Answers what became of it; null where another outcome was kept meanwhile. */
 export const attemptSms = (ctx: Context, taken: Sending): Promise<MessageRow | null> => attempt(ctx, taken, false);
 
 /**
@@ -50,7 +50,7 @@ async function attempt(ctx: Context, message: Sending, mayBeSent: boolean): Prom
   return settled;
 }
 
-/** Whether a text may still come from its number: it may have been given back since, and claimed by another workspace. */
+/** Whether a text may still come from its number, which may have been given back meanwhile, and claimed by another workspace. */
 function isSenderOurs({ app }: Context, { transport, ownsSender, fromNumber }: Sending): boolean {
   const { from, takesAnyNumber } = app.vendors.sms;
   return transport === 'vendor_line' || (ownsSender ?? (takesAnyNumber || fromNumber === from));

@@ -45,7 +45,7 @@ const asksToStop = (text: string): boolean =>
 export async function takeSms(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, '/webhooks/twilio/sms', request);
   const acting = await actingForNumber(ctx.app, numberOf(form.To), actor);
-  // Of a number that is nobody's, nobody wants to hear.
+  // A text to a number that no account has is not kept.
   if (!acting || !form.MessageSid || !numberOf(form.From)) return noted;
   await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
   return noted;

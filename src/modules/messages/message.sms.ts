@@ -130,8 +130,8 @@ function namedBy({ fromNumber, fromkPhoneNumberId, smsProviderId }: SendSmsInput
 }
 
 /**
- * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. That is nobody's
- * while no workspace has claimed it: who answers it then would write to that one. On a vendor line it is the caller's own line.
+ * The number that a message comes from: the one that is named, else the first of the workspace, else the server's. The server's is used
+ * only while no workspace has claimed it: answers would reach that workspace. On a vendor line it is the caller's own line.
  */
 async function senderOf(ctx: Context, input: SendSmsInput, ours: readonly NumberRow[]): Promise<Sender> {
   if (isOfLine(input)) {

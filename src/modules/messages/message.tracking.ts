@@ -82,7 +82,7 @@ export async function followLink(ctx: Context, request: CallbackRequest): Promis
   return { status: 302, headers: { Location: new URL(to).href, 'Cache-Control': 'no-store' }, body: '' };
 }
 
-/** GET /e/unsubscribe/{token}: only asks, since what looks into mails opens links too. */
+/** GET /e/unsubscribe/{token}: shows a button and changes nothing, because programs that check mails open links too. */
 export async function askToUnsubscribe(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   await opened(ctx, 'unsubscribe', request);
   return htmlPage('Unsubscribe', 'No more mails to you?', { button: 'Unsubscribe' });

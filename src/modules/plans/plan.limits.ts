@@ -76,7 +76,7 @@ export async function usageOf(ctx: Context): Promise<Limited> {
   return eachKind(({ kind }) => usage![kind]!);
 }
 
-/** Why nothing new may be made: the trial is over, or the subscription has ended or is paid no more. */
+/** Why nothing new may be made: the trial is over, or the subscription has ended or is no longer paid. */
 export function unpaid(ctx: Context): string | undefined {
   const { plan, billingStatus, trialEndsAt } = ctx.caller.account;
   if (billingStatus === 'cancelled') return 'The subscription has ended';
@@ -90,7 +90,7 @@ export function checkTrial(ctx: Context): void {
   if (reason) throw paymentRequired(reason);
 }
 
-/** What a unit of work has counted, and what it has been granted since: rows that wait to be written are not counted yet. */
+/** What a unit of work has counted, and what it was granted after that: rows that wait to be written are not counted yet. */
 const countedIn = perContext(() => new Map<DeclaredLimit, { n: Promise<number>; granted: number }>());
 
 /** So close to the limit of a plan those who make something come one after the other, so that none of them goes over it. */

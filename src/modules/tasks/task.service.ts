@@ -67,7 +67,7 @@ const linked = {
 };
 const leaveUser = relinks(linked, 'assignedTo');
 
-/** Contract DELETE /users/{id}: the tasks of a removed user are nobody's. */
+/** Contract DELETE /users/{id}: the tasks of a removed user are assigned to nobody. */
 export const onUserRemoved = (ctx: Context, { record }: Fact) => leaveUser(ctx, record.id);
 
 /** Contract POST /contacts/merge: the tasks are about the contact that is kept. */

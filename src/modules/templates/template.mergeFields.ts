@@ -140,13 +140,16 @@ export function mergedJson(value: unknown, values: MergeValues, room: Room): unk
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, mergedJson(member, values, room)]));
 }
 
-/** The same of HTML: its values are escaped. */
+/** HTML with its values filled in, which are escaped. Throws 400 where it becomes too large. */
 export const mergedHtml = (html: string | Words, values: MergeValues, room: Room): string =>
   room.fill(html, (path) => escapeHtml(valueAt(values, path)));
 
 const longestLine = 500;
 
-/** The same of a subject: one line of at most 500 characters. What is longer is cut, and no value is taken beyond what may be seen of it. */
+/**
+ * A line such as a subject or a title with its values filled in, of at most 500 characters: the rest is cut. A long value is cut before
+ * it is filled in.
+ */
 export const mergedLine = (line: string, values: MergeValues): string => {
   const filled = line.replace(placeholder, (_all, written: string) =>
     shortened(controls(valueAt(values, pathOf(written))), 2 * longestLine),
@@ -167,6 +170,6 @@ export function mergedSubject(
   return words ? mergedLine(words, values) : (template?.name ?? '');
 }
 
-/** Whether nothing is left of the text of a mail, since its merge fields were empty. */
+/** Whether nothing is left of the text of a mail, because its merge fields were empty. */
 export const saysNothing = ({ body, bodyHtml }: { body: string; bodyHtml: string | null }): boolean =>
   body.trim() === '' && (bodyHtml ?? '').trim() === '';

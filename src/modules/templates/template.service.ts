@@ -42,7 +42,7 @@ export async function createTemplate(ctx: Context, input: CreateTemplateInput): 
 
 const tracked = [...namesOf(TemplateFields), 'mergeFields'];
 
-/** Contract PATCH /emails/templates/{id}. 422 for one that would be of e-mails no more while an active sequence or workflow mails it. */
+/** Contract PATCH /emails/templates/{id}. 422 where it would no longer be one of e-mails while an active sequence or workflow mails it. */
 export async function updateTemplate(ctx: Context, id: string, input: UpdateTemplateInput): Promise<TemplateRow> {
   // Whoever makes use of it meanwhile is found, or finds another channel.
   if (input.channel) ctx.lockRows();

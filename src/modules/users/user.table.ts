@@ -3,12 +3,12 @@ import { byText, byTime, modelRow, table } from '../../kernel/tables/index.js';
 import { contains } from '../../kernel/tables/searchPatterns.js';
 import { User, UserConnection, UserList } from './user.model.js';
 
-/** What persons say of themselves. Of who has not accepted an invitation yet, an account knows what the inviter wrote and no more. */
+/** What persons say of themselves. While a person has not accepted an invitation, an account knows only what the inviter wrote. */
 const ofPerson = (what: string) => rawSql(`(select ${what} from users u where u.id = t.user_id and t.status in ('active', 'suspended'))`);
 
 const notRemoved = sql`t.status <> 'removed'`;
 
-/** The members of a workspace. A removed one stays for what it wrote, and is found by id and listed no more. */
+/** The members of a workspace. A removed one stays because its records name it, but it is no longer found by id and no longer listed. */
 export const userTable = table({
   row: modelRow('Membership', User),
   withoutEvents: ['lastActiveAt'],

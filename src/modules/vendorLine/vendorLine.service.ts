@@ -40,7 +40,10 @@ const held = statement({
 /** The connection of the workspace; undefined where no key is kept. */
 export const findConnection = async (ctx: Context): Promise<ConnectionRow | undefined> => (await ctx.rows(ours))[0];
 
-/** The same, held until the end: who assigns lines and who replaces the key wait for each other. */
+/**
+ * The connection of the workspace, locked to the end of the transaction, so that assigning lines and replacing the key wait for each
+ * other. Undefined where no key is kept.
+ */
 export const holdConnection = async (ctx: Context): Promise<ConnectionRow | undefined> => (await ctx.rows(held))[0];
 
 /** The connection, or 409 not_configured. */

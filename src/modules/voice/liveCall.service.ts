@@ -96,9 +96,8 @@ const callerHeld = statement({
 });
 
 /**
- * A call that goes on, else whether it is over; of one that is to end, its contact as well. Who asks is alone with it to the end of the
- * transaction: it does not begin while it ends, since the row of one that begins again would have its place the moment that the first
- * one's is gone.
+ * A call that goes on, else whether it is over; of one that is to end, also its contact. The call is locked to the end of the transaction,
+ * so that it does not begin while it ends: else a second row of the call could be inserted as soon as the first one is deleted.
  */
 async function standOf(
   inside: Context,
@@ -162,7 +161,7 @@ async function beginOvertaken(inside: Context, { sid, from, to }: Ends, told: Pr
   await keepLiveCall(inside, { ...flow, ...told, providerId: sid, fromNumber: from, toNumber: to, contactId: null, choices: {} });
 }
 
-/** A call whose end is told before its beginning, since who called hung up at once: nobody took it. */
+/** Logs a call whose end is told before its beginning, because the caller hung up at once: it was missed. */
 async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: number | null): Promise<void> {
   const startedAt = new Date(inside.now().getTime() - (duration ?? 0) * 1000);
   const [flow] = await inside.rows(answering, { number: to, at: startedAt });

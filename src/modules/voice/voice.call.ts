@@ -77,7 +77,7 @@ const callToNumber = accountAt({
     left join live_calls l on l.account_id = a.id and l.provider_id = ${sid} ${version} where n.number = ${to}`,
 });
 
-/** A call, and the context of the account whose number is called: one statement. Undefined where the number is nobody's. */
+/** A call, and the context of the account whose number is called: one statement. Undefined where no account has the number. */
 export const callTo = (ctx: Context, { sid, from, to }: Ends) =>
   actingAt<NewCallState>(ctx, callToNumber.with({ sid, from, to }), voiceActor);
 

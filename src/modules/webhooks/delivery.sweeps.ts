@@ -3,7 +3,7 @@ import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
 
 /**
  * Deliveries that have ended, once they are as old as the server is told to keep them; the contract sets them no end. One that was
- * replayed goes after its replays. By account, since the index begins with it.
+ * replayed goes after its replays. By account, because the index begins with it.
  */
 export const oldDeliveries: Sweep = {
   rows: ({ before, most }) => sql`with old as (

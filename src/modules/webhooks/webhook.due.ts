@@ -54,7 +54,7 @@ function secretsOf(ctx: Context, id: string, delivery: Due): [string, ...string[
   return secretsOfWebhook(ctx, sourceId, { secret, previousSecret, previousSecretUntil });
 }
 
-/** What signs a delivery; undefined where it cannot be read, since the server has not the key any more that sealed it. */
+/** What signs a delivery; undefined where it cannot be read, because the server no longer has the key that sealed it. */
 function readSecrets(ctx: Context, id: string, delivery: Due): [string, ...string[]] | undefined {
   try {
     return secretsOf(ctx, id, delivery);

@@ -107,7 +107,7 @@ export const opened = (app: App, place: string, text: string): string => unseal(
 /** What is signed on an attempt. */
 interface Signed {
   deliveryId: string;
-  /** The same on every attempt and replay: the event's id, or of what an action sends its own. */
+  /** The id of the message, equal on every attempt and replay: the event's id, or the message's own where an action sends it. */
   messageId: string;
   event: string;
   body: string;
@@ -140,7 +140,7 @@ export function secretsOfWebhook(
 /** The place of the secret of a webhook, with which it is sealed. */
 export const placeOf = (id: string): string => `webhooks.secret ${id}`;
 
-/** The same of the secret that a delivery has of its own. */
+/** The place with which a delivery's own secret is sealed. */
 export const placeOfOwn = (id: string): string => `webhook_deliveries.secret ${id}`;
 
 /** Where secrets of webhooks are kept. */

@@ -25,7 +25,7 @@ export interface Attempt {
   goesOn?: boolean;
 }
 
-/** After an attempt: its webhook, where it has one, and since when nothing but failures has come of that. */
+/** What is known after an attempt: its webhook, where it has one, and the moment from which on all attempts at that have failed. */
 export interface AfterAttempt {
   webhookId: string | null;
   failingSince: Date | null;

@@ -3,8 +3,8 @@ import { daysBefore, type Sweep } from '../../kernel/database/sweep.js';
 
 /**
  * Runs that ended as long ago as the server is told to keep them; the contract sets them no end. The latest one of each workflow stays,
- * since it says when that ran last, and one whose webhook is still on its way. By account, since the index begins with it. One that was
- * retried meanwhile is looked at again where it is deleted.
+ * because it says when that ran last, and one whose webhook is still on its way. By account, because the index begins with it. Whether
+ * one was retried meanwhile is checked again where it is deleted.
  */
 export const oldRuns: Sweep = {
   rows: ({ before, most }) => sql`with old as (

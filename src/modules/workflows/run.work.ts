@@ -38,7 +38,7 @@ export async function workOnRun(ctx: Context, due: DueRow): Promise<void> {
   }
 }
 
-/** A run that came due, as it was when it was taken, if nothing was done since. */
+/** A run that came due. `seen` is the run as it was when it was taken; undefined after the first transaction. */
 type Taken = DueRow & { seen?: RunRow & Version };
 
 /** The run, while this attempt at it is ours. */

@@ -134,7 +134,7 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
   const begins = !before.isActive;
   if (sendsEmail(wanted.actions)) await checkMayMail(ctx);
   if (begins) {
-    // What was deleted since it was written is missed by whoever makes use of it.
+    // What the workflow names may have been deleted after it was written.
     checkTrigger(ctx, wanted.trigger);
     await checkedActions(ctx, wanted.actions);
     checkTrial(ctx);

@@ -37,7 +37,7 @@ export interface SmsVendor {
   numbers(): Promise<VendorNumber[]>;
   /** One of them; undefined where the vendor has it not for us. */
   number(number: string): Promise<VendorNumber | undefined>;
-  /** Has the vendor handle the calls of a number in this way; how it does since. */
+  /** Has the vendor handle the calls of a number in this way. Answers how it handles them afterwards. */
   route(id: string, voice: VoiceConfig): Promise<VoiceConfig>;
   /** What is done with a call, as the document that the vendor follows. */
   document(verbs: readonly Verb[]): Promise<string>;
