@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { v4 } from 'uuid';
 import {
   type Account,
+  basePath,
   dataOf,
   expectGraphQLRefusal,
   expectNothingWritten,
@@ -16,6 +18,11 @@ beforeAll(async () => {
   acme = await api.seed.account();
 });
 afterAll(() => api.close());
+
+const sent = (method: string, path: string, payload: string) => {
+  const headers = { 'content-type': 'application/json', 'content-length': String(payload.length) };
+  return acme.owner.raw({ method: method as 'POST', path: basePath + path, headers, payload });
+};
 
 /** Rows of which the contract names 422 and no 400, each with a good body and values that its fields cannot take. */
 const rows: [string, string, string, Record<string, unknown>, [string, unknown][]][] = [
@@ -75,4 +82,23 @@ it('An invitation without a role, or with null, makes a member', async () => {
     const user = dataOf(await acme.owner.post('/users/invite', { email: `role-${role}@example.com`, role }));
     expect(user).toMatchObject({ role: 'member', status: 'invited' });
   }
+});
+
+describe('a body that is JSON and no object', () => {
+  it('is 400 everywhere, as one that is no JSON', async () => {
+    const rows = [
+      ['POST', '/forms'],
+      ['PATCH', `/forms/${v4()}`],
+      ['POST', '/emails/sequences'],
+      ['POST', `/emails/sequences/${v4()}/enroll`],
+      ['PUT', '/settings/vendor-line'],
+      ['POST', '/users/invite'],
+      ['POST', '/contacts'],
+    ] as const;
+    await expectNothingWritten(api, async () => {
+      for (const [method, path] of rows)
+        for (const payload of ['[]', '"x"', '5', '{"half":'])
+          expect([method, path, payload, (await sent(method, path, payload)).status]).toEqual([method, path, payload, 400]);
+    });
+  });
 });

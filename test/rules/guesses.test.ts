@@ -157,18 +157,6 @@ describe('a guess that nobody could look at', () => {
     for (let i = 0; i < 8; i++) await expect(busy()).rejects.toMatchObject({ status: 503 });
     expect(await inTurn(7, () => login(email, wrong))).toEqual([401, 401, 401, 401, 401, 401, 429]);
   });
-
-  it('is told so within seconds, however many guess', async () => {
-    const begun = performance.now();
-    const replies = await Promise.all(Array.from({ length: 300 }, (_, n) => login(`nobody.${n}@example.com`, wrong)));
-    // A wait of five seconds, and what was hashed meanwhile: without an end of the wait it would be as long as the crowd is large.
-    if (performance.now() - begun > 10_000) expect(statuses(replies)).toContain(503);
-    const busy = replies.filter(({ status }) => status !== 401);
-    for (const reply of busy) {
-      expectRefusal(reply, 503);
-      expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
-    }
-  });
 });
 
 describe('an invitation in wrong hands', () => {

@@ -29,6 +29,8 @@ export class Shares {
     /** Whether an error says that those who come next would fail like this one. */
     private readonly isOutage: (error: unknown) => boolean = () => false,
     private readonly patience = patienceMs,
+    /** In how many seconds those who were refused may come back. */
+    private readonly retryAfter = 1,
   ) {}
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
@@ -72,9 +74,9 @@ export class Shares {
           gone();
           resume();
         },
-        refuse() {
+        refuse: () => {
           gone();
-          refuse(unavailable());
+          refuse(unavailable(undefined, this.retryAfter));
         },
       };
       const late = setTimeout(one.refuse, this.patience);

@@ -3,7 +3,7 @@ export interface Store {
   /** of a pool, the most connections */
   connections?: number;
   execute(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** the same of a statement that is planned once, whatever its values are */
+  /** the rows of a statement that is planned once, whatever its values are */
   executePlanned(text: string, values: unknown[]): Promise<{ rows: unknown[] }>;
   /** the value of the one row and column that a statement answers, which is a text */
   text(query: { text: string; values: unknown[] }): Promise<string>;

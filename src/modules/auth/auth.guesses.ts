@@ -45,7 +45,7 @@ async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | nu
 
 /**
  * Whether a guess is right. Wrong ones are counted by the name, and after too many none is looked at: 429, also for the right one. What
- * could not be looked at (503) was none.
+ * failed before that was known, as a 503 does, was none.
  */
 export async function guessed(
   ctx: Context,

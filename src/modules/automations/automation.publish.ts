@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../kernel/base/errors.js';
+import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
@@ -30,7 +31,7 @@ const versions = statement({
 });
 
 /** Versions that are kept at hand, which never change once they are there: so many, and so many characters of JSON. */
-const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 64_000_000, sizeCalculation: (plan) => JSON.stringify(plan).length });
+const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 16_000_000, sizeCalculation: (plan) => jsonSize(plan) });
 // Units of work that publish keep nothing: what they read may be their own version, which goes again where they fail.
 const publishing = new WeakSet<object>();
 

@@ -11,7 +11,7 @@ export async function deliver(ctx: Context, row: DueRow): Promise<void> {
 }
 
 /**
- * Gives up a message while which several processes have died. A text message that was being sent may have gone, so its outcome stays
+ * Gives up a message during whose sending several processes have died. A text message that was being sent may have gone, so its outcome stays
  * unknown. Any other has failed.
  */
 export async function giveUp(ctx: Context, row: DueRow): Promise<void> {

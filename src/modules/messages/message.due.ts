@@ -95,12 +95,14 @@ const beginning = statement({
 
 /**
  * Begins to send a text message that was taken, and answers what is to be sent; undefined where it was cancelled since. It is read once it
- * cannot be readdressed any more: who changes the contact's number or opts it out meanwhile is waited for.
+ * is held, after a change of the contact's number that was under way; an opt-out counts once it is committed. Where it cannot be read it
+ * has not begun: of one that has, nobody could tell whether it went.
  */
-export async function beginToSend(ctx: Context, id: string, attempt: number): Promise<Sending | undefined> {
-  const [begun] = await ctx.rows(beginning, { id, attempt });
-  return begun && messageToSend(ctx, id, attempt);
-}
+export const beginToSend = (ctx: Context, id: string, attempt: number): Promise<Sending | undefined> =>
+  ctx.transaction(async (inside) => {
+    const [begun] = await inside.rows(beginning, { id, attempt });
+    return begun && messageToSend(inside, id, attempt);
+  });
 
 const take = takingToSend({ name: 'takeMessage', where: sql`due_at is not null` });
 

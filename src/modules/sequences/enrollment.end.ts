@@ -97,7 +97,7 @@ export async function endEnrollments(ctx: Context, { contacts, sequences, beside
   return new Map([...stopped, ...ended.map(({ contactId, id }) => [contactId, id] as const)]);
 }
 
-/** Ends the runs of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */
+/** Ends the enrollments of contacts by `<reason>/<contact>`: those of one moment and one reason are one statement. */
 export const endEnrollmentsOf = batched<void>(async (ctx, keys) => {
   const contacts = new Map<Reason, string[]>();
   for (const [reason, contact] of keys.map((key) => key.split('/') as [Reason, string]))

@@ -26,7 +26,7 @@ const userRows = rowsToChange(userTable);
 /** Contract PATCH /users/{id}: only the owner changes the owner, and not the role; nobody promotes themselves. */
 export async function updateUser(ctx: Context, id: string, { role, name }: UpdateUserInput): Promise<User> {
   const user = await ctx.forChange(userRows, id);
-  check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied("Only the owner may change the owner's account"));
+  check(user.role !== 'owner' || user.id === ctx.caller.userId, () => denied('Only the owner may change the owner'));
   if (role !== undefined && role !== user.role) {
     check(user.role !== 'owner', () => denied("The owner's role cannot be changed"));
     check(user.id !== ctx.caller.userId, () => denied('You cannot change your own role'));

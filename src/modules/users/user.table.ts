@@ -8,7 +8,7 @@ const ofPerson = (what: string) => rawSql(`(select ${what} from users u where u.
 
 const notRemoved = sql`t.status <> 'removed'`;
 
-/** The members of a workspace. A removed one stays because its records name it, but it is no longer found by id and no longer listed. */
+/** The members of a workspace. A removed one stays because records name it: it is listed only where its status is asked for. */
 export const userTable = table({
   row: modelRow('Membership', User),
   withoutEvents: ['lastActiveAt'],
