@@ -37,20 +37,22 @@ export interface Placed extends Action {
  * are not there included: `actions.2.config.templateId`.
  */
 export async function checkActions(ctx: Context, actions: readonly Placed[]): Promise<Action[]> {
-  const faults = new Faults();
+  // Each has its own, so that they are told in the order of the actions and not in that in which the database answers.
+  const faults = actions.map(() => new Faults());
+  const details = () => faults.flatMap((own) => own.details);
   const cleaned = await Promise.all(
-    actions.map(async ({ type, config, at }) => {
+    actions.map(async ({ type, config, at }, i) => {
       const kind: ActionKind = actionKinds[type as ActionType];
-      const blame = faults.at(`${at}.config`);
+      const blame = faults[i]!.at(`${at}.config`);
       const own = cleanConfig(kind.members, config, blame, { account: ctx.caller.account });
       await kind.check?.(ctx, own, blame);
       return { type, config: own };
     }),
   );
   // Of what is no id nobody asks the database.
-  if (faults.details.length === 0)
-    await Promise.all([checkNames(ctx, cleaned, actions, faults), checkTemplates(ctx, cleaned, actions, faults)]);
-  if (faults.details.length > 0) throw invalid(faults.details.slice(0, 100));
+  if (details().length === 0) await Promise.all([checkNames(ctx, cleaned, actions, faults), checkTemplates(ctx, cleaned, actions, faults)]);
+  const all = details();
+  if (all.length > 0) throw invalid(all.slice(0, 100));
   return cleaned;
 }
 
@@ -63,13 +65,13 @@ function namesIn({ type, config }: Action): Named[] {
   return [...byMembers, ...(own?.(config) ?? [])];
 }
 
-async function checkNames(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: Faults): Promise<void> {
+async function checkNames(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: readonly Faults[]): Promise<void> {
   await Promise.all(
     actions.map(async (action, i) => {
       const named = namesIn(action);
       const kinds = Object.fromEntries(named.map(({ member, kind }) => [member, kind]));
       const missing = await missingReferences(ctx, kinds, Object.fromEntries(named.map(({ member, id }) => [member, id])));
-      const blame = faults.at(`${placed[i]!.at}.config`);
+      const blame = faults[i]!.at(`${placed[i]!.at}.config`);
       for (const member of missing) blame(member, nobody.code, nobody.message);
     }),
   );
@@ -78,14 +80,21 @@ async function checkNames(ctx: Context, actions: readonly Action[], placed: read
 const templatesIn = (action: Action) => namesIn(action).filter(({ kind }) => kind === 'template');
 
 /** Blames templates that are there, and not for e-mails: no action sends anything else by one. */
-async function checkTemplates(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: Faults): Promise<void> {
-  const named = actions.flatMap((action, i) => templatesIn(action).map((one) => ({ ...one, at: placed[i]!.at })));
+async function checkTemplates(
+  ctx: Context,
+  actions: readonly Action[],
+  placed: readonly Placed[],
+  faults: readonly Faults[],
+): Promise<void> {
+  const named = actions.flatMap((action, i) =>
+    templatesIn(action).map((one) => ({ ...one, blame: faults[i]!.at(`${placed[i]!.at}.config`) })),
+  );
   const channels = await channelsOf(
     ctx,
     named.map(({ id }) => id),
   );
-  for (const { member, id, at } of named)
-    if ((channels.get(id) ?? 'email') !== 'email') faults.at(`${at}.config`)(member, isOfTexts.code, isOfTexts.message);
+  for (const { member, id, blame } of named)
+    if ((channels.get(id) ?? 'email') !== 'email') blame(member, isOfTexts.code, isOfTexts.message);
 }
 
 /**
