@@ -70,6 +70,14 @@ describe('shares', () => {
     expect(await shares.run('a', async () => 2)).toBe(2);
   });
 
+  it('refuse them too where the timer of two seconds was early, as in a long turn of the event loop', async () => {
+    const shares = new Shares(1, isOutage);
+    const failing = shares.run('a', () => new Promise<void>((_, refuse) => setTimeout(refuse, 1900, new Error('no connection'))));
+    const late = shares.run('a', async () => 1);
+    await expect(failing).rejects.toThrow('no connection');
+    await expect(late).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   it('let who has waited begin where something else failed', async () => {
     expect(await afterFailure(new Shares(1, isOutage, 20), 'not found')).toEqual({ status: 'fulfilled', value: 1 });
   });

@@ -2,8 +2,11 @@ import { unavailable } from './errors.js';
 
 /** How long somebody waits for a turn. It holds nothing that others need, so it may be longer than the wait for a connection. */
 const patienceMs = 5000;
-/** What fails after so long has waited for a connection of the database in vain. */
-const connectionMs = 2000;
+/**
+ * What fails after so long has waited for a connection of the database in vain: for two seconds, which a timer counts from the beginning of
+ * the turn of the event loop that set it.
+ */
+const connectionMs = 1800;
 
 /** Somebody who waits, from this moment on. */
 interface Waiting {
