@@ -93,7 +93,7 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a subscription and returns its end. Throws 401 and 403 as any operation does, 400 for arguments that do not fit,
+   * Begins a subscription and returns its end. Throws 401 and 403 by its access marks, 400 for arguments that do not fit,
    * 410 for a position that is no longer kept, 400 for more than all live subscriptions of the caller may cost. Null where directives
    * leave nothing of it: it is complete as it begins.
    */

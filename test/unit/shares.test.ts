@@ -43,7 +43,7 @@ describe('shares', () => {
   });
 
   it('keep nobody waiting for longer than they say, and pass over who has gone', async () => {
-    const { begun, run, end } = works(new Shares(1, isOutage, 20));
+    const { begun, run, end } = works(new Shares(1, { isOutage, patience: 20 }));
     const [first, second] = [run('a1'), run('a2')];
     await expect(second).rejects.toMatchObject({ code: 'unavailable', retryAfter: 1 });
     const third = run('a3');
@@ -65,13 +65,13 @@ describe('shares', () => {
   }
 
   it('refuse who has waited where no connection was to be had for as long: the next would wait as long again', async () => {
-    const shares = new Shares(1, isOutage, 20);
+    const shares = new Shares(1, { isOutage, patience: 20 });
     expect(await afterFailure(shares, 'no connection')).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
     expect(await shares.run('a', async () => 2)).toBe(2);
   });
 
   it('refuse them too where the timer of two seconds was early, as in a long turn of the event loop', async () => {
-    const shares = new Shares(1, isOutage);
+    const shares = new Shares(1, { isOutage });
     const failing = shares.run('a', () => new Promise<void>((_, refuse) => setTimeout(refuse, 1900, new Error('no connection'))));
     const late = shares.run('a', async () => 1);
     await expect(failing).rejects.toThrow('no connection');
@@ -79,6 +79,6 @@ describe('shares', () => {
   });
 
   it('let who has waited begin where something else failed', async () => {
-    expect(await afterFailure(new Shares(1, isOutage, 20), 'not found')).toEqual({ status: 'fulfilled', value: 1 });
+    expect(await afterFailure(new Shares(1, { isOutage, patience: 20 }), 'not found')).toEqual({ status: 'fulfilled', value: 1 });
   });
 });

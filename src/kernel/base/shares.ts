@@ -15,6 +15,15 @@ interface Waiting {
   refuse(): void;
 }
 
+export interface SharesOptions {
+  /** Whether an error says that those who come next would fail like this one; none does by default. */
+  isOutage?(error: unknown): boolean;
+  /** Milliseconds that somebody waits for a turn; five seconds by default. */
+  patience?: number;
+  /** In how many seconds those who were refused may come back; one by default. */
+  retryAfter?: number;
+}
+
 interface Line {
   underWay: number;
   readonly waiting: Set<Waiting>;
@@ -27,14 +36,14 @@ interface Line {
 export class Shares {
   readonly #lines = new Map<string, Line>();
 
+  readonly #patience: number;
+
   constructor(
     private readonly most: number,
-    /** Whether an error says that those who come next would fail like this one. */
-    private readonly isOutage: (error: unknown) => boolean = () => false,
-    private readonly patience = patienceMs,
-    /** In how many seconds those who were refused may come back. */
-    private readonly retryAfter = 1,
-  ) {}
+    private readonly options: SharesOptions = {},
+  ) {
+    this.#patience = options.patience ?? patienceMs;
+  }
 
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { underWay: 0, waiting: new Set() };
@@ -45,7 +54,7 @@ export class Shares {
     try {
       return await work();
     } catch (error) {
-      if (performance.now() - begun >= Math.min(connectionMs, this.patience) && this.isOutage(error)) this.#refuseIn(line);
+      if (performance.now() - begun >= Math.min(connectionMs, this.#patience) && this.options.isOutage?.(error)) this.#refuseIn(line);
       throw error;
     } finally {
       this.#leave(key, line);
@@ -61,7 +70,7 @@ export class Shares {
 
   /** Where no connection was to be had for as long, the next ones would wait as long again: who has waited for some time is told at once. */
   #refuseIn({ waiting }: Line): void {
-    const latest = performance.now() - Math.min(connectionMs, this.patience) / 2;
+    const latest = performance.now() - Math.min(connectionMs, this.#patience) / 2;
     for (const one of waiting) if (one.since <= latest) one.refuse();
   }
 
@@ -79,10 +88,10 @@ export class Shares {
         },
         refuse: () => {
           gone();
-          refuse(unavailable(undefined, this.retryAfter));
+          refuse(unavailable(undefined, this.options.retryAfter));
         },
       };
-      const late = setTimeout(one.refuse, this.patience);
+      const late = setTimeout(one.refuse, this.#patience);
       waiting.add(one);
     });
   }

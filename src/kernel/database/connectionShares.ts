@@ -14,6 +14,6 @@ const isOutage = (error: unknown) => !isRetryable(error) && fromDatabase(error)?
 
 /** The shares of pools of so many connections each; nobody waits where there is no pool. */
 export function sharesOf(connections: number): ConnectionShares {
-  const most = (count: number) => new Shares(Math.max(2, Math.floor(count)), isOutage);
+  const most = (count: number) => new Shares(Math.max(2, Math.floor(count)), { isOutage });
   return { planned: most(connections - 2), reads: most(connections / 2 - 1), transactions: most(connections / 2) };
 }

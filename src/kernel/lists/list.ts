@@ -99,6 +99,6 @@ export async function findRow<Row extends { id: string }>(
   return rows[0] ? readerOf<Row>(table.shape as Shape)(rows[0]) : null;
 }
 
-/** The same, or 404. */
+/** One row of a table by its id, as `findRow` reads it. Throws 404 where there is none. */
 export const getRow = async <Row extends { id: string }>(ctx: Context, table: AnyTable, id: string, computed?: readonly string[]) =>
   found(await findRow<Row>(ctx, table, id, computed), table.what as string);

@@ -20,7 +20,7 @@ export interface RecordPlan {
 
 interface Composed {
   whole: Template;
-  /** The same; `tooMuch` where it has more than so many bytes. */
+  /** `whole`, or `tooMuch` in its place where it has more than so many bytes. */
   bounded: Template;
   records: number;
 }

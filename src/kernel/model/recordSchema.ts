@@ -31,7 +31,7 @@ export const scalarSchemas: Record<string, JsonSchema> = {
   JSON: {},
 };
 
-/** The same, or null. */
+/** The schema of a value that a schema describes, or of null. */
 export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (Object.keys(schema).length === 0) return schema;
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };

@@ -6,7 +6,7 @@ import { missingReferences, nobody, sawReference } from '../../kernel/operations
 import { type ContactRow, contactLoader, contactRows } from '../contacts/contact.service.js';
 import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';
 import type { MergeValues } from '../templates/template.mergeFields.js';
-import { cleanConfig, Faults } from './action.config.js';
+import { type Blame, cleanConfig, Faults } from './action.config.js';
 import type { Acting, Action, ActionKind, Named, Occasion, Outcome } from './action.kinds.js';
 import { enrollSequence, sendEmail, sendWebhook } from './action.messages.js';
 import { assignContact, makeTask } from './action.records.js';
@@ -39,18 +39,18 @@ export interface Placed extends Action {
 export async function checkActions(ctx: Context, actions: readonly Placed[]): Promise<Action[]> {
   // Each has its own, so that they are told in the order of the actions and not in that in which the database answers.
   const faults = actions.map(() => new Faults());
+  const blames = actions.map(({ at }, i) => faults[i]!.at(`${at}.config`));
   const details = () => faults.flatMap((own) => own.details);
   const cleaned = await Promise.all(
-    actions.map(async ({ type, config, at }, i) => {
+    actions.map(async ({ type, config }, i) => {
       const kind: ActionKind = actionKinds[type as ActionType];
-      const blame = faults[i]!.at(`${at}.config`);
-      const own = cleanConfig(kind.members, config, blame, { account: ctx.caller.account });
-      await kind.check?.(ctx, own, blame);
+      const own = cleanConfig(kind.members, config, blames[i]!, { account: ctx.caller.account });
+      await kind.check?.(ctx, own, blames[i]!);
       return { type, config: own };
     }),
   );
   // Of what is no id nobody asks the database.
-  if (details().length === 0) await Promise.all([checkNames(ctx, cleaned, actions, faults), checkTemplates(ctx, cleaned, actions, faults)]);
+  if (details().length === 0) await Promise.all([checkNames(ctx, cleaned, blames), checkTemplates(ctx, cleaned, blames)]);
   const all = details();
   if (all.length > 0) throw invalid(all.slice(0, 100));
   return cleaned;
@@ -65,14 +65,13 @@ function namesIn({ type, config }: Action): Named[] {
   return [...byMembers, ...(own?.(config) ?? [])];
 }
 
-async function checkNames(ctx: Context, actions: readonly Action[], placed: readonly Placed[], faults: readonly Faults[]): Promise<void> {
+async function checkNames(ctx: Context, actions: readonly Action[], blames: readonly Blame[]): Promise<void> {
   await Promise.all(
     actions.map(async (action, i) => {
       const named = namesIn(action);
       const kinds = Object.fromEntries(named.map(({ member, kind }) => [member, kind]));
       const missing = await missingReferences(ctx, kinds, Object.fromEntries(named.map(({ member, id }) => [member, id])));
-      const blame = faults[i]!.at(`${placed[i]!.at}.config`);
-      for (const member of missing) blame(member, nobody.code, nobody.message);
+      for (const member of missing) blames[i]!(member, nobody.code, nobody.message);
     }),
   );
 }
@@ -80,15 +79,8 @@ async function checkNames(ctx: Context, actions: readonly Action[], placed: read
 const templatesIn = (action: Action) => namesIn(action).filter(({ kind }) => kind === 'template');
 
 /** Blames templates that are there, and not for e-mails: no action sends anything else by one. */
-async function checkTemplates(
-  ctx: Context,
-  actions: readonly Action[],
-  placed: readonly Placed[],
-  faults: readonly Faults[],
-): Promise<void> {
-  const named = actions.flatMap((action, i) =>
-    templatesIn(action).map((one) => ({ ...one, blame: faults[i]!.at(`${placed[i]!.at}.config`) })),
-  );
+async function checkTemplates(ctx: Context, actions: readonly Action[], blames: readonly Blame[]): Promise<void> {
+  const named = actions.flatMap((action, i) => templatesIn(action).map((one) => ({ ...one, blame: blames[i]! })));
   const channels = await channelsOf(
     ctx,
     named.map(({ id }) => id),

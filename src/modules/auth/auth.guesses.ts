@@ -35,7 +35,7 @@ async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | nu
   const { limiter } = ctx.app;
   const spent = await limiter.spend('failedLogin', name);
   if (!spent.refused) return name;
-  // A look-up for an address that nobody has takes as long as any other.
+  // Asked for an address that nobody has too, so that the time tells nothing.
   if (!(await isKnownAddress(ctx, person?.id ?? nilId))) throw limited(spent);
   const own = `${name} from ${clientKey(ctx.request.ip)}`;
   const spentHere = await limiter.spend('failedLogin', own);
@@ -54,14 +54,13 @@ export async function guessed(
   isRight: () => Promise<boolean>,
 ): Promise<boolean> {
   const counted = await count(ctx, name, person);
-  let isWrong = false;
-  try {
-    const right = await isRight();
-    isWrong = !right;
-    return right;
-  } finally {
-    if (!isWrong) await ctx.app.limiter.giveBack('failedLogin', counted);
-  }
+  const giveBack = () => ctx.app.limiter.giveBack('failedLogin', counted);
+  const right = await isRight().catch(async (error: unknown) => {
+    await giveBack();
+    throw error;
+  });
+  if (right) await giveBack();
+  return right;
 }
 
 /**

@@ -21,9 +21,10 @@ import type { Started } from './run.table.js';
 async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contactId: string | null): Promise<Started | null> {
   const type = plan.event ? ctx.app.registry.events.get(plan.event)?.of.type : undefined;
   if (!plan.event || !type) return null;
-  const contact = !data && type === 'Contact' && contactId ? await contactLoader(ctx).load(contactId) : null;
-  const record = contact ? recordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event);
-  return { event: plan.event, type, data: (data as Record<string, unknown> | null | undefined) ?? record, changes: null };
+  const started = { event: plan.event, type, changes: null };
+  if (data) return { ...started, data: data as Record<string, unknown> };
+  const contact = type === 'Contact' && contactId ? await contactLoader(ctx).load(contactId) : null;
+  return { ...started, data: contact ? recordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event) };
 }
 
 /**

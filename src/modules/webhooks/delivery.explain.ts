@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { flag, nullable, uuid } from '../../kernel/database/kinds.js';
+import { flag, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { DeliveryExplanation, DeliveryReason } from './delivery.model.js';
@@ -10,11 +10,10 @@ import type { DeliveryRow } from './webhook.table.js';
 const now = statement({
   name: 'deliveryUnderWay',
   takes: { id: uuid },
-  row: { isUnderWay: flag, isWanted: nullable(flag) },
+  row: { isUnderWay: flag },
   planned: true,
   text: ({ account, id }) => sql`
-    select coalesce(d.leased_until > now(), false) as "isUnderWay", w.is_active and w.archived_at is null as "isWanted"
-    from webhook_deliveries d left join webhooks w on w.account_id = d.account_id and w.id = d.webhook_id
+    select coalesce(d.leased_until > now(), false) as "isUnderWay" from webhook_deliveries d
     where d.account_id = ${account} and d.id = ${id}`,
 });
 
