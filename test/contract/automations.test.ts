@@ -104,6 +104,10 @@ describe('a draft whose start is a trigger', () => {
     expectRefusal(await publish(one.id), 422);
     const inNodes = { ...startingBy({ event: 'deal.won', conditions: { title: 'T' } }), graph: undefined, triggerEvent: undefined };
     expect(await make(inNodes)).toMatchObject(shown('deal.won', { title: 'T' }));
+    // A graph that says nothing of nodes leaves them to the fields.
+    const beside = await make({ ...inNodes, graph: { edges: [] } });
+    expect(beside).toMatchObject(shown('deal.won', { title: 'T' }));
+    expect(dataOf(await publish(beside.id)).active).toBe(true);
   });
 });
 

@@ -192,6 +192,14 @@ describe('a graph that is validated', () => {
     expect(best(10_000)).toBeLessThan(20 * Math.max(best(1000), 250));
   });
 
+  it('looks at thousands of time zones no longer than a moment', async () => {
+    const ids = Array.from({ length: 9000 }, (_, n) => `t${n}`);
+    const hours = ids.map((id, n) => ({ ...timing(id, ids[n + 1] ?? 'bye', 'bye'), timezone: n % 2 ? 'Asia/Tokyo' : 'Nowhere/Land' }));
+    const nodes = { entryId: 'in', nodes: [entry('t0'), ...hours, bye] };
+    const time = await least(3, () => processorTime(async () => expect(graphFaults(nodes as never).length).toBeGreaterThan(0)));
+    expect(time).toBeLessThan(500);
+  });
+
   it('follows thousands of timings no longer than a moment', async () => {
     const ids = Array.from({ length: 9000 }, (_, n) => `t${n}`);
     const hours = ids.map((id, n) => timing(id, ids[n + 1] ?? 'bye', ids[n - 1] ?? 'bye'));

@@ -286,6 +286,9 @@ describe('a query that makes no sense', () => {
     ['filters={"field":"leadScore","op":"gt","value":";drop%20table%20contacts"}', 'filters.value'],
     ['cf[plan]=%00', 'cf[plan]'],
     ['cf=x', 'cf'],
+    ['cf={"tier":{"toString":1}}', 'cf.tier'],
+    ['cf={"tier":["gold"]}', 'cf.tier'],
+    ['cf={"tier":null}', 'cf.tier'],
     ['include=password', 'include'],
   ])('%s answers 400 naming %s', async (query, field) => {
     expectRefusal(await acme.owner.get(`/contacts?${query}`), 400, field);

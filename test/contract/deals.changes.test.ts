@@ -251,6 +251,16 @@ describe('lostReason', () => {
     expect(await patched(deal.id, { status: 'lost' })).toMatchObject({ status: 'lost', lostReason: null });
   });
 
+  it('may stay one that the stage lists no more, of a deal that is opened again or won', async () => {
+    const { id, stages: own } = await strict({ lostReasons: ['Price'] });
+    const deal = await made({ pipelineId: id, stageId: own[1].id, lostReason: 'Price' });
+    dataOf(await acme.owner.patch(`/pipelines/${id}/stages/${own[1].id}`, { lostReasons: ['Budget'] }));
+    for (const status of ['open', 'won']) expect(await patched(deal.id, { status })).toMatchObject({ status, lostReason: 'Price' });
+    expectRefusal(await patch(deal.id, { status: 'lost' }), 422, 'lostReason');
+    expectRefusal(await patch(deal.id, { lostReason: 'Timing' }), 422, 'lostReason');
+    expect(await patched(deal.id, { lostReason: 'Budget' })).toMatchObject({ status: 'won', lostReason: 'Budget' });
+  });
+
   it('is any text where nobody lists reasons', async () => {
     const { id, stages: own } = await strict({ lostReasons: [] });
     const refused = await create({ pipelineId: id, stageId: own[1].id });

@@ -89,6 +89,21 @@ describe('GET /deals', () => {
 });
 
 describe('the filters of GET /deals', () => {
+  it('find no deal by the tags of a contact that is deleted', async () => {
+    const mine = await api.seed.account();
+    const tag = await mine.tag('Gone');
+    const contact = await mine.contact({ firstName: 'A', tags: ['Gone'] });
+    const pipeline = await mine.pipeline();
+    const deal = { title: 'Theirs', pipelineId: pipeline.id, stageId: pipeline.stages[0].id, contactId: contact.id };
+    dataOf(await mine.owner.post('/deals', deal));
+    const found = async () => dataOf(await mine.owner.get(`/deals?tag_ids=${tag.id}`)).meta.total;
+    expect(await found()).toBe(1);
+    dataOf(await mine.owner.del(`/contacts/${contact.id}`));
+    expect(await found()).toBe(0);
+    dataOf(await mine.owner.post(`/contacts/${contact.id}/restore`));
+    expect(await found()).toBe(1);
+  });
+
   it('search the title: part of it, or the start of a word', async () => {
     expect(await sorted('search=LTA')).toEqual(['Delta']);
     expect(await sorted('search=50')).toEqual(['gamma 50%']);

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import {
+  type Account,
+  dataOf,
+  expectNothingWritten,
+  expectRefusal,
+  type Loose,
+  server,
+  type TestServer,
+  toldIn,
+} from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -96,6 +105,16 @@ describe('the value of a deal', () => {
     expect(await patched(deal.id, { products: [] })).toMatchObject({ value: null, products: [] });
     expect(await patched(deal.id, { products: [line({ quantity: 2 })] })).toMatchObject({ value: 20 });
     expect(await read(deal.id)).toMatchObject({ value: 20, products: [{ quantity: 2 }] });
+  });
+
+  it('is given, or follows its lines again, also where the amount stays as it is', async () => {
+    const given = await made({ value: 10, products: [line()] });
+    const told = await toldIn(acme, async () => expect(await patched(given.id, { value: null })).toEqual(given));
+    expect([told.events, told.entries]).toEqual([[], []]);
+    expect((await patched(given.id, { products: [line({ unitPrice: 4 })] })).value).toBe(4);
+    const summed = await made({ products: [line()] });
+    expect(await patched(summed.id, { value: 10 })).toEqual(summed);
+    expect((await patched(summed.id, { products: [line({ unitPrice: 4 })] })).value).toBe(10);
   });
 });
 

@@ -80,6 +80,9 @@ describe('an answer that has no text of its own', () => {
       <!-- unseen --><ul><li>One</li><li>Two &lt; three</li></ul><script>hidden()</script></body></html>`;
     const kept = await keptOf((to) => answer({ to }, html).replace('text/plain', 'text/html'));
     expect(kept).toMatchObject({ body: 'Café & more\n\nOne\n\nTwo < three', bodyHtml: expect.stringContaining('<p>Caf&eacute;') });
+    // Old clients write a character beyond the first 65,536 as two references; one of them alone is none.
+    const halves = await keptOf((to) => answer({ to }, '<p>Hi &#55357; there &#55357;&#56832;</p>').replace('text/plain', 'text/html'));
+    expect(halves.body).toBe('Hi  there 😀');
     const mixed = await keptOf((to) => inParts(to, ['text/plain', 'Above'], ['text/html', '<p>Below</p>']));
     expect(mixed.body).toMatch(/^Above\s+Below$/);
   });

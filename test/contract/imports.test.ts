@@ -226,6 +226,21 @@ describe('rows in error', () => {
   });
 });
 
+describe('a row whose value is an object', () => {
+  it('is one in error, in the preview as well, and the others are imported', async () => {
+    const odd = { toString: 1 };
+    const rows = [{ firstName: 'A' }, { firstName: 'B', doNotContact: odd }, { firstName: 'C', city: odd }, { firstName: 'D' }];
+    const { preview } = await made({ rows });
+    expect(preview.map((row: Loose) => row.error?.split(' ')[0] ?? null)).toEqual([null, 'doNotContact', 'city', null]);
+    const import_ = await imported({ rows });
+    expect(import_).toMatchObject({ createdCount: 2, errorCount: 2 });
+    expect((await errorsOf(import_)).map(({ row, field }) => [row, field])).toEqual([
+      [2, 'doNotContact'],
+      [3, 'city'],
+    ]);
+  });
+});
+
 describe('processing an import', () => {
   it('happens once: 409 afterwards', async () => {
     const import_ = await made({ rows: [{ firstName: 'Once' }] });

@@ -187,6 +187,10 @@ describe('a wait', () => {
     ['until a weekday', { until: '09:00', weekdays: [1] }, '2027-06-01T11:00:00Z', '2027-06-07T07:00'],
     ['until a time in another zone', { until: '09:00', timezone: 'Asia/Tokyo' }, '2027-06-01T11:00:00Z', '2027-06-02T00:00'],
     ['over leap day', { days: 1 }, '2028-02-28T11:00:00Z', '2028-02-29T11:00'],
+    ['by what is not null', { days: 1, hours: null, until: null, event: null, timeout: null }, '2027-03-27T11:00:00Z', '2027-03-28T10:00'],
+    ['by a duration beside nulls', { duration: 5, unit: 'minutes', until: null }, '2027-03-27T11:00:00Z', '2027-03-27T11:05'],
+    ['until a time on any day', { until: '18:00', weekdays: null, days: null }, '2027-06-01T11:00:00Z', '2027-06-01T16:00'],
+    ['for an event at most so long', { event: 'deal.won', timeout: { days: 1, hours: null } }, '2028-02-28T11:00:00Z', '2028-02-29T11:00'],
   ])('lasts %s', (_what, config, now, expected) => {
     expect(over(config, now)).toBe(expected);
   });

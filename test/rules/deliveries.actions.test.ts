@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { aNode } from '../support/automations.js';
 import { acme, api, automations, served } from '../support/automationsServed.js';
 import { attempted, kept } from '../support/deliveries.js';
-import { dataOf, day, type Loose } from '../support/index.js';
+import { dataOf, day, expectRefusal, type Loose } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { Receiver } from '../support/receiver.js';
 import { activeWorkflow } from '../support/workflows.js';
@@ -50,6 +50,35 @@ const makers: [string, string, () => Promise<string>][] = [
     },
   ],
 ];
+
+describe('what is sent without an event', () => {
+  const lately = () => ({ status: 'cancelled', since: new Date(Date.now() - day).toISOString() });
+
+  it('is called by what led to it, and sent again by that name', async () => {
+    const fields = { kind: 'ext', graph: null, extWebhookUrl: receiver.url };
+    const enrolled = await automations.make([], fields);
+    await automations.enroll(enrolled, (await acme.contact()).id);
+    const acted = await automations.make([aNode('send', 'action', sending(), 'end'), aNode('end', 'end')]);
+    await automations.enroll(acted, (await acme.contact()).id);
+    const scheduled = await automations.make([], { ...fields, schedule: '0 9 * * *' });
+    const { automation } = api.app.database.prisma;
+    await automation.update({ where: { id: scheduled }, data: { nextRunAt: api.clock.now(), dueAt: api.clock.now() } });
+    api.app.jobs.wake('automations');
+    for (const [id, event] of [
+      [enrolled, 'automation.enrolled'],
+      [acted, 'automation.action'],
+      [scheduled, 'automation.scheduled'],
+    ] as const) {
+      const delivery = await eventually(() => api.app.database.prisma.webhookDelivery.findFirst({ where: { sourceId: id } }));
+      expect(delivery).toMatchObject({ event });
+      const cancelled = { status: 'cancelled', dueAt: null, leasedUntil: null } as const;
+      await api.app.database.prisma.webhookDelivery.update({ where: { id: (delivery as Loose).id }, data: cancelled });
+      expect(dataOf(await acme.owner.post('/webhooks/replay', { ...lately(), event }))).toMatchObject({ replayed: 1 });
+      expectRefusal(await acme.owner.post('/webhooks/manage', { url: receiver.url, events: [event] }), 422, 'events.0');
+    }
+    expectRefusal(await acme.owner.post('/webhooks/replay', { ...lately(), event: 'automation.dreamt' }), 400, 'event');
+  });
+});
 
 describe.each(makers)('what waits to be sent of %s', (_what, path, make) => {
   it('is cancelled as that is deleted, and not as it is deactivated', async () => {

@@ -5,6 +5,7 @@ import { markOf, needsOf } from '../../src/kernel/access/access.js';
 import { aNode } from '../support/automations.js';
 import { type Account, dataOf, expectGraphQLRefusal, expectRefusal, type KeyClient, server, type TestServer } from '../support/index.js';
 import { eventually } from '../support/live.js';
+import { activeWorkflow } from '../support/workflows.js';
 
 let api: TestServer;
 beforeAll(async () => {
@@ -184,6 +185,13 @@ describe('who may not see an event, whatever the scopes are,', () => {
     expect(dataOf(await acme.owner.post(`/workflows/${id}/activate`)).status).toBe('active');
     const changed = { name: 'Other', trigger: { ...ofKeys.trigger, conditions: { permission: 'admin' } } };
     expect(dataOf(await member.patch(`/workflows/${id}`, changed))).toMatchObject({ name: 'Other', isActive: true });
+    const actions = [{ type: 'create_task', config: { title: '{{record.name}} {{record.prefix}}' } }];
+    for (const caller of [member, narrow]) {
+      expectRefusal(await caller.patch(`/workflows/${id}`, { actions }), 403);
+      dataOf(await caller.patch(`/workflows/${id}`, { actions: [] }));
+      dataOf(await caller.patch(`/workflows/${(await activeWorkflow(acme, { trigger: own.trigger })).id}`, { actions }));
+    }
+    expect(dataOf(await acme.owner.get(`/workflows/${id}`))).toMatchObject({ actions: [], isActive: true });
     await acme.key({ name: 'Told' });
     const told = await eventually(async () =>
       dataOf(await acme.owner.get('/events?names=api_key.created')).data.find(

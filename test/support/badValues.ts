@@ -45,7 +45,9 @@ const bad = (what: string, value: unknown): Bad => ({ what, value });
 const unstorable = [bad('a NUL', 'a\0b'), bad('a lone surrogate', 'a\ud800'), bad('a lone low surrogate', '\udc00b')];
 /** What an ORM would take for an operator. */
 const operators = [bad('an operator', { contains: '' }), bad('a negation', { not: null }), bad('an assignment', { set: 'x' })];
-const noText = [bad('a number', 5), bad('a truth value', true), bad('a list', ['x']), ...operators];
+/** What throws where it is made a text. */
+const textless = bad('an object without a text', { toString: 1 });
+const noText = [bad('a number', 5), bad('a truth value', true), bad('a list', ['x']), textless, ...operators];
 
 function texts({ schema }: FieldRule): Bad[] {
   const max = schema.maxLength as number | undefined;
@@ -56,7 +58,7 @@ function texts({ schema }: FieldRule): Bad[] {
 }
 
 /** An id that stands for itself names no record when it is none: that is told of it alone, and is no fault of the body. */
-const ids = ({ schema }: FieldRule) => (schema.format === 'uuid' ? uuids() : [bad('a truth value', true), ...operators]);
+const ids = ({ schema }: FieldRule) => (schema.format === 'uuid' ? uuids() : [bad('a truth value', true), textless, ...operators]);
 
 const uuids = () => [
   ...[bad('no UUID', 'x'), bad('a number', 5), bad('a truth value', true), bad('a NUL', '\0'), ...operators],
@@ -73,6 +75,7 @@ function numbers({ schema }: FieldRule, whole: boolean): Bad[] {
     bad('words', 'many'),
     bad('a truth value', true),
     bad('a list', [1]),
+    textless,
     ...operators,
     ...range.map((n) => bad(`${n}`, n)),
   ];
@@ -87,7 +90,7 @@ const instants = () => [
     '0000-01-01T00:00:00Z',
     '+010000-01-01T00:00:00Z',
   ].map((text) => bad(text, text)),
-  ...[bad('a truth value', true), ...operators],
+  ...[bad('a truth value', true), textless, ...operators],
 ];
 
 const moments = () => [
@@ -105,7 +108,7 @@ const unkeepable = () => [
   bad('34 levels', nestedBy(34)),
 ];
 
-const enums = () => [bad('no member', 'nonsense'), bad('a number', 5), bad('a list', ['nonsense']), ...operators];
+const enums = () => [bad('no member', 'nonsense'), bad('a number', 5), bad('a list', ['nonsense']), textless, ...operators];
 
 function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
   const named = getNamedType(type);
@@ -117,7 +120,7 @@ function single(rule: FieldRule, type: GraphQLInputType): Bad[] {
     Int: () => numbers(rule, true),
     Float: () => numbers(rule, false),
     Decimal: () => numbers(rule, false),
-    Boolean: () => [bad('text', 'true'), bad('a number', 1), ...operators],
+    Boolean: () => [bad('text', 'true'), bad('a number', 1), textless, ...operators],
     DateTime: instants,
     DateOrDateTime: moments,
     LocalDate: () => [bad('words', 'today'), bad('no day', '2026-02-30'), bad('an instant', '2026-01-01T00:00:00Z'), bad('a number', 5)],

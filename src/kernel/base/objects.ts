@@ -22,6 +22,10 @@ export function inOneOrder(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, inOneOrder(member)]));
 }
 
+/** The members of an object that are not null. */
+export const withoutNulls = <T extends object>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as { [K in keyof T]: Exclude<T[K], null> };
+
 /** The members of an input that are given: what is undefined keeps its value, or takes its default. */
 export function defined<T extends object>(input: T): Given<T> {
   const given: Record<string, unknown> = {};

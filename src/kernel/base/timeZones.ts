@@ -97,11 +97,23 @@ const words = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
+/** What names in small letters stand for, null for nothing: finding out takes longer than most of what else a graph is checked for. */
+const zoneNames = new LRUCache<string, { name: string | undefined }>({ max: 1000 });
+
 /**
  * The IANA name of a time zone that this runtime knows, spelled as IANA spells it, in whatever case it is given; undefined for what is
  * none. An offset is none, since it has no summer time.
  */
 export function zoneName(given: string): string | undefined {
+  const key = given.toLowerCase();
+  const known = zoneNames.get(key);
+  if (known) return known.name;
+  const name = spelledZone(given);
+  zoneNames.set(key, { name });
+  return name;
+}
+
+function spelledZone(given: string): string | undefined {
   const word = words.get(given.toLowerCase());
   if (!word && (!given.includes('/') || /^systemv\//i.test(given) || !/^[A-Za-z]/.test(given))) return undefined;
   try {

@@ -15,3 +15,13 @@ export const inForm = (text: string, form: 'NFC' | 'NFKD'): string => (pile.test
  * the same. Where no mark stands apart, it is as it was given.
  */
 export const normalized = (text: string): string => (mark.test(text) ? inForm(text, 'NFC') : text);
+
+/** Whether a text has more than `max` code points, each of which is one or two characters. */
+export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
+
+/** What can be kept of a text that comes from outside: without NUL and halves of characters, at most so many characters. */
+export const keepable = (text: string, max: number): string => shortened(text.replace(/\0|\p{Cs}/gu, ''), max);
+
+/** The first characters of a text, as code points: half of one could not be kept. */
+export const shortened = (text: string, max: number): string =>
+  isLonger(text, max) ? [...text.slice(0, 2 * max)].slice(0, max).join('') : text;

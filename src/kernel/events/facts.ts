@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type GraphQLObjectType, type GraphQLSchema, getNamedType } from 'graphql';
 import { Printed } from '../base/jsonText.js';
 import type { Principal } from '../base/principal.js';
-import { shortened } from '../model/checks.js';
+import { shortened } from '../base/unicode.js';
 import { recordText } from '../model/restRecord.js';
 import { Decimal } from '../model/scalars.js';
 import type { EventName, RecordEvents } from './recordEvents.js';

@@ -130,7 +130,8 @@ function inForm(value: unknown, kind: FilterKind, isMany: boolean): unknown {
   const plain = isMany && typeof value === 'object' ? memberOf(value, 'name') : value;
   if (plain === null) return null;
   if (kind === 'integer' || kind === 'numeric') return numberText(plain);
-  return kind === 'text' || kind === 'name' ? textOfJson(plain) : plain;
+  if (kind === 'text' || kind === 'name') return textOfJson(plain);
+  return typeof plain === 'object' && !(plain instanceof Date) ? null : plain;
 }
 
 function custom(key: string, name: string, kind: 'text' | 'numeric', side?: 'from' | 'to'): ComparableField {

@@ -2,7 +2,7 @@ import { getCountryCallingCode, isSupportedCountry, parsePhoneNumberFromString }
 import { check, type Fault, type FaultCode, invalidField, notOneOf, tooLarge } from '../base/errors.js';
 import { exact } from '../base/money.js';
 import { endOfDay, zoneName } from '../base/timeZones.js';
-import { normalized } from '../base/unicode.js';
+import { isLonger, normalized } from '../base/unicode.js';
 
 /** Tells that the field at `at` is wrong: a code for programs, words that follow its name, and what would be valid where that is few. */
 export type Report = (at: string, code: FaultCode, message: string, options?: readonly string[]) => void;
@@ -19,13 +19,6 @@ export const any: Check = (value) => value;
 
 const unstorable = /\p{Surrogate}|\0/u;
 const storableText = 'must be valid Unicode text without NUL';
-
-/** Whether a text has more than `max` code points, each of which is one or two characters. */
-export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
-
-/** The first characters of a text, as code points: half of one could not be kept. */
-export const shortened = (text: string, max: number): string =>
-  isLonger(text, max) ? [...text.slice(0, 2 * max)].slice(0, max).join('') : text;
 
 function cleanText(value: unknown, max: number, at: string, report: Report): string | null {
   const text = normalized(String(value).trim());
@@ -221,7 +214,7 @@ export const decimal =
 /** What is wrong with an instant that PostgreSQL and JavaScript do not both hold. */
 const outOfYears: Fault = { code: 'out_of_range', message: 'must be a date-time between the years 1 and 9999' };
 
-const isInYears = (instant: Date): boolean => instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999;
+export const isInYears = (instant: Date): boolean => instant.getUTCFullYear() >= 1 && instant.getUTCFullYear() <= 9999;
 
 /** An instant that PostgreSQL and JavaScript both can hold. */
 export const instant: Check = (value, at, report) => {

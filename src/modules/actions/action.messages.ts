@@ -8,7 +8,7 @@ import { isOfTexts } from '../templates/template.mailed.js';
 import { type MergeValues, merged, mergedHtml, mergedJson, mergedSubject, Room } from '../templates/template.mergeFields.js';
 import { longestSubject } from '../templates/template.model.js';
 import { findTemplate } from '../templates/template.service.js';
-import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
+import { bodyOf, deliveredWithoutEvent, queueDelivery } from '../webhooks/webhook.queue.js';
 import { type ActionKind, skipped, success } from './action.kinds.js';
 import { needed } from './action.values.js';
 
@@ -86,7 +86,7 @@ export const sendWebhook: ActionKind = {
   async perform(ctx, { url, payload }: { url: string; payload?: object }, acting) {
     checkTrial(ctx);
     const { happening, run, place } = acting;
-    const event = happening.event ?? `${run.kind}.action`;
+    const event = happening.event ?? deliveredWithoutEvent[run.kind];
     const { eventId, at: createdAt, data, changes } = happening;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
     const body = payload ? JSON.stringify(mergedJson(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);

@@ -1,6 +1,7 @@
 import { dayAfter, endOfDay, today } from '../../kernel/base/timeZones.js';
+import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
-import { between, deadline, oneOf, type Report, shortened, text, uuid } from '../../kernel/model/checks.js';
+import { between, deadline, oneOf, type Report, text, uuid } from '../../kernel/model/checks.js';
 import { updateContact } from '../contacts/contact.service.js';
 import { TaskPriority } from '../tasks/task.model.js';
 import { createTask } from '../tasks/task.service.js';

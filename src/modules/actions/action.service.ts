@@ -1,7 +1,7 @@
 import { AppError, found, invalid, statusOf } from '../../kernel/base/errors.js';
+import { shortened } from '../../kernel/base/unicode.js';
 import { type Context, readOrReuse } from '../../kernel/context/context.js';
 import { fromDatabase } from '../../kernel/database/errors.js';
-import { shortened } from '../../kernel/model/checks.js';
 import { missingReferences, nobody, sawReference } from '../../kernel/operations/references.js';
 import { type ContactRow, contactLoader, contactRows } from '../contacts/contact.service.js';
 import { channelsOf, holdForMail, isOfTexts } from '../templates/template.mailed.js';

@@ -5,7 +5,7 @@ import { secret } from '../../kernel/model/checks.js';
 import type { Callback, CallbackRequest } from '../../kernel/module/module.js';
 import { htmlPage } from '../../kernel/module/page.js';
 import type { RawReply } from '../../kernel/module/routes.js';
-import { acceptInvite, resetPassword } from './auth.password.js';
+import { acceptInviteByPage, resetPassword } from './auth.password.js';
 import { deadLink } from './auth.verification.js';
 
 /** A page that a link in a mail leads to, where a person says a password. */
@@ -76,7 +76,7 @@ export const passwordPages: Callback[] = [
     title: 'Accept the invitation',
     words: 'Choose a password. If you have a login here already, type the password of that.',
     button: 'Accept',
-    take: acceptInvite,
+    take: acceptInviteByPage,
     done: 'You are a member of the workspace. You can log in now.',
   }),
 ];

@@ -77,11 +77,17 @@ export async function resetPassword(ctx: Context, { token, password }: ResetPass
   return done;
 }
 
+/** Contract POST /auth/accept-invite: makes the person a member, then as login. */
+export const acceptInvite = (ctx: Context, input: AcceptInviteInput): Promise<AuthResult> => join(ctx, input, enter);
+
+/** The same without logging in: a form of any site can be sent to the page of a link, and would log a visitor in as its maker likes. */
+export const acceptInviteByPage = (ctx: Context, input: AcceptInviteInput) => join(ctx, input, async () => done);
+
 /**
- * Contract POST /auth/accept-invite: a new person chooses a password, an existing one proves theirs; then as login. Only now
+ * Makes whoever has the token of an invitation a member: a new person chooses a password, an existing one proves theirs. Only now
  * the account sees what the person is called. The token came by mail: the address is theirs.
  */
-export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Promise<AuthResult> {
+async function join<T>(ctx: Context, input: AcceptInviteInput, conclude: (...joined: Parameters<typeof enter>) => Promise<T>): Promise<T> {
   const invite = await findToken(ctx, 'invite', input.token);
   check(invite?.accountId, wrongToken);
   const user = found(await ctx.global.user.findUnique({ where: { id: invite.userId } }), 'User');
@@ -108,7 +114,7 @@ export async function acceptInvite(ctx: Context, input: AcceptInviteInput): Prom
       'Account',
     );
     await tellJoined(inside, { name: before.name, email: before.invitedEmail ?? user.email }, saved, joined);
-    return enter(inside, saved, joined, places);
+    return conclude(inside, saved, joined, places);
   });
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../kernel/base/errors.js';
+import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { matcherOf } from '../../kernel/matching/matcher.js';
-import { shortened } from '../../kernel/model/checks.js';
 import { actionKinds, checkActions } from '../actions/action.service.js';
 import { isTrigger } from '../actions/action.trigger.js';
 import {

@@ -64,7 +64,10 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 
 /** The nodes of a draft as they were given: those of its graph, its own, or its actions one after the other. */
 export function nodesOf({ graph, nodes, startNodeId, actions }: Draft): { startNodeId: string | null; nodes: Record<string, unknown>[] } {
-  if (graph) return { startNodeId: textOf(graph.startNodeId) ?? startNodeId, nodes: (graph.nodes ?? []) as Record<string, unknown>[] };
+  if (graph) {
+    const own = (graph.nodes ?? nodes ?? []) as Record<string, unknown>[];
+    return { startNodeId: textOf(graph.startNodeId) ?? startNodeId, nodes: own };
+  }
   if (nodes) return { startNodeId, nodes };
   const steps = (actions ?? []).map((action, nth, all) => ({
     ...{ id: `action-${nth + 1}`, type: 'action', config: action, next: nth + 1 < all.length ? `action-${nth + 2}` : null },

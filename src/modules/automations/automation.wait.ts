@@ -1,4 +1,6 @@
+import { withoutNulls } from '../../kernel/base/objects.js';
 import { atLocal, daysAfter, isZone, localTime } from '../../kernel/base/timeZones.js';
+import { isInYears } from '../../kernel/model/checks.js';
 
 const second = 1000;
 const units = { seconds: second, minutes: 60 * second, hours: 3600 * second, days: 86_400 * second, weeks: 7 * 86_400 * second };
@@ -23,15 +25,15 @@ export type Wait =
 
 const isPart = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** `{days: 1, hours: 12}`, or `{duration: 5, unit: 'minutes'}`; undefined for what is none, or nothing at all. */
-function spanOf(config: Record<string, unknown>): Span | undefined {
+/** `{days: 1, hours: 12}`, or `{duration: 5, unit: 'minutes'}`; undefined for what is none, or nothing at all. Null is absent. */
+function spanOf(given: Record<string, unknown>): Span | undefined {
+  const config = withoutNulls(given);
   const { duration, unit } = config;
   const named = typeof unit === 'string' ? unitNames.find((name) => name === unit || name === `${unit}s`) : undefined;
-  const given = duration === undefined ? config : named && { [named]: duration };
-  if (!given) return undefined;
-  const parts = unitNames.filter((name) => given[name] !== undefined);
-  if (parts.some((name) => !isPart(given[name]))) return undefined;
-  const of = (name: Unit) => (given[name] as number | undefined) ?? 0;
+  const parts = duration === undefined ? config : named && { [named]: duration };
+  if (!parts) return undefined;
+  if (unitNames.some((name) => parts[name] !== undefined && !isPart(parts[name]))) return undefined;
+  const of = (name: Unit) => (parts[name] as number | undefined) ?? 0;
   const whole = of('days') + 7 * of('weeks');
   const days = Math.floor(whole);
   const ms = of('seconds') * units.seconds + of('minutes') * units.minutes + of('hours') * units.hours + (whole - days) * units.days;
@@ -40,7 +42,8 @@ function spanOf(config: Record<string, unknown>): Span | undefined {
 }
 
 function untilOf({ until, weekdays = [], timezone = null }: Record<string, unknown>): Wait | undefined {
-  const clock = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(String(until));
+  if (typeof until !== 'string') return undefined;
+  const clock = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(until);
   if (!clock) return momentOf(until);
   const days = weekdays as unknown[];
   if (!Array.isArray(days) || !days.every((day) => Number.isInteger(day) && (day as number) >= 0 && (day as number) <= 6)) return undefined;
@@ -48,26 +51,26 @@ function untilOf({ until, weekdays = [], timezone = null }: Record<string, unkno
   return { until: { hour: Number(clock[1]), minute: Number(clock[2]), weekdays: days as number[], zone: timezone } };
 }
 
-function momentOf(text: unknown): Wait | undefined {
-  if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text)) return undefined;
+function momentOf(text: string): Wait | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}T.*(Z|[+-]\d{2}:?\d{2})$/i.test(text)) return undefined;
   const at = new Date(text);
-  return Number.isNaN(at.getTime()) ? undefined : { at };
+  return isInYears(at) ? { at } : undefined;
 }
 
 /**
  * What the config of a wait says: a span (`days`, `hours` …, or `duration` and `unit`), `until` a local time (HH:MM, on `weekdays`,
- * 0 is Sunday, by the clock of `timezone`) or an instant, or an `event`, with `conditions` and a `timeout`. Undefined for what is
- * none of them.
+ * 0 is Sunday, by the clock of `timezone`) or an instant, or an `event`, with `conditions` and a `timeout`. A member that is null is
+ * absent. Undefined for what is none of them.
  */
-export function waitOf(config: Record<string, unknown>): Wait | undefined {
+export function waitOf(given: Record<string, unknown>): Wait | undefined {
+  const config = withoutNulls(given);
   if (config.until !== undefined) return untilOf(config);
   if (config.event === undefined) {
     const span = spanOf(config);
     return span && { for: span };
   }
   if (typeof config.event !== 'string') return undefined;
-  const given = config.timeout;
-  const patience = given === undefined || given === null ? null : spanOf(Object(given) as Record<string, unknown>);
+  const patience = config.timeout === undefined ? null : spanOf(Object(config.timeout) as Record<string, unknown>);
   return patience === undefined ? undefined : { event: config.event, conditions: config.conditions ?? null, patience };
 }
 

@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/context/context.js';
 import { recordOf } from '../../kernel/model/restRecord.js';
 import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
 import { contactLoader } from '../contacts/contact.service.js';
-import { bodyOf, queueDelivery } from '../webhooks/webhook.queue.js';
+import { bodyOf, deliveredWithoutEvent, queueDelivery } from '../webhooks/webhook.queue.js';
 import type { GraphNode, Plan } from './automation.graph.js';
 import { actorOf } from './run.start.js';
 import type { RunRow } from './run.table.js';
@@ -34,7 +34,7 @@ export const runnerStep = 'ext';
 /** Has the runner of an ext automation called: what started the run, signed, on the ladder of webhooks. Answers the delivery. */
 export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise<Record<string, unknown>> {
   const { automationId, id: runId, contactId, triggerData, eventId } = run;
-  const event = run.triggerEvent ?? 'automation.enrolled';
+  const event = run.triggerEvent ?? deliveredWithoutEvent[run.scheduledFor ? 'scheduled' : 'enrolled'];
   const contact = contactId ? await contactLoader(ctx).load(contactId) : null;
   const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>, ctx);
   const { data = record ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { unprocessable } from '../../kernel/base/errors.js';
-import { isLonger, isUuid } from '../../kernel/model/checks.js';
+import { isLonger } from '../../kernel/base/unicode.js';
+import { isUuid } from '../../kernel/model/checks.js';
 import { CallEnding } from './callFlow.model.js';
 
 /** A node as it is kept in a draft: of its members only the id is certain. */

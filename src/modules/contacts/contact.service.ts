@@ -1,5 +1,5 @@
 import { check, found, invalidField } from '../../kernel/base/errors.js';
-import { defined } from '../../kernel/base/objects.js';
+import { defined, withoutNulls } from '../../kernel/base/objects.js';
 import { type Context, validId } from '../../kernel/context/context.js';
 import { emptyRow, type RowOf } from '../../kernel/database/kinds.js';
 import { type Changes, changesBetween } from '../../kernel/events/facts.js';
@@ -105,7 +105,8 @@ export async function createContact(
   // Last of the checks: what is refused takes no place in the plan.
   if (!beyondPlan) await checkPlan(ctx, contactsOfPlan);
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
-  const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields });
+  const attribution = mergeAttribution(null, input.attribution) ?? null;
+  const contact: ContactRow = ctx.insert('Contact', { ...blank, ...defined(input), customFields, attribution });
   contact.tags = carry(ctx, contact.id, carried);
   keepOptOuts(ctx, null, contact);
   await emitContact(ctx, 'created', contact);
@@ -117,8 +118,8 @@ const tracked = [...fieldNames, 'tags'];
 /** Where a contact came from after a change: key by key, a null removes its key; nothing is left of none. */
 function mergeAttribution(before: object | null, given: object | null | undefined) {
   if (!given) return given;
-  const kept = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null);
-  return (kept.length > 0 ? Object.fromEntries(kept) : null) as Contact['attribution'];
+  const kept = withoutNulls({ ...before, ...given });
+  return (Object.keys(kept).length > 0 ? kept : null) as Contact['attribution'];
 }
 
 /** Contract PATCH /contacts/{id}: absent keeps, null clears; custom fields and attribution merge by key, tags are replaced. */

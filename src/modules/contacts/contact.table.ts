@@ -1,3 +1,4 @@
+import { check, invalidField } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { instant, nullable, records, text, uuid } from '../../kernel/database/kinds.js';
 import { accountSql, allOf, joinSql, rawSql, type Sql, sql } from '../../kernel/database/sql.js';
@@ -39,6 +40,9 @@ const reachable: Record<keyof typeof Reachability, Sql> = {
 
 /** A custom field that equals what a query string can say: text, or the number or truth value it spells. */
 function customField(key: string, value: unknown): Sql {
+  check(['string', 'number', 'boolean'].includes(typeof value), () =>
+    invalidField(`cf.${key}`, 'invalid_type', 'must be text, a number, true or false'),
+  );
   const text = String(value);
   // A number as JSON writes it: 01234 is a text.
   const spelled = /^(true|false|-?(0|[1-9]\d{0,14})(\.\d{1,10})?)$/.test(text) ? [text, JSON.parse(text) as unknown] : [text];

@@ -61,7 +61,7 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, null)) ?? {};
   checkTrial(ctx);
   const status = input.status ?? statusIn(stage);
-  checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true });
+  checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true, isGiven: true });
   const now = ctx.now();
   const stamps = { position: lastPosition(now), stageEnteredAt: now, closedAt: status === 'open' ? null : now };
   const deal = ctx.insert('Deal', { ...blank, ...defined({ ...input, customFields, ...computed }), status, ...stamps });
@@ -103,7 +103,7 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
   const changes = changesBetween(comparable(before), comparable(after), fieldNames);
-  if (Object.keys(changes).length === 0) return before;
+  if (Object.keys(changes).length === 0) return keepSource(ctx, before, after);
   refuseMissing(missing.filter((field) => changes[field]));
   await checkClosing(ctx, after, changes, entered);
   if (changes.products) {
@@ -113,6 +113,12 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   const saved = { ...ctx.update('Deal', before, given), products: after.products };
   await emitDeal(ctx, 'updated', saved, changes);
   return saved;
+}
+
+/** Notes whether the value follows the products from here on, where nothing changes that anybody sees. */
+function keepSource(ctx: Context, before: WholeDeal, { valueFromProducts }: WholeDeal): WholeDeal {
+  if (valueFromProducts === before.valueFromProducts) return before;
+  return { ...ctx.update('Deal', before, { valueFromProducts, updatedAt: before.updatedAt }), products: before.products };
 }
 
 /** The stage that a change puts a deal into; undefined where it names none. */
@@ -162,7 +168,7 @@ async function valuesOf(
 async function checkClosing(ctx: Context, { stageId, status, lostReason }: WholeDeal, changes: Changes, entered?: StageRules) {
   if (!changes.stageId && !changes.status && !changes.lostReason) return;
   const rules = entered ?? (await rulesOf(ctx, stageId));
-  if (rules) checkLostReason(rules, { status, lostReason, enters: Boolean(changes.stageId) });
+  if (rules) checkLostReason(rules, { status, lostReason, enters: Boolean(changes.stageId), isGiven: Boolean(changes.lostReason) });
 }
 
 /** Contract DELETE /deals/{id}: soft; its tasks, notes and invoices stay. */

@@ -81,13 +81,16 @@ interface Closing {
   lostReason: string | null;
   /** Whether the deal comes into the stage. */
   enters: boolean;
+  /** Whether the reason is another than before. */
+  isGiven: boolean;
 }
 
 /**
  * What the stage asks of a deal that comes into it or is lost in it, and the workspace of every lost one: a
- * reason, and one of those that are listed. 422 with them as `options`.
+ * reason, and one of those that are listed. 422 with them as `options`. A reason that stays may be one that was listed before, of a deal
+ * that is opened again or won.
  */
-export function checkLostReason(rules: StageRules, { status, lostReason, enters }: Closing): void {
+export function checkLostReason(rules: StageRules, { status, lostReason, enters, isGiven }: Closing): void {
   const isLost = status === 'lost';
   const isRequired = isLost ? rules.lostReasonRequired || rules.workspace.lostReasonRequired : enters && rules.lostReasonRequired;
   const options = rules.lostReasons.length > 0 || !isLost ? rules.lostReasons : rules.workspace.lostReasons;
@@ -95,7 +98,8 @@ export function checkLostReason(rules: StageRules, { status, lostReason, enters 
   check(lostReason || !isRequired, () =>
     unprocessable('lostReason', 'required', options.length > 0 ? `is required: one of ${list}` : 'is required', { options }),
   );
-  check(!lostReason || options.length === 0 || options.includes(lostReason), () =>
+  const mayStay = !isLost && !enters && !isGiven;
+  check(!lostReason || mayStay || options.length === 0 || options.includes(lostReason), () =>
     unprocessable('lostReason', 'not_allowed', `must be one of ${list}`, { options }),
   );
 }

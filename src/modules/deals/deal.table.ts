@@ -107,6 +107,7 @@ const conditions: ParameterConditions<DealFilter> = {
   },
   filters: (tree, ctx) => filterSql(ctx, dealTable, tree),
   tagIds: (ids) => sql`exists (select 1 from contact_tags ct
+    join contacts c on c.account_id = ct.account_id and c.id = ct.contact_id and c.deleted_at is null
     where ct.account_id = t.account_id and ct.contact_id = t.contact_id and ct.tag_id = any(${ids}::uuid[]))`,
 };
 

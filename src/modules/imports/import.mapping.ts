@@ -156,11 +156,10 @@ function readValue(field: string, value: unknown, report: Report): unknown {
   if (value === null) return null;
   if (field === 'tags') return tagsIn(value, report);
   if (field === 'customFields') return objectIn(value, report);
-  if (flags.includes(field)) {
-    if (typeof value === 'boolean') return value;
-    return truths.get(String(value).trim().toLowerCase()) ?? report('invalid_type', 'must be true or false');
-  }
-  return typeof value === 'object' ? report('invalid_type', 'must be text') : String(value);
+  const isFlag = flags.includes(field);
+  const isWrong = () => report('invalid_type', isFlag ? 'must be true or false' : 'must be text');
+  if (typeof value === 'object') return isWrong();
+  return isFlag ? (truths.get(String(value).trim().toLowerCase()) ?? isWrong()) : String(value);
 }
 
 const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');

@@ -1,10 +1,12 @@
 import { AppError, invalidField, notFound } from '../../kernel/base/errors.js';
+import { withoutNulls } from '../../kernel/base/objects.js';
+import { shortened } from '../../kernel/base/unicode.js';
 import type { Context, JobHandler } from '../../kernel/context/context.js';
 import { instant, integer, json, nullable, text, uuid, word } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isUuid, shortened } from '../../kernel/model/checks.js';
+import { isUuid } from '../../kernel/model/checks.js';
 import { forEachRecord, type Outcome } from '../../kernel/operations/forEachRecord.js';
 import { contactAtAddress } from '../contacts/contact.match.js';
 import { contactLoader, createContact, updateContact } from '../contacts/contact.service.js';
@@ -147,14 +149,11 @@ async function importOne(inside: Context, run: Run, row: Row): Promise<'created'
   if (run.mode === 'update' && !known) throw notFound(`Contact with this ${run.matchOn}`);
   const { id: contactId } = known
     ? await updateContact(inside, known, input)
-    : await createContact(inside, { ...made(input), importId: run.id });
+    : // Who is made has nothing yet that null could clear.
+      await createContact(inside, { ...withoutNulls(input), importId: run.id });
   inside.update('ImportRow', row, { status: known ? 'updated' : 'created', contactId });
   return known ? 'updated' : 'created';
 }
-
-/** Who is made has nothing yet that null could clear. */
-const made = (input: Omit<Imported, 'id'>) =>
-  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as Omit<Parameters<typeof createContact>[1], 'importId'>;
 
 /** Rows as contacts, and what is wrong with those that are none. */
 async function readPortion(ctx: Context, run: Run): Promise<{ rows: Row[]; failed: Outcome<Pick<Row, 'id'>, never>[] }> {

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mailbox } from 'postal-mime';
 import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
+import { keepable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -94,11 +95,7 @@ async function read(whose: string, body: Buffer, { isReport }: Head): Promise<Ma
 /** What a mail server reports of a mail of ours. */
 const reportOf = ({ text = '', parts }: Mail): string => [text, ...parts].join('\n').slice(0, mostText);
 
-const kept = (text: string | undefined) =>
-  (text ?? '')
-    .replace(/\0/g, '')
-    .slice(0, mostText)
-    .replace(/[\ud800-\udbff]$/, '');
+const kept = (text: string | undefined) => keepable(text ?? '', mostText);
 
 /** The most characters of an id. */
 const longestId = 200;

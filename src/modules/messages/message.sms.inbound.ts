@@ -1,11 +1,12 @@
 import { withChanges } from '../../kernel/base/objects.js';
 import type { Actor } from '../../kernel/base/principal.js';
+import { keepable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { isE164, isUuid, shortened } from '../../kernel/model/checks.js';
+import { isE164, isUuid } from '../../kernel/model/checks.js';
 import type { CallbackRequest } from '../../kernel/module/module.js';
 import type { RawReply } from '../../kernel/module/routes.js';
 import { keptOnce, transacted } from '../../kernel/operations/transacted.js';
@@ -26,7 +27,7 @@ const noted: RawReply = { type: 'text/xml; charset=utf-8', body: '<?xml version=
 const longestNumber = 30;
 
 /** The number of an address, which a chat app writes with a prefix; a short code or a name is none. */
-const numberOf = (address = '') => shortened(storable(address.replace(/^whatsapp:/, '').trim()), longestNumber);
+const numberOf = (address = '') => keepable(address.replace(/^whatsapp:/, '').trim(), longestNumber);
 
 const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout']);
 const optsIn = new Set(['start', 'unstop', 'yes']);
@@ -75,7 +76,7 @@ const mostMedia = 10;
 
 function mediaOf(form: Record<string, string>): Medium[] {
   const count = Math.min(Number(form.NumMedia) || 0, mostMedia);
-  const told = (name: string) => storable(form[name] ?? '');
+  const told = (name: string) => keepable(form[name] ?? '', mostCharacters);
   const all = Array.from({ length: count }, (_, n) => ({ url: told(`MediaUrl${n}`), contentType: told(`MediaContentType${n}`) || null }));
   return all.filter(({ url }) => url);
 }
@@ -101,7 +102,13 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   await countInbound(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
-    ...{ ...text, contactId, body: storable(body) || (media.length > 0 ? noText : ''), lineId, metadata: metadataOf(received) },
+    ...{
+      ...text,
+      contactId,
+      body: keepable(body, mostCharacters) || (media.length > 0 ? noText : ''),
+      lineId,
+      metadata: metadataOf(received),
+    },
   };
   const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
@@ -113,9 +120,6 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
 
 /** More than any vendor sends. */
 const mostCharacters = 10_000;
-
-/** What PostgreSQL keeps of a text. */
-const storable = (body: string) => shortened(body.replace(/\0|\p{Cs}/gu, ''), mostCharacters);
 
 const reported = statement({
   name: 'reportedMessage',

@@ -1,8 +1,9 @@
+import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { isE164, shortened } from '../../kernel/model/checks.js';
+import { isE164 } from '../../kernel/model/checks.js';
 import { contactMatching } from '../contacts/contact.match.js';
 import { createContact, requireContact } from '../contacts/contact.service.js';
 import { contactAnswering } from './message.sms.answering.js';

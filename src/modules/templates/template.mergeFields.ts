@@ -1,7 +1,7 @@
 import { AppError, check, invalidField } from '../../kernel/base/errors.js';
 import { escapeHtml } from '../../kernel/base/html.js';
+import { shortened } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
-import { shortened } from '../../kernel/model/checks.js';
 
 /** A placeholder: a dotted path, or one name, in double braces. Whatever else stands in braces is text. */
 const placeholder = /\{\{\s*([a-z]\w{0,99}(?:\.[\w-]{1,100}){0,3})\s*\}\}/gi;

@@ -50,7 +50,10 @@ export class WebhookDelivery {
     },
   )
   eventId: string;
-  @Text(100, 'The name of the event', { required: true }) event: string;
+  @Text(100, 'The name of the event; automation.enrolled, automation.scheduled or automation.action where no event led to it', {
+    required: true,
+  })
+  event: string;
   @OneOf(DeliveryStatus, 'How it stands', { required: true }) status: keyof typeof DeliveryStatus;
   @Count('Attempts that have ended', { required: true }) attemptCount: number;
   @Nested(

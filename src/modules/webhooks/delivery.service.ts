@@ -9,7 +9,7 @@ import { isUuid } from '../../kernel/model/checks.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import type { Replay, WebhookDelivery, WebhookDeliveryList } from './delivery.model.js';
 import { ReplayableStatus, type ReplayInput } from './webhook.model.js';
-import { opened, placeOfOwn, sealed } from './webhook.queue.js';
+import { deliveredWithoutEvent, opened, placeOfOwn, sealed } from './webhook.queue.js';
 import { getWebhook, isEventName } from './webhook.service.js';
 import { type DeliveryRow, deliveryTable } from './webhook.table.js';
 
@@ -164,7 +164,10 @@ async function askedFor(ctx: Context, { deliveryIds, webhookId, status, event, s
   check(status, () => invalidField('status', 'required', 'is required where no deliveryIds are named', statuses));
   check(since, () => invalidField('since', 'required', 'is required where no deliveryIds are named'));
   check(!until || until > since, () => invalidField('until', 'conflicting', 'must be after since'));
-  check(!event || isEventName(ctx, event), () => invalidField('event', 'not_allowed', `names no event: ${event}`));
+  const without: readonly string[] = Object.values(deliveredWithoutEvent);
+  check(!event || isEventName(ctx, event) || without.includes(event), () =>
+    invalidField('event', 'not_allowed', `names no event: ${event}`),
+  );
   if (webhookId) await getWebhook(ctx, webhookId);
   return { ids: null, webhook: webhookId ?? null, status, event: event ?? null, since, until: until ?? null };
 }

@@ -19,11 +19,22 @@ export interface Payload {
   changes?: object | null;
 }
 
+/** What deliveries are of that no event led to, in place of its name. */
+export const deliveredWithoutEvent = {
+  /** The runner of an ext automation is called for a contact that somebody enrolled. */
+  enrolled: 'automation.enrolled',
+  /** It is called because its schedule says so. */
+  scheduled: 'automation.scheduled',
+  /** An action of a workflow, or of an automation that was started in one of these ways. */
+  workflow: 'workflow.action',
+  automation: 'automation.action',
+} as const;
+
 /** What is sent somewhere that is no registered webhook. */
 export interface Queued {
   /** https and public, as `checkUrlNow` has it; another is never called, and its delivery fails. */
   url: string;
-  /** The event's name, which goes along as a header. */
+  /** The event's name, or one of `deliveredWithoutEvent`, which goes along as a header. */
   event: string;
   /** The id of the event that it is about; the delivery's own where it is about none. */
   eventId?: string;
