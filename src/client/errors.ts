@@ -19,16 +19,13 @@ export type CrmError =
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });
 
-type KnownMember = 'code' | 'message' | 'error' | 'details' | 'retryAfter' | 'requestId';
-type Members = Partial<Record<KnownMember | 'reason' | 'extensions' | 'errors' | 'graphQLErrors' | 'networkError' | 'bodyText', unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
-/** The body that Apollo keeps as text of an answer that is no 200. */
-function parsed(text: unknown): Members | undefined {
+/** The body that clients keep as text of an answer that is no 200. */
+function parsed(text: unknown): unknown {
   try {
-    return typeof text === 'string' ? (JSON.parse(text) as Members) : undefined;
-  } catch {
-    return undefined;
-  }
+    return JSON.parse(String(text));
+  } catch {}
 }
 
 /** What the server closes a WebSocket for, and words for it where it gave none. */
@@ -44,23 +41,23 @@ function membersOfClose({ code: own, reason: why, message }: Members): Members |
   return { code: closeCodes[String(code)], message: reason || words, retryAfter: 60 };
 }
 
-const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined);
-
 /**
- * The members of an error in whatever a client throws or answers: a REST body, an error of GraphQL, an error of Apollo or urql, the
- * end of a WebSocket.
+ * The members of an error in whatever a client throws or answers: a REST body, an error of GraphQL, an error of Apollo, urql or
+ * graphql-request, the end of a WebSocket.
  */
 function membersOf(thrown: Members): Members | undefined {
   const extensions = thrown.extensions as Members | undefined;
   // An answer has extensions, too, without a code.
   if (typeof extensions?.code === 'string') return { ...extensions, message: thrown.message };
   if (typeof thrown.code === 'string' && typeof thrown.error === 'string') return { ...thrown, message: thrown.error };
-  const inner = first(thrown) ?? first(thrown.errors) ?? first(thrown.graphQLErrors) ?? thrown.networkError ?? parsed(thrown.bodyText);
+  const { errors, graphQLErrors, networkError, bodyText, body, response } = thrown;
+  const [first] = [thrown, errors, graphQLErrors].filter(Array.isArray).flat();
+  const inner = first ?? networkError ?? parsed(bodyText ?? body) ?? response;
   return membersOfClose(thrown) ?? (inner && typeof inner === 'object' ? membersOf(inner as Members) : undefined);
 }
 
 /**
- * What went wrong. `retryAfter` is the header of that name, where the transport shows it. A WebSocket that the server closed because
+ * What went wrong. `retryAfter` is the header of that name, where what was thrown does not have it. A WebSocket that the server closed because
  * the sign-in has ended, its rights have changed or too much was asked (4401, 4403, 4429) is told by the codes of these.
  */
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
@@ -69,7 +66,9 @@ export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const base = { message: String(said), requestId: members?.requestId as string | undefined };
   const code = members?.code as ErrorCode | undefined;
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
-  const [details, wait] = [(members?.details ?? []) as FieldFault[], Number(members?.retryAfter ?? retryAfter ?? 1)];
+  const headers = (thrown as { response?: Partial<Response> }).response?.headers;
+  const wait = Number(members?.retryAfter ?? retryAfter ?? headers?.get?.('Retry-After') ?? 1);
+  const details = (members?.details ?? []) as FieldFault[];
   if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details };
   if (code === 'rate_limited' || code === 'unavailable') return { ...base, code, retryAfter: wait };
   return { ...base, code };

@@ -4,6 +4,7 @@ import { Client, cacheExchange, fetchExchange, subscriptionExchange } from '@urq
 import { GraphQLClient } from 'graphql-request';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
+import { errorOf } from '../../src/client/index.js';
 import { type Account, type KeyClient, type Loose, server, type TestServer } from '../support/index.js';
 import { bearer, eventually } from '../support/live.js';
 
@@ -135,6 +136,22 @@ describe('plain requests', () => {
     const data = await client.request<Loose>(list, { first: 1 });
     expect(data.contacts.nodes).toHaveLength(1);
     await expect(client.request(wrong, nobody)).rejects.toMatchObject({ response: { errors: [{ extensions: { code: 'not_found' } }] } });
+  });
+
+  it('graphql-request, whose errors are told by their codes', async () => {
+    const client = new GraphQLClient(url, { headers: headers() });
+    const thrown = (query: string, variables: object) => client.request(query, variables).catch((error: unknown) => error);
+    expect(errorOf(await thrown(wrong, nobody))).toMatchObject({ code: 'not_found', message: expect.stringContaining('not found') });
+    expect(errorOf(await thrown(create, { input: { firstName: 'Ada', email: 'none' } }))).toMatchObject({
+      code: 'invalid_request',
+      details: [{ field: 'email', code: 'invalid_format' }],
+    });
+    const busy = async () => {
+      const body = '{"errors":[{"message":"Too many requests","extensions":{"code":"rate_limited"}}]}';
+      return new Response(body, { status: 429, headers: { 'Retry-After': '7', 'Content-Type': 'application/json' } });
+    };
+    const waiting = new GraphQLClient(url, { fetch: busy }).request(list);
+    expect(errorOf(await waiting.catch((error: unknown) => error))).toMatchObject({ code: 'rate_limited', retryAfter: 7 });
   });
 
   it('fetch', async () => {
