@@ -29,11 +29,9 @@ const isRunning = async ({ headers }: Request, answer: Response): Promise<boolea
 
 /** Sends a write again while its first try still runs, up to half a minute. */
 async function settled(send: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
-  for (let waited = 0; ; ) {
+  for (let waited = 0, seconds = 0.1; ; waited += seconds, seconds = Math.min(2 * seconds, 2)) {
     const answer = await send(request.clone());
     if (waited >= patience || !(await isRunning(request, answer))) return answer;
-    const seconds = Math.min(0.1 + waited, 2);
-    waited += seconds;
     await pause(seconds);
   }
 }
@@ -57,10 +55,8 @@ export function retrying(send: (request: Request) => Promise<Response>, retries 
 /** The REST client, typed from the OpenAPI document: `rest.GET('/contacts/{id}', { params: { path: { id } } })`. */
 export function createRest({ url = '', key, fetch = globalThis.fetch, retries, credentials }: RestOptions = {}): Client<paths> {
   return createClient<paths>({
-    baseUrl: `${url}/api/v1`,
-    fetch: retrying((request) => fetch(request), retries),
-    credentials: credentials ?? 'same-origin',
-    headers: key ? { Authorization: `Bearer ${key}` } : {},
+    ...{ baseUrl: `${url}/api/v1`, fetch: retrying((request) => fetch(request), retries) },
+    ...{ credentials: credentials ?? 'same-origin', headers: key ? { Authorization: `Bearer ${key}` } : {} },
   });
 }
 
