@@ -7,7 +7,8 @@ export type ErrorCode = components['schemas']['Error']['code'];
 export type FieldFault = NonNullable<components['schemas']['Error']['details']>[number];
 
 type Base = { message: string; requestId?: string };
-type Other = Exclude<ErrorCode, 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
+type MayBlame = 'transport_conflict' | 'conflict' | 'payload_too_large' | 'precondition_required';
+type Other = Exclude<ErrorCode, MayBlame | 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
 
 /**
  * What went wrong, to switch over by `code`. `no_answer` is none of the server's: the connection failed, or what came was no
@@ -15,6 +16,7 @@ type Other = Exclude<ErrorCode, 'invalid_request' | 'validation_failed' | 'rate_
  */
 export type CrmError =
   | (Base & { code: 'invalid_request' | 'validation_failed'; details: readonly FieldFault[] })
+  | (Base & { code: MayBlame /** The fields to blame, where it is for some that it was refused. */; details?: readonly FieldFault[] })
   | (Base & { code: 'rate_limited' | 'unavailable' /** Seconds until a retry makes sense. */; retryAfter: number })
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });
@@ -57,8 +59,8 @@ function membersOf(thrown: Members): Members | undefined {
 }
 
 /**
- * What went wrong. `retryAfter` is the header of that name, where what was thrown does not have it. A WebSocket that the server closed because
- * the sign-in has ended, its rights have changed or too much was asked (4401, 4403, 4429) is told by the codes of these.
+ * What went wrong. `retryAfter` is the header of that name, where what was thrown does not have it. A WebSocket that the server
+ * closed because the sign-in has ended, its rights have changed or too much was asked (4401, 4403, 4429) is told by the codes of these.
  */
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
@@ -68,8 +70,8 @@ export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
   const headers = (thrown as { response?: Partial<Response> }).response?.headers;
   const wait = Number(members?.retryAfter ?? retryAfter ?? headers?.get?.('Retry-After') ?? 1);
-  const details = (members?.details ?? []) as FieldFault[];
-  if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details };
+  const details = members?.details as FieldFault[] | undefined;
+  if (code === 'invalid_request' || code === 'validation_failed') return { ...base, code, details: details ?? [] };
   if (code === 'rate_limited' || code === 'unavailable') return { ...base, code, retryAfter: wait };
-  return { ...base, code };
+  return { ...base, code, ...(details && { details }) } as CrmError;
 }

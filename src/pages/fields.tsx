@@ -10,7 +10,8 @@ export interface Told {
 /** The refusal of a write, sorted by the fields of its form. */
 export function toldOf(error: unknown, names: readonly string[]): Told {
   const told = error ? errorOf(error) : undefined;
-  const own = told && 'details' in told ? told.details.filter(({ field }) => names.includes(field)) : [];
+  const blamed = (told && 'details' in told && told.details) || [];
+  const own = blamed.filter(({ field }) => names.includes(field));
   return { faults: Object.fromEntries(own.map(({ field, message }) => [field, message])), rest: own.length > 0 ? undefined : error };
 }
 

@@ -12,7 +12,7 @@ interface Question {
 /** The reasons that a refusal offers, none where any text will do; undefined where it asks for no reason. */
 function optionsIn(refusal: unknown): readonly string[] | undefined {
   const told = errorOf(refusal);
-  const fault = 'details' in told ? told.details.find(({ field }) => field === 'lostReason') : undefined;
+  const fault = 'details' in told ? told.details?.find(({ field }) => field === 'lostReason') : undefined;
   return fault && (fault.options ?? []);
 }
 

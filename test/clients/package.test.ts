@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { GraphQLObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
@@ -80,6 +81,20 @@ describe('the REST client', () => {
     const { data } = await rest.POST('/contacts', { body: { firstName: 'Slow' }, headers: once() });
     expect([data?.data.firstName, tries]).toEqual(['Slow', 5]);
     expect((await acme.owner.gql('{ contacts(filter: { search: "Slow" }) { totalCount } }')).data.contacts.totalCount).toBe(1);
+  });
+});
+
+describe('an error that may name fields', () => {
+  it('has its details where it does, and none else', async () => {
+    const create = 'mutation ($input: CreateContactInput!) { createContact(input: $input) { id } }';
+    const input = { id: randomUUID(), firstName: 'Twice' };
+    await acme.owner.gql(create, { input });
+    expect(errorOf(await acme.owner.gql(create, { input }))).toMatchObject({
+      code: 'conflict',
+      details: [{ field: 'id', code: 'taken', message: expect.any(String) }],
+    });
+    // A conflict that no field is to blame for, and one of the codes that never blame any.
+    for (const code of ['conflict', 'not_found']) expect(errorOf({ error: 'No', code })).not.toHaveProperty('details');
   });
 });
 
