@@ -39,8 +39,7 @@ async function settled(send: (request: Request) => Promise<Response>, request: R
 /** Tries again what may be repeated, after as long as the server asks for: reads, and writes with an `Idempotency-Key`. */
 export function retrying(send: (request: Request) => Promise<Response>, retries = 2): (request: Request) => Promise<Response> {
   return async (request) => {
-    if (!isRepeatable(request)) return send(request);
-    for (let left = retries; ; left--) {
+    for (let left = isRepeatable(request) ? retries : 0; ; left--) {
       const answer = await settled(send, request).catch((error: unknown) => {
         if (left <= 0 || request.signal.aborted) throw error;
       });

@@ -7,41 +7,50 @@ type Named = { __typename?: string };
 type List = LiveChanges<Named> & Named;
 
 /** Whether the operation that is run is a subscription: the word stands outside of all braces, before its name where it has one. */
-function isSubscription(text: string, operationName: string | null | undefined): boolean {
-  let heads = text.replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
+function isSubscription(heads: string, operationName: string | null | undefined): boolean {
   for (let before = ''; before !== heads; ) [before, heads] = [heads, heads.replace(/\{[^{}]*\}/g, ';')];
   return new RegExp(`(^|;)\\s*subscription\\s*${operationName ?? ''}\\b`).test(heads);
 }
 
-/** The whole lists of a live query after a message, in the shape of its first one. */
-function whole(live: Data, lists: Lists): Data {
-  const shown = Object.entries(live).map(([name, value]) => {
-    const list = value as List;
-    if (!Array.isArray(list?.rows)) return [name, value];
+const told = ['isWhole', 'removed', 'rows'];
+const needed = ['recordId', 'index', 'change', 'version'];
+const hasAll = (names: string[], record: object) => names.every((name) => name in record);
+
+/**
+ * The whole lists of a live query after a message, in the shape of its first one; in words what it lacks without which they would not
+ * be whole, or a cut would lose something.
+ */
+function whole(live: Data, lists: Lists): Data | string {
+  const shown = { ...live };
+  for (const [name, value] of Object.entries(live)) {
+    const list: List = Object(value);
+    if (!told.some((one) => one in list)) continue;
+    const isFull = hasAll(told, list) && list.rows.every((row) => hasAll(needed, row));
+    if (!isFull) return `${name} must select ${told.join(' ')} { ${needed.join(' ')} node { … } }, by these names`;
+    if (!list.isWhole && !lists[name]) return `${name} ${noStart}`;
     lists[name] = applyLive(lists[name] ?? [], list);
     const type = (list.rows[0] as Named | undefined)?.__typename ?? list.__typename?.replace(/LivePage$/, 'LiveEdge');
     const edge = { change: 'added', ...(type && { __typename: type }) };
     const rows = lists[name].map(({ id, ...row }, index) => ({ ...edge, recordId: id, index, ...row }));
-    return [name, { ...list, isWhole: true, removed: [], rows }];
-  });
-  return Object.fromEntries(shown);
+    shown[name] = { ...list, isWhole: true, removed: [], rows };
+  }
+  return shown;
 }
 
-const needed = ['recordId', 'index', 'change', 'version'];
+/** The arguments of a field, found by its name: whatever stands there where it has none, undefined where it is not asked for. */
+const argumentsOf = (field: string, text: string) =>
+  new RegExp(`(?<!\\b(?:subscription|query|mutation)\\s+)\\b${field}\\s*(\\([^)]*\\)|[{@])`).exec(text)?.[1];
 
-/** What a live query lacks without which a cut would lose something, by its result. */
-function lackOfLive(live: Data): string | undefined {
-  const isShort = (list: Partial<List> | null) =>
-    list?.rows && !('isWhole' in list && 'removed' in list && list.rows.every((row) => needed.every((name) => name in row)));
-  const name = Object.keys(live).find((key) => isShort(live[key] as Partial<List> | null));
-  return name && `${name} must select isWhole removed rows { ${needed.join(' ')} node { … } }`;
-}
+/** Whether events of these arguments come after the last one that was told, and the first of them after where it begins. */
+const goesOn = (given: string, isBegun: boolean) =>
+  /\bafter\s*:\s*\$after\b/.test(given) && (isBegun || /\bready\s*:\s*(true\b|\$)/.test(given));
 
 /** `textOf`: the text of a document that goes by its hash. By it the client knows what to do after a cut; it is not sent. */
 export type ResumingOptions = { textOf?: (payload: SubscribePayload) => string | undefined };
 
 const noText = 'An operation that goes by its hash needs its text for going on after a cut: resuming(client, { textOf })';
-const noReady = 'A subscription that goes on with $after needs ready: true: what happens before its first event is lost with a cut';
+const noPlace = 'A subscription to events needs ready: true and after: $after, by this name: what happens during a cut is lost without';
+const noStart = 'began with a difference: begin without after, what there is by then is told as it after a cut';
 const noId = 'must select id, by that name: it says where to go on after a cut';
 
 /**
@@ -54,10 +63,11 @@ const noId = 'must select id, by that name: it says where to go on after a cut';
  */
 export function resuming(client: Client, { textOf = ({ query }) => query }: ResumingOptions = {}): Client {
   const subscribe: Client['subscribe'] = (payload, sink) => {
-    const text = payload.query || textOf(payload) || '';
+    // Neither its strings nor its comments say what it is.
+    const text = (payload.query || textOf(payload) || '').replace(/"""[\s\S]*?"""|"(?:\\.|[^"\\])*"|#.*/g, '');
     if (text && !isSubscription(text, payload.operationName)) return client.subscribe(payload, sink);
-    const isLive = /\blive\s*[({]/.test(text);
-    const goesOn = !isLive && /\bafter\s*:\s*\$after\b/.test(text);
+    const isLive = argumentsOf('live', text) !== undefined;
+    const events = isLive ? undefined : argumentsOf('(?:e|\\w+E)vents', text);
     // graphql-ws sends this very object again after a cut.
     const own = { ...payload, variables: { ...payload.variables } as Data };
     const lists: Lists = {};
@@ -68,15 +78,14 @@ export function resuming(client: Client, { textOf = ({ query }) => query }: Resu
     };
     const next: typeof sink.next = (result) => {
       const [[name, data] = ['', null]] = Object.entries((result.data ?? {}) as Record<string, Data | null>);
-      if (!data || !(isLive || goesOn)) return sink.next(result);
-      const lack = isLive ? lackOfLive(data) : typeof data.id !== 'string' && `${name} ${noId}`;
-      if (lack) return refuse(lack);
-      const shown = isLive ? whole(data, lists) : data;
+      if (!data || !(isLive || events)) return sink.next(result);
+      const shown = isLive ? whole(data, lists) : typeof data.id === 'string' ? data : `${name} ${noId}`;
+      if (typeof shown === 'string') return refuse(shown);
       own.variables.after = isLive ? haveOf(lists) : data.id;
       sink.next({ ...result, data: { ...result.data, [name]: shown } as typeof result.data });
     };
-    if (!text) refuse(noText);
-    else if (goesOn && !own.variables.after && !/\bready\s*:\s*(true\b|\$)/.test(text)) refuse(noReady);
+    const lack = text ? events && !goesOn(events, Boolean(own.variables.after)) && noPlace : noText;
+    if (lack) refuse(lack);
     else stop = client.subscribe(own, { next, error: (error) => sink.error(error), complete: () => sink.complete() });
     return () => stop();
   };

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Account, Loose, TestServer } from '../support/index.js';
+import { keyHolder, lineTo } from '../support/resumeLine.js';
+
+let crm: TestServer;
+let acme: Account;
+let url: string;
+let secret: string;
+beforeAll(async () => {
+  ({ crm, acme, url, secret } = await keyHolder());
+  await acme.contact();
+});
+afterAll(() => crm.close());
+
+/** What comes first of a subscription through the resume link. */
+async function first(query: string, variables: Record<string, unknown> = {}): Promise<Loose> {
+  const { client } = lineTo(url, secret);
+  try {
+    return (await client.iterate<Loose>({ query, variables }).next()).value.data;
+  } finally {
+    await client.dispose();
+  }
+}
+
+describe('a subscription to events that does not say where it goes on', () => {
+  it.each([
+    ['passes nothing', 'subscription { contactEvents(ready: true) { id } }'],
+    ['passes nothing, of all records', 'subscription { events { id } }'],
+    ['passes another variable', 'subscription ($from: ID) { contactEvents(after: $from, ready: true) { id } }'],
+    [
+      'passes the variable elsewhere',
+      'subscription ($after: ID) { mine: contactEvents(ready: true) { id contact { deals(after: $after) { totalCount } } } }',
+    ],
+    ['says it in a comment', 'subscription { contactEvents(ready: true) { id } } # contactEvents(after: $after)'],
+  ])('is refused where it %s', async (_how, query) => {
+    await expect(first(query)).rejects.toThrow('needs ready: true and after: $after');
+  });
+
+  it('is none where only its own name is like theirs', async () => {
+    const query = 'subscription contactEvents($after: ID) { contactEvents(after: $after, ready: true) { id kind } }';
+    expect((await first(query)).contactEvents.kind).toBe('ready');
+  });
+});
+
+describe('a live query of which a cut would lose something', () => {
+  const rows = 'rows { recordId index change version node { id } }';
+  const live = (selection: string) => `subscription ($after: [LiveHave!]) { live(after: $after) { contacts(first: 2) { ${selection} } } }`;
+
+  it('is refused where it names its rows otherwise', async () => {
+    for (const selection of [`isWhole removed all: ${rows}`, `whole: isWhole removed ${rows}`, `isWhole gone: removed ${rows}`])
+      await expect(first(live(selection))).rejects.toThrow('contacts must select isWhole removed rows');
+    expect(await first(live('totalCount'))).toEqual({ live: { contacts: { totalCount: expect.any(Number) } } });
+  });
+
+  it('is refused where it begins with an after of its own, of which only the difference would come', async () => {
+    const { id } = await acme.contact();
+    const after = [{ list: 'contacts', rows: [`${id} of-before`] }];
+    await expect(first(live(`isWhole removed ${rows}`), { after })).rejects.toThrow('contacts began with a difference');
+    const { isWhole, rows: shown } = (await first(live(`isWhole removed ${rows}`))).live.contacts;
+    expect([isWhole, shown.map(({ recordId }: Loose) => recordId)]).toEqual([true, expect.arrayContaining([id])]);
+  });
+});
