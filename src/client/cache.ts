@@ -6,7 +6,7 @@ export const scalars = {
   ...{ JSON: 'unknown', JSONObject: 'Record<string, unknown>', String: 'string', Boolean: 'boolean', Int: 'number', Float: 'number' },
 } as const satisfies Record<ScalarName, string>;
 
-type PageInfo = { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean };
+type PageInfo = { endCursor?: string | null; startCursor?: string | null; hasPreviousPage?: boolean; hasNextPage?: boolean };
 type Page = { nodes?: readonly unknown[]; edges?: readonly { cursor?: string; node?: unknown }[]; pageInfo?: PageInfo };
 /** The pages of a list, each by the cursor that it comes after; the first by none. */
 type Pages = Readonly<Record<string, Page>>;
@@ -26,12 +26,13 @@ const placeOf = ({ args }: Asked) => String(args?.after ?? '');
  */
 function merge(before: Kept | undefined, page: Page, asked: Asked): Kept {
   const place = placeOf(asked);
-  const known = before?.pages?.[place];
+  const hasRows = Boolean(page.nodes ?? page.edges);
+  const had = before?.pages?.[place];
+  const known = hasRows ? figuresOf(had) : had;
   const pageInfo = (known?.pageInfo ?? page.pageInfo) && { pageInfo: { ...known?.pageInfo, ...page.pageInfo } };
   const now = { ...known, ...page, ...pageInfo };
-  const hasRows = Boolean(page.nodes ?? page.edges);
   const pages = { ...(place === '' && hasRows ? {} : before?.pages), [place]: now };
-  const isNext = before?.pages && !known && place !== '' && endOf(wholeOf(before.pages)) === place;
+  const isNext = before?.pages && !had && place !== '' && endOf(wholeOf(before.pages)) === place;
   const rows = hasRows ? isNext && rowsOf(joined(before, now)) : before && rowsOf(before);
   return { ...wholeOf(pages), ...rows, pages };
 }
@@ -57,6 +58,9 @@ function wholeOf(pages: Pages): Page {
   return whole;
 }
 
+/** What says nothing of the rows of a page: other rows have other edges, and end elsewhere. */
+const figuresOf = ({ nodes: _nodes, edges: _edges, pageInfo: _pageInfo, ...figures }: Page = {}): Page => figures;
+
 const endOf = ({ pageInfo, edges }: Page) => pageInfo?.endCursor ?? edges?.at(-1)?.cursor;
 const rowsOf = ({ nodes, edges }: Page, isThere: (record: unknown) => boolean = () => true): Page => ({
   ...(nodes && { nodes: nodes.filter(isThere) }),
@@ -64,8 +68,7 @@ const rowsOf = ({ nodes, edges }: Page, isThere: (record: unknown) => boolean = 
 });
 
 function joined(before: Page, page: Page): Page {
-  const { startCursor, hasPreviousPage } = before.pageInfo ?? {};
-  const start = { ...(startCursor !== undefined && { startCursor }), ...(hasPreviousPage !== undefined && { hasPreviousPage }) };
+  const { endCursor: _end, hasNextPage: _next, ...start } = before.pageInfo ?? {};
   return {
     ...{ ...before, ...page },
     ...(before.nodes && { nodes: [...before.nodes, ...(page.nodes ?? [])] }),

@@ -96,6 +96,30 @@ describe('cache.modify of a list', () => {
   });
 });
 
+describe('a page of which other rows come, without its end', () => {
+  const asked = (selection: string, after = '') =>
+    gql(
+      `{ contacts(filter: { search: "Anew" }, sort: lastName, order: desc, first: 2${after && `, after: "${after}"`}) { ${selection} } }`,
+    );
+  const own = 'nodes { id lastName } totalCount pageInfo { endCursor }';
+  const here = (selection: string, after?: string) => cache.readQuery<Loose>({ query: asked(selection, after) })?.contacts;
+  const again = async (selection: string, after?: string) =>
+    (await client.query<Loose>({ query: asked(selection, after), fetchPolicy: 'network-only' })).data!.contacts;
+
+  it('is asked for anew by who needs the end or its edges, and no record falls between two pages', async () => {
+    for (const lastName of ['1', '2']) await acme.contact({ firstName: 'Anew', lastName });
+    await again(`${own} edges { node { id } }`);
+    await acme.contact({ firstName: 'Anew', lastName: '3' });
+    await again('nodes { id lastName }');
+    expect([here(own), here('edges { node { id } }'), here('totalCount')]).toEqual([undefined, undefined, expect.anything()]);
+    const { endCursor } = (await again(own)).pageInfo;
+    await again(own, endCursor);
+    expect(here(own).nodes.map(({ lastName }: Loose) => lastName)).toEqual(['3', '2', '1']);
+    await again('nodes { id lastName }', endCursor);
+    expect([here(own, endCursor), here('totalCount', endCursor)]).toEqual([undefined, expect.anything()]);
+  });
+});
+
 describe('what has no id of its own', () => {
   it('is one where an account has one: what a mutation answers changes what was read', async () => {
     const settings = gql('{ workspaceSettings { currency } me { workspace { id settings { currency } } } }');
