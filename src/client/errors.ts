@@ -6,7 +6,8 @@ export type ErrorCode = components['schemas']['Error']['code'];
 /** One field to blame. */
 export type FieldFault = NonNullable<components['schemas']['Error']['details']>[number];
 
-type Base = { message: string; requestId?: string };
+/** `members`: all that the server told, what the contract names for the row besides too: `blockers`, `uses`, `impact`. */
+type Base = { message: string; requestId?: string; members?: Members };
 type MayBlame = 'transport_conflict' | 'conflict' | 'payload_too_large' | 'precondition_required';
 type Other = Exclude<ErrorCode, MayBlame | 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
 
@@ -65,7 +66,7 @@ function membersOf(thrown: Members): Members | undefined {
 export function errorOf(thrown: unknown, retryAfter?: string | null): CrmError {
   const members = thrown && typeof thrown === 'object' ? membersOf(thrown as Members) : undefined;
   const said = members?.message ?? (thrown as Error | undefined)?.message ?? (typeof thrown === 'string' ? thrown : 'There was no answer');
-  const base = { message: String(said), requestId: members?.requestId as string | undefined };
+  const base = { message: String(said), requestId: members?.requestId as string | undefined, members };
   const code = members?.code as ErrorCode | undefined;
   if (!code) return { ...base, code: 'no_answer', cause: thrown };
   const headers = (thrown as { response?: Partial<Response> }).response?.headers;

@@ -128,6 +128,19 @@ describe('a subscription that goes by its hash', () => {
   });
 });
 
+describe('an error of one operation alone', () => {
+  it('is told with all its members, over REST and GraphQL', async () => {
+    const { id, updatedAt } = (await acme.owner.post('/call-flows', { name: 'Without a number' })).body.data;
+    const expected = { code: 'number_missing', members: { blockers: [{ nodeId: null, code: 'number_missing' }] } };
+    const rest = createRest({ url, key: (await acme.key()).secret });
+    const { error } = await rest.POST('/call-flows/{id}/publish', { params: { path: { id } }, body: { expectedUpdatedAt: updatedAt } });
+    expect(errorOf(error)).toMatchObject(expected);
+    const publish =
+      'mutation ($id: ID!, $at: DateTime!) { publishCallFlow(id: $id, input: { expectedUpdatedAt: $at }) { callFlow { id } } }';
+    expect(errorOf(await acme.owner.gql(publish, { id, at: updatedAt }))).toMatchObject(expected);
+  });
+});
+
 describe('the REST client of a page of another origin', () => {
   it('sends the session where it is asked to', async () => {
     const seen: string[] = [];
