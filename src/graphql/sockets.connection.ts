@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket as ProtocolSocket } from 'graphql-ws';
 import type { RawData, WebSocket } from 'ws';
-import type { AppError } from '../kernel/base/errors.js';
+import { AppError } from '../kernel/base/errors.js';
 import type { Principal } from '../kernel/context/context.js';
 import { drained, fullBytes, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
@@ -16,12 +16,14 @@ export const messageBytes = 64 * 1024;
 const farewellMs = 5000;
 const goingAway = 1001;
 const hastyMs = 1000;
+/** A fault of ours: clients of graphql-ws come back after it, and never after 4500. */
+const tryAgainLater = 1013;
 
 /** Close codes of our own; a client comes back after the first with `after`. */
 const slowReader = 4413;
 const tooManyMessages = 4429;
 
-/** Why a socket ends, as a close code. */
+/** Why a socket ends, as a close code; any other reason is a fault of ours. */
 const codes: Partial<Record<AppError['code'], number>> = {
   unauthenticated: 4401,
   permission_denied: 4403,
@@ -48,6 +50,8 @@ export class Connection implements Connected {
     readonly caller: { authorization?: string; cookie?: string; ip: string; userAgent?: string },
     /** It is no stranger's any more. */
     private readonly known: () => void,
+    /** Something of ours has failed. */
+    private readonly failed: (error: unknown) => void,
   ) {
     ws.on('error', () => ws.terminate());
     ws.once('close', (code, reason) => this.#gone(code, reason.toString()));
@@ -109,7 +113,7 @@ export class Connection implements Connected {
       onMessage: (work) => {
         this.ws.on('message', (data: RawData) => {
           const text = data.toString();
-          if (this.#mayTalk(text.length)) work(text).catch((error: Error) => void this.close(4500, error.message.slice(0, 100)));
+          if (this.#mayTalk(text.length)) work(text).catch((error: unknown) => this.fault(error));
         });
       },
     };
@@ -166,7 +170,13 @@ export class Connection implements Connected {
   }
 
   end(reason: AppError): void {
-    void this.close(codes[reason.code] ?? 4500, reason.message);
+    void this.close(codes[reason.code] ?? tryAgainLater, reason.message);
+  }
+
+  /** Ends it for a fault of ours, of which nobody else is told. */
+  fault(error: unknown): void {
+    this.failed(error);
+    this.end(new AppError('internal_error', 'Internal server error'));
   }
 
   /** Closes, and cuts the line when the other side does not answer. */

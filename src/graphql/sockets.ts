@@ -11,7 +11,7 @@ import { isOwnOrigin } from '../http/origin.js';
 import { type Identified, type Identify, sessionCookie } from '../http/server.js';
 import { clientKey } from '../kernel/access/clientKey.js';
 import { limited } from '../kernel/access/rateLimits.js';
-import { AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
+import { type AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
 import { Turns } from '../kernel/base/eventLoop.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
@@ -107,7 +107,8 @@ export class Sockets {
 
   #open(ws: WebSocket, line: Duplex, caller: Connection['caller']): void {
     const known = this.#strangers.add(caller.ip);
-    const connection = new Connection(ws, line, caller, known);
+    const failed = (error: unknown) => this.door.app.log.error({ err: error }, 'a socket failed');
+    const connection = new Connection(ws, line, caller, known, failed);
     this.#connections.add(connection);
     const closed = this.#protocol.opened(connection.adapter(), { connection });
     connection.onClosed((code, reason) => {
@@ -169,9 +170,9 @@ async function connect(door: SocketDoor, connection: Connection, params: Record<
     connection.admit(callers, principal);
     return true;
   } catch (error) {
-    const known = error instanceof AppError ? error : fromDatabase(error);
-    if (!known) app.log.error({ err: error }, 'a socket could not be admitted');
-    connection.end(known ?? new AppError('internal_error', 'Internal server error'));
+    const known = fromDatabase(error);
+    if (known) connection.end(known);
+    else connection.fault(error);
     return false;
   }
 }
