@@ -13,6 +13,7 @@ import { Inbox } from './Inbox.js';
 import { Login } from './Login.js';
 import { Fault, Line, Link } from './parts.js';
 import { go, usePath } from './route.js';
+import { isShortcut } from './useKeys.js';
 import { Week } from './Week.js';
 import './style.css';
 import './board.css';
@@ -27,9 +28,12 @@ function Page() {
   useEffect(() => {
     const search = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
-      if (event.key !== '/' || isTyping) return;
+      // A dialog that is open is answered first.
+      if (event.key !== '/' || isTyping || isShortcut(event) || document.querySelector('dialog[open]')) return;
       event.preventDefault();
-      go('/contacts');
+      const field = document.querySelector<HTMLInputElement>('input[type=search]');
+      if (field) field.focus();
+      else go('/contacts');
     };
     addEventListener('keydown', search);
     return () => removeEventListener('keydown', search);

@@ -5,6 +5,10 @@ import type { Columns } from './useBoard.js';
 
 const steps: Record<string, [number, number]> = { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
+/** Whether a key is pressed as the browser or the system takes it for itself. */
+export const isShortcut = ({ altKey, ctrlKey, metaKey }: Pick<KeyboardEvent, 'altKey' | 'ctrlKey' | 'metaKey'>) =>
+  altKey || ctrlKey || metaKey;
+
 const focus = (id: string | undefined) => id && document.querySelector<HTMLElement>(`[data-deal="${id}"]`)?.focus();
 
 /** The place one step away that a card can be put at; none at the edge of the board. */
