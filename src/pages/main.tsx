@@ -68,10 +68,10 @@ const sections = [
 ] as const;
 
 function Head({ name, workspace, path }: { name: string; workspace: string; path: string }) {
-  const [logout] = useMutation(LogoutDocument);
+  const [logout, { error }] = useMutation(LogoutDocument);
   async function leave() {
-    await logout();
-    await enter().catch(() => {});
+    const done = await logout().catch(() => undefined);
+    if (done) await enter().catch(() => {});
   }
   const { data } = useSubscription(UnreadDocument, { fetchPolicy: 'no-cache' });
   const unread = data?.live.conversations.totalCount;
@@ -91,6 +91,7 @@ function Head({ name, workspace, path }: { name: string; workspace: string; path
       <button type="button" className="plain" onClick={leave} title={`Logged in as ${name}`}>
         Log out
       </button>
+      <Fault error={error} />
     </header>
   );
 }

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Secret, TOTP, URI } from 'otpauth';
 import { Demo } from './demo.js';
+import { holding, textOf } from './fields.js';
 import { desktop, phone } from './screen.js';
 
 let demo: Demo;
@@ -102,6 +103,24 @@ describe('a board that is open', () => {
     await somebody.find('input[name=email]');
     const isOfUs = (fault: string) => !/status of 40[13]/.test(fault) && !/WebSocket connection to .* failed/.test(fault);
     expect(demo.faults().filter(isOfUs)).toEqual([]);
+  });
+});
+
+describe('logging out', () => {
+  it('is told where it does not arrive, and can be tried again', async () => {
+    const somebody = await demo.tab(true);
+    await demo.login(somebody);
+    await somebody.find('.line[data-up=true]');
+    await holding(somebody, 'Logout', async (next) => {
+      await somebody.press('Log out');
+      await (await next()).abort('connectionreset');
+      await somebody.find('header [role=alert]');
+    });
+    expect(await textOf(somebody, 'header [role=alert]')).toBe('The server cannot be reached: try again.');
+    await somebody.picture('logout-fault');
+    await somebody.press('Log out');
+    await somebody.find('input[name=email]');
+    expect(demo.faults().filter((fault) => !/status of 401|ERR_CONNECTION_RESET/.test(fault))).toEqual([]);
   });
 });
 
