@@ -97,7 +97,9 @@ function Pipe({ id }: { id: string }) {
           );
         })}
       </div>
-      <p className="muted hint">Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.</p>
+      <p id="keys" className="muted hint">
+        Arrows go from card to card, with Shift they move it, Enter opens its contact, / searches.
+      </p>
       <p className="unseen" aria-live="assertive">
         {said}
       </p>
@@ -177,6 +179,10 @@ function Page({ stageId, page, show }: { stageId: string; page: number; show: Sh
   return <Fault error={error} />;
 }
 
+/** What a screen reader says of a card: all that it shows. */
+const nameOf = ({ title, value, currency, contact, assignedUser }: CardFragment) =>
+  [title, money(value, currency), contact?.name, assignedUser?.name && `assigned to ${assignedUser.name}`].filter(Boolean).join(', ');
+
 interface CardProps {
   card: CardFragment;
   /** Whether Tab stops at it: once a column, the arrows go on from there. */
@@ -201,7 +207,8 @@ const Card = memo(function Card({ card, isStop, isHeld, drag }: CardProps) {
       data-new={isNew}
       data-status={card.status}
       tabIndex={isStop ? 0 : -1}
-      aria-label={`${card.title}, ${money(card.value, card.currency)}`}
+      aria-label={nameOf(card)}
+      aria-describedby={isStop ? 'keys' : undefined}
       {...drag(card.id)}
     >
       <b>{card.title}</b>

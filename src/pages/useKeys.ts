@@ -44,7 +44,7 @@ export function useKeys(columns: Columns, put: (card: CardFragment, to: Place) =
   return (event: KeyboardEvent) => {
     const element = event.target as HTMLElement;
     const id = element.dataset.deal;
-    if (!id) return;
+    if (!id || isShortcut(event)) return;
     if (event.key === 'Enter') return element.querySelector('a')?.click();
     const step = steps[event.key];
     if (!step) return;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Loose } from '../support/client.js';
 import { Demo } from './demo.js';
 import type { Screen } from './screen.js';
 
@@ -50,5 +51,39 @@ describe('the key that searches', () => {
     for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) expect(await taken({ key: '/', [modifier]: true })).toBe(false);
     expect((await place())[0]).toBe('/board');
     expect([await taken({ key: '/' }), (await place())[0]]).toEqual([true, '/board/contacts']);
+  });
+});
+
+describe('a card that has the focus', () => {
+  it('says what it shows, and where Tab stops which keys there are', async () => {
+    const { deals } = await demo.ask('{ deals(first: 50) { nodes { id title contact { name } assignedUser { name } } } }');
+    const deal = deals.nodes.find((one: Loose) => one.contact && one.assignedUser);
+    await one.visit('/board');
+    const card = await one.find(`[data-deal="${deal.id}"]`);
+    const label = (await card.evaluate((element) => element.getAttribute('aria-label')))!;
+    const end = `, ${deal.contact.name}, assigned to ${deal.assignedUser.name}`;
+    expect([label.startsWith(`${deal.title}, `), label.endsWith(end)]).toEqual([true, true]);
+    const keys = await one.page.$eval('[data-deal][tabindex="0"]', (element) => {
+      const hint = document.getElementById(element.getAttribute('aria-describedby')!);
+      return hint!.textContent;
+    });
+    expect(keys).toContain('Arrows go from card to card');
+  });
+
+  it('leaves the shortcuts of the browser to it', async () => {
+    const { id } = await one.page.$eval('[data-deal][tabindex="0"]', (element) => {
+      (element as HTMLElement).focus();
+      return { id: (element as HTMLElement).dataset.deal };
+    });
+    for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowDown'])
+      for (const modifier of ['altKey', 'ctrlKey', 'metaKey'])
+        for (const shiftKey of [false, true])
+          expect([key, modifier, await taken({ key, shiftKey, [modifier]: true }), await one.focused()]).toEqual([
+            key,
+            modifier,
+            false,
+            id,
+          ]);
+    expect([await taken({ key: 'ArrowRight' }), await one.focused()]).toEqual([true, expect.not.stringContaining(id!)]);
   });
 });
