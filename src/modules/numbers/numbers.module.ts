@@ -17,7 +17,7 @@ export default defineModule({
   routes: [
     list('GET /settings/numbers', 'phoneNumbers', { as: 'page' }),
     read('GET /settings/numbers/available', 'availablePhoneNumbers', { also: [502] }),
-    make('POST /settings/numbers', 'claimPhoneNumber', { also: [409, 502] }),
+    make('POST /settings/numbers', 'claimPhoneNumber', { also: [402, 409, 502] }),
     drop('DELETE /settings/numbers/{id}', 'releasePhoneNumber', { also: [409] }),
   ],
 });

@@ -40,7 +40,7 @@ export default defineModule({
     edit('PATCH /pipelines/{id}', 'updatePipeline', { also: [422] }),
     drop('DELETE /pipelines/{id}', 'deletePipeline'),
     read('GET /pipelines/{id}/stages', 'stages', { as: 'bare', pathArgs: ofPipeline }),
-    make('POST /pipelines/{id}/stages', 'createStage', { pathArgs: ofPipeline, body: position, also: [422] }),
+    make('POST /pipelines/{id}/stages', 'createStage', { pathArgs: ofPipeline, body: position, also: [402, 422] }),
     edit('PATCH /pipelines/{id}/stages/{stageId}', 'updateStage', { pathArgs: ofStage, body: position, also: [422] }),
     drop('DELETE /pipelines/{id}/stages/{stageId}', 'deleteStage', { pathArgs: ofStage, also: [409] }),
   ],
