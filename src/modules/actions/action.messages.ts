@@ -1,7 +1,8 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { longText, text, uuid } from '../../kernel/model/checks.js';
-import { emailRefusal, keepEmail } from '../messages/message.email.js';
+import { emailRefusal } from '../contacts/contact.optOut.js';
+import { keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
 import { isOfTexts } from '../templates/template.mailed.js';

@@ -105,6 +105,19 @@ const refusingMail = statement({
 export const contactsRefusingMail = async (ctx: Context, ids: readonly string[]): Promise<Set<string>> =>
   new Set((await ctx.rows(refusingMail, { ids: [...ids] })).map(({ id }) => id));
 
+/** Why no e-mail may be sent to a contact. */
+export type EmailRefusal = 'do_not_contact' | 'recipient_opted_out' | 'no_email';
+
+/**
+ * Why no e-mail may be sent to a contact, the first reason of those that apply; undefined where one may be. Whether its address is
+ * opted out is for the caller to find out: `isMailRefused`, `contactsRefusingMail`.
+ */
+export function emailRefusal(contact: Pick<Contact, 'email' | 'doNotContact' | 'optedOutEmail'>): EmailRefusal | undefined {
+  if (contact.doNotContact) return 'do_not_contact';
+  if (contact.optedOutEmail) return 'recipient_opted_out';
+  return contact.email ? undefined : 'no_email';
+}
+
 /**
  * Contacts that are to be changed, deleted ones among them; in the place of one that was merged, maybe while this waited for it, the
  * one that it was merged into.

@@ -2,11 +2,11 @@ import { check, invalidField } from '../../kernel/base/errors.js';
 import { nextTurn } from '../../kernel/base/eventLoop.js';
 import type { Context } from '../../kernel/context/context.js';
 import { checkMayMail } from '../auth/auth.verification.js';
-import { contactsRefusingMail } from '../contacts/contact.optOut.js';
+import { contactsRefusingMail, emailRefusal } from '../contacts/contact.optOut.js';
 import { type ContactRow, contactLoader, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { merged, mergedHtml, mergedLine, Room, saysNothing, valuesOf, Words } from '../templates/template.mergeFields.js';
-import { emailRefusal, keepEmail } from './message.email.js';
+import { keepEmail } from './message.email.js';
 import type { SendEmailsInput, SendResult, SendSummary } from './message.model.js';
 
 /** Characters of texts that are filled in one turn of the event loop. */

@@ -5,7 +5,7 @@ import { isEmail } from '../../kernel/model/checks.js';
 import { transacted } from '../../kernel/operations/transacted.js';
 import { type Email, MailLeft, MailRefused } from '../../vendors/email/email.js';
 import { checkMayMail } from '../auth/auth.verification.js';
-import { contactsRefusingMail } from '../contacts/contact.optOut.js';
+import { contactsRefusingMail, type EmailRefusal, emailRefusal } from '../contacts/contact.optOut.js';
 import { getContact, requireContact } from '../contacts/contact.service.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { oneLine } from '../templates/template.mergeFields.js';
@@ -22,14 +22,7 @@ const minute = 60_000;
 /** Milliseconds of each second of a lease in which a mail may go: well before it lapses, and somebody else takes the mail. */
 const partOfLease = 800;
 
-/** Why an e-mail to a contact is not sent; undefined where it may be. */
-export function emailRefusal(contact: { email: string | null; doNotContact: boolean | null; optedOutEmail: boolean }): string | undefined {
-  if (contact.doNotContact) return 'do_not_contact';
-  if (contact.optedOutEmail) return 'recipient_opted_out';
-  return contact.email ? undefined : 'no_email';
-}
-
-const refusals: Record<string, () => AppError> = {
+const refusals: Record<EmailRefusal, () => AppError> = {
   do_not_contact: () => new AppError('do_not_contact', 'The contact must not be contacted'),
   recipient_opted_out: () => new AppError('recipient_opted_out', 'The contact, or somebody else with the address, has opted out of e-mail'),
   no_email: () => invalidField('contactId', 'conflicting', 'names a contact without an e-mail address'),

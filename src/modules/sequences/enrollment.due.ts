@@ -6,6 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
+import { type EmailRefusal, emailRefusal } from '../contacts/contact.optOut.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
 import { unpaid } from '../plans/plan.limits.js';
@@ -95,19 +96,24 @@ async function putOff(ctx: Context, before: Due): Promise<void> {
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, ['nextEmailAt']));
 }
 
+const endOf = {
+  do_not_contact: 'do_not_contact',
+  recipient_opted_out: 'unsubscribed',
+  no_email: 'no_email',
+} as const satisfies Record<EmailRefusal, keyof typeof EnrollmentEnd>;
+
 /** Ends the enrollment of a contact whom no e-mail can or may go to. */
 async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {
   const which = { contacts: [contactId], sequences: [sequenceId] };
   const reason = reasonToEnd(contact);
-  if (reason) return (await endEnrollments(ctx, { ...which, reason })).size > 0;
-  // Where the sequence goes on all the same, the mail is kept, and says that it was not sent.
-  return contact.optedOutEmail && (await endEnrollments(ctx, { ...which, reason: 'unsubscribed' })).size > 0;
+  return reason !== undefined && (await endEnrollments(ctx, { ...which, reason })).size > 0;
 }
 
-function reasonToEnd({ deletedAt, doNotContact, email }: Due['contact']): keyof typeof EnrollmentEnd | undefined {
-  if (deletedAt) return 'contact_deleted';
-  if (doNotContact) return 'do_not_contact';
-  return email ? undefined : 'no_email';
+/** An opt-out comes last: a sequence may go on after it, and then the mail is kept, and says that it was not sent. */
+function reasonToEnd(contact: Due['contact']): keyof typeof EnrollmentEnd | undefined {
+  if (contact.deletedAt) return 'contact_deleted';
+  const refusal = emailRefusal({ ...contact, optedOutEmail: false }) ?? emailRefusal(contact);
+  return refusal && endOf[refusal];
 }
 
 interface StepMail {

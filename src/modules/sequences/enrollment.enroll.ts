@@ -6,7 +6,7 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { isUuid } from '../../kernel/model/checks.js';
 import { checkMayMail } from '../auth/auth.verification.js';
-import { isMailRefused } from '../contacts/contact.optOut.js';
+import { type EmailRefusal, emailRefusal, isMailRefused } from '../contacts/contact.optOut.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { endEnrollments } from './enrollment.end.js';
 import type { EnrollDetail, EnrollInput, EnrollResult, UnenrollDetail, UnenrollInput, UnenrollResult } from './enrollment.model.js';
@@ -40,13 +40,18 @@ const candidates = statement({
     from held h left join contacts_in_sequence(${account}, ${sequence}, array(select id from held), ${since}) i (id) on i.id = h.id`,
 });
 
+const skipOf = {
+  do_not_contact: 'do_not_contact',
+  recipient_opted_out: 'opted_out',
+  no_email: 'no_email',
+} as const satisfies Record<EmailRefusal, EnrollDetail['reason']>;
+
 /** Why a contact is not enrolled; null where it is to be. */
 function reasonToSkip(contact: Candidate | undefined): EnrollDetail['reason'] {
   if (!contact) return 'not_found';
   if (contact.isEnrolled) return 'already_enrolled';
-  if (contact.doNotContact) return 'do_not_contact';
-  if (contact.optedOutEmail) return 'opted_out';
-  return contact.email ? null : 'no_email';
+  const refusal = emailRefusal(contact);
+  return refusal ? skipOf[refusal] : null;
 }
 
 /**
