@@ -1,5 +1,5 @@
 import { type FieldNode, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType, Kind, type SelectionNode } from 'graphql';
-import { collect, type Source } from '../kernel/lists/collect.js';
+import { collect, type SelectionContext } from '../kernel/lists/collect.js';
 import { isConnection } from '../kernel/model/connection.js';
 import { memberOf } from '../kernel/model/fieldRules.js';
 import type { Relation } from '../kernel/tables/relation.js';
@@ -22,8 +22,8 @@ export interface NestedSelection {
 const ownMembers = ['totalCount', 'pageInfo'];
 
 /** What stands below a selection of the records of a type. */
-export function nestedSelection(source: Source, type: GraphQLObjectType, selections: readonly SelectionNode[]): NestedSelection {
-  const walk = new SelectionWalk(source, type);
+export function nestedSelection(context: SelectionContext, type: GraphQLObjectType, selections: readonly SelectionNode[]): NestedSelection {
+  const walk = new SelectionWalk(context, type);
   const leadsBack = walk.record(type, [{ kind: Kind.FIELD, name: { kind: Kind.NAME, value: 'node' }, selectionSet: setOf(selections) }]);
   return { leadsBack, computed: walk.computed };
 }
@@ -35,7 +35,7 @@ class SelectionWalk {
   readonly computed: Computed[] = [];
 
   constructor(
-    private readonly source: Source,
+    private readonly context: SelectionContext,
     private readonly type: GraphQLObjectType,
   ) {}
 
@@ -84,7 +84,7 @@ class SelectionWalk {
   /** The fields of a selection, without the name of its type. */
   #fields(type: GraphQLObjectType, nodes: readonly FieldNode[]): [GraphQLField<unknown, unknown>, FieldNode[]][] {
     const sets = nodes.map(({ selectionSet }) => selectionSet);
-    return [...collect(this.source, type, sets).values()].flatMap((group) => {
+    return [...collect(this.context, type, sets).values()].flatMap((group) => {
       const field = type.getFields()[group[0]!.name.value];
       return field ? [[field, group] as [GraphQLField<unknown, unknown>, FieldNode[]]] : [];
     });

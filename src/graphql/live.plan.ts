@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { badRequest, check } from '../kernel/base/errors.js';
-import { collect, type Source } from '../kernel/lists/collect.js';
+import { collect, type SelectionContext } from '../kernel/lists/collect.js';
 import { memberOf } from '../kernel/model/fieldRules.js';
 import { fragmentsOf } from '../kernel/model/selections.js';
 import type { AnyTable } from '../kernel/tables/table.js';
@@ -62,15 +62,15 @@ export function planLive(
   variables: Variables,
 ): LivePlan {
   const definition = getOperationAST(document, operationName)!;
-  const source: Source = { schema, fragments: fragmentsOf(document), conditions: variables };
-  const [[key, root]] = [...collect(source, schema.getSubscriptionType()!, [definition.selectionSet])] as [[string, FieldNode[]]];
+  const context: SelectionContext = { schema, fragments: fragmentsOf(document), conditions: variables };
+  const [[key, root]] = [...collect(context, schema.getSubscriptionType()!, [definition.selectionSet])] as [[string, FieldNode[]]];
   const live = schema.getType('Live') as GraphQLObjectType;
   const query = schema.getQueryType()!;
   const fields: FieldNode[] = [];
-  const members = [...collect(source, live, setsOf(root))].map(([own, group]) => {
+  const members = [...collect(context, live, setsOf(root))].map(([own, group]) => {
     const node = group[0]!;
     if (!query.getFields()[node.name.value]) return { key: own, name: node.name.value };
-    const { list, field } = planList(source, own, group);
+    const { list, field } = planList(context, own, group);
     fields.push(field);
     return { key: own, name: node.name.value, list };
   });
@@ -78,7 +78,7 @@ export function planLive(
   check(lists.length > 0, () => badRequest('live watches lists: select at least one'));
   check(lists.length <= mostLists, () => badRequest(`live watches at most ${mostLists} lists at once`));
   const selectionSet: SelectionSetNode = { kind: Kind.SELECTION_SET, selections: fields };
-  const fragments = reachable(source.fragments, selectionSet);
+  const fragments = reachable(context.fragments, selectionSet);
   const used = variablesIn([selectionSet, ...fragments]);
   const operation = {
     kind: Kind.OPERATION_DEFINITION,
@@ -91,22 +91,22 @@ export function planLive(
 
 const setsOf = (nodes: readonly FieldNode[]) => nodes.map(({ selectionSet }) => selectionSet);
 
-function planList(source: Source, key: string, group: FieldNode[]): { list: ListPlan; field: FieldNode } {
+function planList(context: SelectionContext, key: string, group: FieldNode[]): { list: ListPlan; field: FieldNode } {
   const node = group[0]!;
-  const declared = source.schema.getQueryType()!.getFields()[node.name.value]!;
-  const live = (source.schema.getType('Live') as GraphQLObjectType).getFields()[node.name.value]!;
+  const declared = context.schema.getQueryType()!.getFields()[node.name.value]!;
+  const live = (context.schema.getType('Live') as GraphQLObjectType).getFields()[node.name.value]!;
   const type = getNamedType(live.type) as GraphQLObjectType;
   const edge = getNamedType(type.getFields().rows!.type) as GraphQLObjectType;
   const record = getNamedType(edge.getFields().node!.type) as GraphQLObjectType;
   const selections: SelectionNode[] = [];
   const inner: SelectionNode[] = [];
-  const members = [...collect(source, type, setsOf(group))].map(([own, nodes]): ListPlan['members'][number] => {
+  const members = [...collect(context, type, setsOf(group))].map(([own, nodes]): ListPlan['members'][number] => {
     const called = nodes[0]!.name.value;
     if (called !== 'rows') {
       if (!['isWhole', 'removed', '__typename'].includes(called)) selections.push(...nodes);
       return { key: own, name: called };
     }
-    const rows = [...collect(source, edge, setsOf(nodes))].map(([row, of]) => {
+    const rows = [...collect(context, edge, setsOf(nodes))].map(([row, of]) => {
       if (of[0]!.name.value === 'node') inner.push(...of.flatMap(({ selectionSet }) => selectionSet!.selections));
       return { key: row, name: of[0]!.name.value };
     });
@@ -122,10 +122,10 @@ function planList(source: Source, key: string, group: FieldNode[]): { list: List
   const list = {
     key,
     table: declared.extensions.reads as AnyTable | undefined,
-    args: getArgumentValues(live, node, source.conditions),
+    args: getArgumentValues(live, node, context.conditions),
     members,
     hasRows,
-    ...nestedSelection(source, record, inner),
+    ...nestedSelection(context, record, inner),
   };
   return { list, field: asked };
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FormattedExecutionResult, GraphQLError } from 'graphql';
 import { AppError } from '../kernel/base/errors.js';
 import { toGraphQLError } from './errors.js';
-import { type Asked, type PersistedDocuments, withoutHash } from './persisted.js';
+import { type DocumentRequest, type PersistedDocuments, withoutHash } from './persisted.js';
 import { graphqlResponse, wantsGraphqlResponse, wantsPage } from './responseType.js';
 import type { GraphQLContext } from './server.js';
 
@@ -71,7 +71,7 @@ function withText({ method, body, query, url, ctx }: FastifyRequest, persisted: 
   if (method !== 'GET') {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return { body, search };
     const { documentId: _id, extensions, ...rest } = body as Params;
-    const query = persisted.textOf(body as Asked, isCaller);
+    const query = persisted.textOf(body as DocumentRequest, isCaller);
     return { body: { ...rest, query, ...(extensions !== undefined && { extensions: withoutHash(extensions) }) }, search };
   }
   const { documentId, extensions, ...rest } = query as Params;

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { badRequest, check } from '../kernel/base/errors.js';
 
 /** A request as its transport brought it: the text of a document, its hash, or both. */
-export interface Asked {
+export interface DocumentRequest {
   query?: unknown;
   /** `sha256:` and the hash, or the hash alone. */
   documentId?: unknown;
@@ -49,7 +49,7 @@ export class PersistedDocuments {
    * for a hash that is none or another document's, PERSISTED_QUERY_NOT_FOUND for one that is not known: then the client sends the text
    * with it.
    */
-  textOf(asked: Asked, isCaller: boolean): unknown {
+  textOf(asked: DocumentRequest, isCaller: boolean): unknown {
     const hash = hashIn(asked);
     const { query } = asked;
     if (query !== undefined && query !== null && query !== '') {
@@ -81,7 +81,7 @@ export function withoutHash<T>(extensions: T): T {
 }
 
 /** The hash that a request names. Throws 400 where it is none. */
-function hashIn({ documentId, extensions }: Asked): string | undefined {
+function hashIn({ documentId, extensions }: DocumentRequest): string | undefined {
   if (documentId !== undefined && documentId !== null) {
     const hash = typeof documentId === 'string' ? documentId.replace(/^sha256:/, '').toLowerCase() : '';
     check(sha256.test(hash), () => badRequest('documentId must be the SHA-256 of a document in hexadecimal digits'));

@@ -7,7 +7,7 @@ import { drained, fullBytes, isCrowded } from './backpressure.js';
 import { toGraphQLError } from './errors.js';
 import type { Message } from './message.js';
 import { refuse } from './mount.js';
-import type { Asked, PersistedDocuments } from './persisted.js';
+import type { DocumentRequest, PersistedDocuments } from './persisted.js';
 import type { GraphQLContext } from './server.js';
 import type { Callers } from './subscriptions.callers.js';
 import type { Sink } from './subscriptions.group.js';
@@ -155,7 +155,7 @@ const lastEventId = (request: FastifyRequest) => {
 function paramsOf(request: FastifyRequest, persisted: PersistedDocuments) {
   const given = (request.method === 'GET' ? request.query : request.body) as Record<string, unknown> | null | undefined;
   const { operationName, variables, documentId } = given ?? {};
-  const extensions = objectOf('extensions', given?.extensions) as Asked['extensions'];
+  const extensions = objectOf('extensions', given?.extensions) as DocumentRequest['extensions'];
   const query = persisted.textOf({ query: given?.query, documentId, extensions }, request.ctx.principal !== null);
   if (typeof query !== 'string') throw badRequest('query must be the text of a GraphQL document');
   if (operationName !== undefined && operationName !== null && typeof operationName !== 'string')

@@ -12,7 +12,7 @@ import { maxPageSize, mostCounted } from '../kernel/model/connection.js';
 import type { Endpoint } from '../kernel/module/routes.js';
 import { isRepeatable } from './openapi.responses.js';
 import { reference, type Schema, type Schemas } from './openapi.schemas.js';
-import { countable, type Source, snakeName } from './query.js';
+import { countable, type ParameterTarget, snakeName } from './query.js';
 import type { BoundEndpoint } from './table.js';
 
 /** The parameters that operations share. */
@@ -73,18 +73,18 @@ function pathParameter(bound: BoundEndpoint, name: string): Schema {
 
 /** Everything that an operation takes in its path and query string. */
 export function parametersOf(bound: BoundEndpoint, schema: GraphQLSchema, schemas: Schemas): Schema[] {
-  const { endpoint, sources } = bound;
+  const { endpoint, targets } = bound;
   const field = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : bound.field;
   const parameters = pathNames(endpoint.path).map((name) => pathParameter(bound, name));
-  const names = new Map<Source, string[]>();
-  for (const [name, source] of sources) names.set(source, [...(names.get(source) ?? []), name]);
+  const names = new Map<ParameterTarget, string[]>();
+  for (const [name, target] of targets) names.set(target, [...(names.get(target) ?? []), name]);
   if (endpoint.minimal) parameters.push(minimalParameter(endpoint.minimal));
   for (const name of Object.keys(endpoint.extras ?? {})) parameters.push(extraParameter(name));
   if (endpoint.include) parameters.push(includeParameter(Object.keys(endpoint.include)));
   if ([...names.keys()].some(({ type }) => type === countable)) parameters.push(reference('parameters', 'count'));
-  for (const [source, all] of names)
-    if (source.type !== countable && !isOfTheEndpoint(endpoint, all[0]!))
-      parameters.push(...queryParameters(argumentAt(field!, source.path), { source, all }, schemas));
+  for (const [target, all] of names)
+    if (target.type !== countable && !isOfTheEndpoint(endpoint, all[0]!))
+      parameters.push(...queryParameters(argumentAt(field!, target.path), { target, all }, schemas));
   const takes = (name: string) => endpoint.list && field?.args.some((a) => a.name === name);
   if (takes('page')) parameters.push(reference('parameters', 'page'));
   if (takes('perPage')) parameters.push(...['per_page', 'limit'].map((name) => sizeParameter(name, endpoint)));
@@ -133,9 +133,9 @@ const includeParameter = (names: string[]): Schema => ({
 const tree = 'filters';
 
 /** One argument under its snake_case name, and under each other name that the parser takes for it. */
-function queryParameters(argument: GraphQLInputField, { source, all }: { source: Source; all: string[] }, schemas: Schemas) {
-  const own = snakeName(source.path.at(-1)!);
-  const main = source.path.length > 1 && all.includes(own) ? own : all[0]!;
+function queryParameters(argument: GraphQLInputField, { target, all }: { target: ParameterTarget; all: string[] }, schemas: Schemas) {
+  const own = snakeName(target.path.at(-1)!);
+  const main = target.path.length > 1 && all.includes(own) ? own : all[0]!;
   const others = all.filter((name) => name !== main);
   const written = [
     parameter(main, undefined, argument, schemas, others.length === 0),

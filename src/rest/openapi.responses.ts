@@ -21,10 +21,10 @@ const errorNames: Record<number, [name: string, meaning: string]> = {
 };
 
 /** Every error status that an endpoint can answer, in order. */
-export function errorStatuses({ endpoint, needs, sources }: BoundEndpoint): number[] {
+export function errorStatuses({ endpoint, needs, targets }: BoundEndpoint): number[] {
   const statuses = new Set([429, 500, 503, ...(endpoint.also ?? [])]);
   const takesBody = endpoint.method !== 'GET';
-  if (endpoint.list || sources.size > 0 || takesBody) statuses.add(400);
+  if (endpoint.list || targets.size > 0 || takesBody) statuses.add(400);
   if (takesBody) statuses.add(413);
   if (!needs.public) statuses.add(401).add(403);
   if (endpoint.path.includes('{')) statuses.add(404);

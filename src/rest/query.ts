@@ -16,10 +16,10 @@ import { isConnection, maxPageSize } from '../kernel/model/connection.js';
 import type { FieldRule } from '../kernel/model/fieldRules.js';
 import type { Endpoint } from '../kernel/module/routes.js';
 import type { AnyTable } from '../kernel/tables/table.js';
-import { type Asked, askedIn, onlyText, valueFor } from './query.values.js';
+import { askedIn, onlyText, type QueryParameter, valueFor } from './query.values.js';
 
 /** Where a query parameter goes: `['filter', 'assignedTo']`, and its type. */
-export interface Source {
+export interface ParameterTarget {
   path: string[];
   type: GraphQLInputType;
   /** What it may be, where its type does not say so. */
@@ -37,37 +37,37 @@ export const isOfRest = ({ name }: { name: string }): boolean => name !== 'where
 const isParameter = (arg: GraphQLArgument) => isOfRest(arg) && !arg.deprecationReason;
 
 /** Every query parameter of a list: its filter fields in snake_case and camelCase, the endpoint's own aliases, and paging; none that is deprecated. */
-export function querySources(field: GraphQLField<unknown, unknown>, endpoint: Endpoint, address: string): Map<string, Source> {
-  const sources = new Map<string, Source>();
-  const byPath = new Map<string, Source>();
+export function queryTargets(field: GraphQLField<unknown, unknown>, endpoint: Endpoint, address: string): Map<string, ParameterTarget> {
+  const targets = new Map<string, ParameterTarget>();
+  const byPath = new Map<string, ParameterTarget>();
   for (const arg of field.args.filter(isParameter)) {
     const inner = getNamedType(arg.type);
     if (arg.name === 'filter' && isInputObjectType(inner)) {
       for (const member of Object.values(inner.getFields())) {
-        const source = { path: ['filter', member.name], type: member.type, words: wordsFor(member) };
-        byPath.set(`filter.${member.name}`, source);
-        sources.set(snakeName(member.name), source).set(member.name, source);
+        const target = { path: ['filter', member.name], type: member.type, words: wordsFor(member) };
+        byPath.set(`filter.${member.name}`, target);
+        targets.set(snakeName(member.name), target).set(member.name, target);
       }
     } else {
-      const source = sourceOf(arg, field);
-      byPath.set(arg.name, source);
-      if (isTakenAs(arg.name, endpoint)) sources.set(arg.name, source);
+      const target = targetOf(arg, field);
+      byPath.set(arg.name, target);
+      if (isTakenAs(arg.name, endpoint)) targets.set(arg.name, target);
     }
   }
-  dropFixed(sources, endpoint);
+  dropFixed(targets, endpoint);
   for (const [alias, path] of Object.entries(endpoint.query ?? {})) {
-    const source = byPath.get(path);
-    if (!source) throw new Error(`${address}: the alias ${alias} matches no argument`);
-    sources.set(alias, source);
+    const target = byPath.get(path);
+    if (!target) throw new Error(`${address}: the alias ${alias} matches no argument`);
+    targets.set(alias, target);
   }
-  if (endpoint.minimal) sources.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
-  for (const name of Object.keys(endpoint.extras ?? {})) sources.set(name, { path: [name], type: GraphQLBoolean });
-  if (endpoint.include) sources.set('include', { path: ['include'], type: new GraphQLList(includable(endpoint.include)) });
-  return sources;
+  if (endpoint.minimal) targets.set('minimal', { path: ['minimal'], type: GraphQLBoolean });
+  for (const name of Object.keys(endpoint.extras ?? {})) targets.set(name, { path: [name], type: GraphQLBoolean });
+  if (endpoint.include) targets.set('include', { path: ['include'], type: new GraphQLList(includable(endpoint.include)) });
+  return targets;
 }
 
-/** Where an argument of a list comes from. */
-const sourceOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, unknown>): Source => ({
+/** An argument of a list as what a query parameter becomes. */
+const targetOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, unknown>): ParameterTarget => ({
   ...{ path: [name], type: name === totalCount ? countable : type },
   order: name === 'sort' ? ownOrder(list) : undefined,
 });
@@ -87,8 +87,8 @@ function isTakenAs(name: string, { path, as, pagingHeaders, operation }: Endpoin
 }
 
 /** What an endpoint gives by itself is no parameter. */
-function dropFixed(sources: Map<string, Source>, { fixed = {} }: Endpoint): void {
-  for (const [name, { path }] of [...sources]) if (path.join('.') in fixed) sources.delete(name);
+function dropFixed(targets: Map<string, ParameterTarget>, { fixed = {} }: Endpoint): void {
+  for (const [name, { path }] of [...targets]) if (path.join('.') in fixed) targets.delete(name);
 }
 
 /** The direction in which a list is sorted by itself. */
@@ -99,23 +99,23 @@ function ownOrder({ type }: GraphQLField<unknown, unknown>): string | undefined 
 }
 
 /** The members of an input as query parameters, in snake_case and camelCase. */
-export function inputSources(field: GraphQLField<unknown, unknown>): Map<string, Source> {
+export function inputTargets(field: GraphQLField<unknown, unknown>): Map<string, ParameterTarget> {
   const type = getNamedType(field.args.find((arg) => arg.name === 'input')!.type) as GraphQLInputObjectType;
-  const sources = Object.values(type.getFields()).map((member): [string, Source] => [
+  const targets = Object.values(type.getFields()).map((member): [string, ParameterTarget] => [
     member.name,
     { path: ['input', member.name], type: member.type, words: wordsFor(member) },
   ]);
-  return new Map(sources.flatMap(([name, source]) => [[snakeName(name), source] as const, [name, source] as const]));
+  return new Map(targets.flatMap(([name, target]) => [[snakeName(name), target] as const, [name, target] as const]));
 }
 
 /** The members of an input that a query string gives, and under which names. Throws 400 naming every parameter at fault. */
-export function adaptInput(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>) {
+export function adaptInput(targets: ReadonlyMap<string, ParameterTarget>, query: Record<string, unknown>) {
   const details: Detail[] = [];
   const report = (name: string, fault: Fault) => void details.push(detailOf(name, fault));
   const input: Record<string, unknown> = {};
   const names = new Map<string, string>();
-  for (const [name, asked] of askedIn(query, (known) => sources.get(known)?.type, report)) {
-    const { path, type, words } = sources.get(name)!;
+  for (const [name, asked] of askedIn(query, (known) => targets.get(known)?.type, report)) {
+    const { path, type, words } = targets.get(name)!;
     const member = path[1]!;
     input[member] = valueFor(asked, { type, words }, (fault) => report(asked.written, fault));
     names.set(member, asked.written);
@@ -146,7 +146,7 @@ const ofPaging = new Set(['page', 'per_page', 'limit', 'cursor']);
 type ReportOf = (name: string, fault: Fault) => void;
 
 /** Page size and position as the operation's arguments. per_page wins over limit; both are cut to their maximum. */
-function paging(all: ReadonlyMap<string, Asked>, hasPages: boolean, report: ReportOf) {
+function paging(all: ReadonlyMap<string, QueryParameter>, hasPages: boolean, report: ReportOf) {
   const only = (name: string) => onlyText(all.get(name), (fault) => report(name, fault));
   const whole = (name: string) => {
     const text = only(name);
@@ -171,10 +171,10 @@ export interface Adapted {
 }
 
 /** A query string as the operation's variables; `hasPages` where the list is paged by number too. Throws 400 naming every parameter at fault. */
-export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<string, unknown>, hasPages = true): Adapted {
+export function adaptQuery(targets: ReadonlyMap<string, ParameterTarget>, query: Record<string, unknown>, hasPages = true): Adapted {
   const details: Detail[] = [];
   const report = (name: string, fault: Fault) => void details.push(detailOf(name, fault));
-  const typeOf = (name: string) => sources.get(name)?.type ?? (ofPaging.has(name) ? GraphQLString : undefined);
+  const typeOf = (name: string) => targets.get(name)?.type ?? (ofPaging.has(name) ? GraphQLString : undefined);
   const all = askedIn(query, typeOf, report);
   const { page, perPage, after } = paging(all, hasPages, report);
   const filter: Record<string, unknown> = {};
@@ -184,16 +184,16 @@ export function adaptQuery(sources: ReadonlyMap<string, Source>, query: Record<s
     ['after', 'cursor'],
   ]);
   for (const [name, asked] of all) {
-    const source = sources.get(name);
-    if (!source) continue;
-    const field = source.path.at(-1)!;
-    if (field in variables && after !== undefined && source.path.join('.') === 'after')
+    const target = targets.get(name);
+    if (!target) continue;
+    const field = target.path.at(-1)!;
+    if (field in variables && after !== undefined && target.path.join('.') === 'after')
       report(asked.written, { code: 'conflicting', message: 'cannot be combined with cursor' });
     names.set(field, asked.written);
-    (source.path.length === 2 ? filter : variables)[field] = valueFor(asked, source, (fault) => report(asked.written, fault));
+    (target.path.length === 2 ? filter : variables)[field] = valueFor(asked, target, (fault) => report(asked.written, fault));
   }
   if (details.length > 0) throw invalid(details);
-  if (variables.sort) variables.order ??= sources.get('sort')?.order;
+  if (variables.sort) variables.order ??= targets.get('sort')?.order;
   const { include, [totalCount]: count, ...rest } = variables;
   const included = ((include ?? []) as string[]).map((name) => [includeVariable(name), true]);
   const total = count === 'none' ? { [totalVariable]: false } : { [totalCount]: count };

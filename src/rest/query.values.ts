@@ -3,7 +3,7 @@ import { type Fault, notOneOf } from '../kernel/base/errors.js';
 import { nameOf, wordsOf } from '../kernel/model/enums.js';
 
 /** What a query string says of one parameter. */
-export interface Asked {
+export interface QueryParameter {
   /** As the client wrote it, for the messages: `cf[tier]`. */
   written: string;
   /** Under its name, or `name[]`. */
@@ -32,8 +32,8 @@ export function askedIn(
   query: Record<string, unknown>,
   typeOf: TypeOf,
   report: (written: string, fault: Fault) => void,
-): Map<string, Asked> {
-  const all = new Map<string, Asked>();
+): Map<string, QueryParameter> {
+  const all = new Map<string, QueryParameter>();
   for (const [key, given] of Object.entries(query)) {
     const written = key.endsWith('[]') ? key.slice(0, -2) : key;
     const start = written.indexOf('[');
@@ -50,7 +50,7 @@ export function askedIn(
 }
 
 /** Takes what stands under a name and its brackets, or answers why it cannot. */
-function take(asked: Asked, brackets: string, given: string | string[], type: GraphQLInputType): Fault | undefined {
+function take(asked: QueryParameter, brackets: string, given: string | string[], type: GraphQLInputType): Fault | undefined {
   const isList = isListType(getNullableType(type));
   const key = /^\[([^[\]]+)\]$/.exec(brackets)?.[1];
   if (brackets === '') asked.texts.push(...[given].flat());
@@ -69,7 +69,7 @@ interface Declared {
 }
 
 /** The value of a parameter by what it is declared as. */
-export function valueFor({ texts, items, members }: Asked, declared: Declared, report: Report): unknown {
+export function valueFor({ texts, items, members }: QueryParameter, declared: Declared, report: Report): unknown {
   const [type, { words = [] }] = [getNullableType(declared.type), declared];
   if (isListType(type)) {
     const parts = texts.length === 1 && items.length === 0 ? texts[0]!.split(',') : [...texts, ...items];
@@ -91,7 +91,7 @@ function onceOf(report: Report): Report {
 }
 
 /** What may be given once; undefined where it is not given. */
-export function onlyText(asked: Asked | undefined, report: Report): string | undefined {
+export function onlyText(asked: QueryParameter | undefined, report: Report): string | undefined {
   if (asked && asked.texts.length > 1) report(givenTwice);
   return asked?.texts[0] || undefined;
 }

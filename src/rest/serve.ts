@@ -26,7 +26,7 @@ export function prepare(bound: BoundEndpoint, request: RawRequest): Prepared {
   let ignored: string[] = [];
   if (bound.endpoint.list) {
     const hasPages = bound.field?.args.some(({ name }) => name === 'page');
-    const adapted = adaptQuery(bound.sources, request.query, hasPages);
+    const adapted = adaptQuery(bound.targets, request.query, hasPages);
     Object.assign(variables, withFixed(bound.endpoint, adapted.variables));
     names = adapted.names;
   }
@@ -40,7 +40,7 @@ export function prepare(bound: BoundEndpoint, request: RawRequest): Prepared {
     variables.input = body.input;
     names = body.names;
     if (bound.endpoint.inputByQuery) {
-      const asked = adaptInput(bound.sources, request.query);
+      const asked = adaptInput(bound.targets, request.query);
       variables.input = { ...asked.input, ...body.input };
       names = new Map([...[...asked.names].filter(([member]) => !(member in body.input)), ...body.names]);
     }
@@ -137,8 +137,8 @@ export function refuseRetired({ status, summary }: Endpoint): void {
 export async function answerRaw(bound: BoundEndpoint, ctx: Context, request: RawRequest): Promise<RawReply> {
   const { endpoint } = bound;
   if (!endpoint.handler) throw notFound('Endpoint');
-  if (bound.sources.size === 0) return endpoint.handler(ctx, request);
-  const { variables, names } = adaptQuery(bound.sources, request.query);
+  if (bound.targets.size === 0) return endpoint.handler(ctx, request);
+  const { variables, names } = adaptQuery(bound.targets, request.query);
   try {
     return await endpoint.handler(ctx, { ...request, args: variables });
   } catch (error) {

@@ -19,7 +19,7 @@ import { recordSelection } from '../kernel/model/restRecord.js';
 import type { Module } from '../kernel/module/module.js';
 import type { Endpoint } from '../kernel/module/routes.js';
 import type { Operation } from '../kernel/operations/operation.js';
-import { includeVariable, inputSources, isOfRest, querySources, type Source, totalCount, totalVariable } from './query.js';
+import { includeVariable, inputTargets, isOfRest, type ParameterTarget, queryTargets, totalCount, totalVariable } from './query.js';
 
 /** An endpoint bound to the schema: its root field, its document, where its arguments come from. */
 export interface BoundEndpoint {
@@ -32,7 +32,7 @@ export interface BoundEndpoint {
   field?: GraphQLField<unknown, unknown>;
   document?: DocumentNode;
   /** A list's query parameters, by their name in the query string. */
-  sources: ReadonlyMap<string, Source>;
+  targets: ReadonlyMap<string, ParameterTarget>;
   needs: Needs;
   /** Whether it answers a page that a cursor goes on after. */
   isPaged: boolean;
@@ -81,8 +81,8 @@ function bindRaw(endpoint: Endpoint, address: string, module: string, schema: Gr
     throw new Error(`${address} runs no operation`);
   };
   const filters = endpoint.filters ? schema.getQueryType()?.getFields()[endpoint.filters] : undefined;
-  const sources = filters ? querySources(filters, endpoint, address) : new Map<string, Source>();
-  return { endpoint, address, module, sources, needs, isPaged: false, connections: [], operation };
+  const targets = filters ? queryTargets(filters, endpoint, address) : new Map<string, ParameterTarget>();
+  return { endpoint, address, module, targets, needs, isPaged: false, connections: [], operation };
 }
 
 function bind(given: Endpoint, address: string, module: string, schema: GraphQLSchema, documents: Documents): BoundEndpoint {
@@ -107,7 +107,7 @@ function bind(given: Endpoint, address: string, module: string, schema: GraphQLS
     module,
     field,
     document,
-    sources: endpoint.list ? querySources(field, endpoint, address) : endpoint.inputByQuery ? inputSources(field) : new Map(),
+    targets: endpoint.list ? queryTargets(field, endpoint, address) : endpoint.inputByQuery ? inputTargets(field) : new Map(),
     needs: { ...operation().needs, write: kind === 'mutation' || endpoint.method !== 'GET' },
     isPaged: Boolean(endpoint.list && isConnection(getNamedType(field.type)) && field.args.some((a) => a.name === 'after')),
     connections: endpoint.list ? [] : connectionsIn(field, document),

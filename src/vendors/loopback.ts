@@ -7,7 +7,7 @@ const mostBytes = 64 * 1024;
 export type JsonReply = (status: number, answer: object, headers?: Record<string, string>) => void;
 
 /** A request to a simulator, its body read. */
-export interface Asked {
+export interface LoopbackExchange {
   request: IncomingMessage;
   url: URL;
   body: string;
@@ -20,7 +20,7 @@ export interface Asked {
 export class LoopbackServer {
   #listening?: Promise<{ server: Server; base: string }>;
 
-  constructor(private readonly answer: (asked: Asked) => Promise<void>) {}
+  constructor(private readonly answer: (exchange: LoopbackExchange) => Promise<void>) {}
 
   async base(port = 0): Promise<string> {
     this.#listening ??= this.#listen(port);

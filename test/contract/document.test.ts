@@ -147,12 +147,12 @@ it('The GraphQL schema that is served is the committed one, to the last type', a
 });
 
 it('Every spelling of a query parameter that is taken is a parameter of the document, and no other', () => {
-  for (const { endpoint, address, sources, field } of published.endpoints.filter(({ sources }) => sources.size > 0)) {
+  for (const { endpoint, address, targets, field } of published.endpoints.filter(({ targets }) => targets.size > 0)) {
     const parameters = operationAt(address).parameters as { $ref?: string; name?: string; in?: string }[];
     const named = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name!);
     // What lists share is a component, and so is how they are counted.
     const shared = parameters.flatMap(({ $ref }) => ($ref === '#/components/parameters/count' ? ['count'] : []));
-    expect([address, [...named, ...shared].sort()]).toEqual([address, [...sources.keys()].sort()]);
+    expect([address, [...named, ...shared].sort()]).toEqual([address, [...targets.keys()].sort()]);
     expect(new Set(named).size).toBe(named.length);
     // The catalogue of events has an end that the server knows.
     if (endpoint.list && field!.args.some(({ name }) => name === 'perPage'))

@@ -46,9 +46,9 @@ const overRest = ({ endpoint }: BoundEndpoint, client: Client, sample: Sample) =
   client.send(endpoint.method, pathOf(endpoint.path, sample), endpoint.method === 'GET' ? undefined : sample.body);
 
 /** The endpoint's own document with the same arguments. */
-function overGraphQL({ endpoint, document, sources, field }: BoundEndpoint, client: Client, { params, query, body }: Sample) {
-  const listed = endpoint.list ? withFixed(endpoint, adaptQuery(sources, Object.fromEntries(new URLSearchParams(query))).variables) : {};
-  const asked = endpoint.inputByQuery ? adaptInput(sources, Object.fromEntries(new URLSearchParams(query))).input : {};
+function overGraphQL({ endpoint, document, targets, field }: BoundEndpoint, client: Client, { params, query, body }: Sample) {
+  const listed = endpoint.list ? withFixed(endpoint, adaptQuery(targets, Object.fromEntries(new URLSearchParams(query))).variables) : {};
+  const asked = endpoint.inputByQuery ? adaptInput(targets, Object.fromEntries(new URLSearchParams(query))).input : {};
   const input = field?.args.some((a) => a.name === 'input') ? { input: { ...asked, ...inOwnNames(endpoint.body, body ?? {}) } } : {};
   return client.gql(print(document!), { ...listed, ...pathArguments(endpoint, params ?? {}), ...input });
 }

@@ -5,7 +5,7 @@ import { rawSql, sql } from '../../src/kernel/database/sql.js';
 import { matcherOf } from '../../src/kernel/matching/matcher.js';
 import { recordFields } from '../../src/kernel/model/restRecord.js';
 import { operatorsOf } from '../../src/kernel/tables/filterField.js';
-import { fieldsOf } from '../../src/kernel/tables/filterFields.js';
+import { filterFieldsOf } from '../../src/kernel/tables/filterFields.js';
 import { filterSql } from '../../src/kernel/tables/filterSql.js';
 import { actingForAccount } from '../../src/modules/auth/auth.acting.js';
 import { contactTable } from '../../src/modules/contacts/contact.table.js';
@@ -82,7 +82,7 @@ type Type = keyof typeof tables;
 /** The fields that both know: those of the REST record. */
 function fieldsOfBoth(type: Type): [string, string][] {
   const shown = new Set(recordFields(api.app.registry.schema().getType(type) as never).map(({ name }) => name));
-  const known = Object.entries(fieldsOf(tables[type])).filter(([name]) => shown.has(name.split('.')[0]!));
+  const known = Object.entries(filterFieldsOf(tables[type])).filter(([name]) => shown.has(name.split('.')[0]!));
   const custom = ['word', 'n', 'mixed', 'list', 'none'].map((key): [string, string] => [`customFields.${key}`, 'custom']);
   return [...known.map(([name, { kind }]): [string, string] => [name, kind]), ...custom];
 }

@@ -43,8 +43,8 @@ it.each(writing)('%s names the date that is out of range', async (address, endpo
   });
 });
 
-const listing = contract().endpoints.flatMap(({ endpoint, sources, address }) => {
-  const dates = [...sources.keys()].filter((name) => isDate(name) && !/^(?:after|before)$/.test(name));
+const listing = contract().endpoints.flatMap(({ endpoint, targets, address }) => {
+  const dates = [...targets.keys()].filter((name) => isDate(name) && !/^(?:after|before)$/.test(name));
   return endpoint.list && !endpoint.path.includes('{') && dates.length > 0 ? [[address, endpoint, dates] as const] : [];
 });
 

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import type { GraphQLObjectType } from 'graphql';
 import { recordSchema } from '../../src/kernel/model/recordSchema.js';
-import { recordOf, recordSelection } from '../../src/kernel/model/restRecord.js';
+import { recordSelection, restRecordOf } from '../../src/kernel/model/restRecord.js';
 import type { AnyTable } from '../../src/kernel/tables/table.js';
 import { modules } from '../../src/modules.js';
 import { published } from '../contract/published.js';
@@ -91,7 +91,7 @@ async function rowsSay(event: Loose): Promise<string[]> {
   const text = `select ${table.columns.sql} from ${table.name} t where t.account_id = $1 and t.${table.key} = $2`;
   const { rows } = await api.app.database.execute(text, [acme.id, event.entityId]);
   const [row] = rows as object[];
-  const kept: Loose = row ? recordOf(published.schema, table.type.name, row, { now: () => api.clock.now() }) : {};
+  const kept: Loose = row ? restRecordOf(published.schema, table.type.name, row, { now: () => api.clock.now() }) : {};
   const names = Object.keys(table.shape).filter((name) => name !== 'updatedAt' && name in kept && isPlain(kept[name]));
   return names
     .filter((name) => kept[name] !== event.data[name])

@@ -45,7 +45,7 @@ describe.each(byAddress)('%s', (address, bound) => {
   it('refuses by name what a parameter cannot be, and a parameter that is given twice', async () => {
     const faults: string[] = [];
     await expectNothingWritten(api, async () => {
-      for (const [name, { path, type }] of bound.sources) {
+      for (const [name, { path, type }] of bound.targets) {
         const rule = filterOf(bound).getFields()[path.at(-1)!]?.extensions.rule as FieldRule | undefined;
         const queries = badTexts({ rule, type }).map((text) => `${name}=${encodeURIComponent(text)}`);
         if (!rule?.list) queries.push(`${name}=a&${name}=b`);
@@ -97,12 +97,12 @@ describe.each(byAddress)('%s', (address, bound) => {
 
 /** Every route that reads its query string, with an address of a record that is not there where its path names one. */
 const asking = contract()
-  .endpoints.filter(({ sources, endpoint }) => sources.size > 0 || endpoint.list)
+  .endpoints.filter(({ targets, endpoint }) => targets.size > 0 || endpoint.list)
   .map((bound) => [bound.address, bound, bound.endpoint.path.replace(/\{\w+\}/g, '00000000-0000-7000-8000-000000000000')] as const);
 const pagingNames = ['page', 'per_page', 'limit', 'cursor'];
 
 describe.each(asking)('%s with parameters in every spelling', (_address, bound, place) => {
-  const kinds = [...bound.sources].map(([name, { type }]) => {
+  const kinds = [...bound.targets].map(([name, { type }]) => {
     const kind = isListType(getNullableType(type)) ? 'list' : getNamedType(type).name === 'JSONObject' ? 'object' : 'value';
     return [name, kind] as const;
   });

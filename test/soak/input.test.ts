@@ -80,7 +80,7 @@ function bodies(bound: BoundEndpoint) {
 }
 
 function requests(bound: BoundEndpoint) {
-  const names = [...bound.sources.keys()];
+  const names = [...bound.targets.keys()];
   const name = names.length > 0 ? fc.oneof(fc.constantFrom(...names), word) : word;
   return fc.record({
     body: bodies(bound),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { buildSchema, type GraphQLField } from 'graphql';
 import type { AppError } from '../../src/kernel/base/errors.js';
 import { list } from '../../src/kernel/module/routes.js';
-import { adaptQuery, querySources } from '../../src/rest/query.js';
+import { adaptQuery, queryTargets } from '../../src/rest/query.js';
 
 const schema = buildSchema(`
   enum Sort { createdAt name }
@@ -12,13 +12,13 @@ const schema = buildSchema(`
 `);
 const field = schema.getQueryType()!.getFields().things as GraphQLField<unknown, unknown>;
 const endpoint = list('GET /things', 'things', { as: 'page', query: { owner: 'filter.assignedTo', stageId: 'filter.search' } });
-const sources = querySources(field, endpoint, 'GET /things');
+const targets = queryTargets(field, endpoint, 'GET /things');
 
-const adapted = (query: Record<string, unknown>) => adaptQuery(sources, query).variables;
+const adapted = (query: Record<string, unknown>) => adaptQuery(targets, query).variables;
 const filterOf = (query: Record<string, unknown>) => adapted(query).filter;
 const faults = (query: Record<string, unknown>) => {
   try {
-    adaptQuery(sources, query);
+    adaptQuery(targets, query);
     return [];
   } catch (error) {
     return (error as AppError).details!.map((detail) => detail.field);
@@ -81,5 +81,5 @@ describe('a query string', () => {
 
 it('an alias that matches no argument fails the boot', () => {
   const wrong = list('GET /things', 'things', { as: 'page', query: { owner: 'filter.nobody' } });
-  expect(() => querySources(field, wrong, 'GET /things')).toThrow(/alias owner matches no argument/);
+  expect(() => queryTargets(field, wrong, 'GET /things')).toThrow(/alias owner matches no argument/);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type GraphQLObjectType, isObjectType } from 'graphql';
 import { contract } from '../../src/app.js';
-import { everyChange, fieldOf, kindOf } from '../../src/kernel/events/recordEvents.js';
+import { eventKindOf, everyChange, fieldOf } from '../../src/kernel/events/recordEvents.js';
 import { modules } from '../../src/modules.js';
 
 const { schema } = contract();
@@ -58,7 +58,7 @@ describe('every record type', () => {
     const kinds = schema.getType('EventKind') as unknown as { getValue(kind: string): unknown };
     for (const fact of everyChange.filter((fact) => !never[name]?.includes(fact))) {
       expect(of.names).toContain(`${of.noun}.${fact}`);
-      expect(kinds.getValue(kindOf(`${of.noun}.${fact}`))).toBeDefined();
+      expect(kinds.getValue(eventKindOf(`${of.noun}.${fact}`))).toBeDefined();
     }
     for (const fact of never[name] ?? []) expect(of.names).not.toContain(`${of.noun}.${fact}`);
     const subscription = schema.getSubscriptionType()!.getFields()[`${fieldOf(of)}Events`]!;

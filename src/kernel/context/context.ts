@@ -215,7 +215,9 @@ export class Context {
   /** Tells of a change: its events, its entry in the log and the other modules' reactions, in this unit of work. */
   async emit(change: Change): Promise<void> {
     this.#changing.hasEvents = true;
-    this.#recorder.record(this.#source, change, (model, row) => this.#changing.insertLast(tableName(model), this.#newRow(model, row)));
+    this.#recorder.record(this.#eventContext, change, (model, row) =>
+      this.#changing.insertLast(tableName(model), this.#newRow(model, row)),
+    );
     for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
@@ -230,7 +232,7 @@ export class Context {
     return this.#recorder.recorded(type, id);
   }
 
-  get #source() {
+  get #eventContext() {
     const { registry, clock } = this.app;
     return { schema: registry.schema(), events: registry.events, caller: this.caller, request: this.request, clock, shownIn: this };
   }

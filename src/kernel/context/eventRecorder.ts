@@ -1,5 +1,5 @@
 import type { Printed } from '../base/jsonText.js';
-import { type Change, entryOf, eventsOfChange, type Source } from '../events/facts.js';
+import { type Change, type EventContext, entryOf, eventsOfChange } from '../events/facts.js';
 import { isWhole } from '../model/restRecord.js';
 
 /** Writes the events of one context, and knows the last one of each record. */
@@ -8,13 +8,13 @@ export class EventRecorder {
   readonly #last = new Map<string, Printed>();
 
   /** Writes the events of a change and its entry in the log. */
-  record(source: Source, change: Change, write: (model: 'OutboxEvent' | 'Activity', row: Record<string, unknown>) => void): void {
-    const { type, data, events } = eventsOfChange(source, change);
+  record(context: EventContext, change: Change, write: (model: 'OutboxEvent' | 'Activity', row: Record<string, unknown>) => void): void {
+    const { type, data, events } = eventsOfChange(context, change);
     const key = `${type} ${change.record.id}`;
-    if (isWhole(source.schema, type, change.record)) this.#last.set(key, data);
+    if (isWhole(context.schema, type, change.record)) this.#last.set(key, data);
     else this.#last.delete(key);
     for (const event of events) write('OutboxEvent', event);
-    if (change.logged !== false && !change.onlyFor) write('Activity', entryOf(source, change));
+    if (change.logged !== false && !change.onlyFor) write('Activity', entryOf(context, change));
   }
 
   /** Forgets the records that were told of. */

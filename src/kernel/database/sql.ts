@@ -50,7 +50,7 @@ export function columnName(field: string): string {
 const columnNames = new Map<string, string>();
 
 /** The fields of a model that are columns. */
-export function fieldsOf(model: Prisma.ModelName): string[] {
+export function scalarFieldsOf(model: Prisma.ModelName): string[] {
   const fields = Object.keys((Prisma as unknown as Record<string, object>)[`${model}ScalarFieldEnum`] ?? {});
   if (fields.length === 0) throw new Error(`No model is called ${model}`);
   return fields;
@@ -74,7 +74,7 @@ const namesOfTables = new Map<string, string>();
 /** The tables whose rows have a field. */
 export const tablesWith = (field: string): string[] =>
   Object.values(Prisma.ModelName)
-    .filter((model) => fieldsOf(model).includes(field))
+    .filter((model) => scalarFieldsOf(model).includes(field))
     .map(tableName);
 
 /** All tables. */

@@ -44,7 +44,7 @@ const titleOf = (name: string) => {
 };
 
 /** Whose doing a change is, and the schema that says how its record is shown. */
-export interface Source {
+export interface EventContext {
   schema: GraphQLSchema;
   /** The declared events by name. */
   events: ReadonlyMap<string, { of: RecordEvents }>;
@@ -65,7 +65,7 @@ const only = (changes: Changes | undefined, fields: readonly string[]): Changes 
   changes && Object.fromEntries(Object.entries(changes).filter(([field]) => fields.includes(field)));
 
 /** The record type that an event is about. Throws where no module declares the event. */
-function declared({ events }: Source, name: string): RecordEvents {
+function declared({ events }: EventContext, name: string): RecordEvents {
   const known = events.get(name);
   if (!known) throw new Error(`No module declares the event ${name}`);
   return known.of;
@@ -82,14 +82,14 @@ function labelOf(record: object): string | null {
 }
 
 /** A change as its entry in the log: under the name of its most specific fact. */
-export function entryOf(source: Source, change: Change): Record<string, unknown> {
-  const { userId, userName } = source.caller;
+export function entryOf(context: EventContext, change: Change): Record<string, unknown> {
+  const { userId, userName } = context.caller;
   // Said where there is none as well, so that the entries of a unit of work have one shape and are written by one clause.
   const { contactId = null, dealId = null } = change;
   const name = factsOf(change).at(-1)!.name;
   const action = actions[name.split('.')[1]!] ?? actions[change.name.split('.')[1]!] ?? 'updated';
   const description = labelOf(change.record);
-  return { type: name, title: titleOf(name), description, ...entityOf(source, change), action, contactId, dealId, userId, userName };
+  return { type: name, title: titleOf(name), description, ...entityOf(context, change), action, contactId, dealId, userId, userName };
 }
 
 /** The type of a record, and the record as it is shown. */
@@ -99,19 +99,19 @@ export interface Shown {
 }
 
 /** A change as its events, with the record as it is now. The first event's id is the id of the change. */
-export function eventsOfChange(source: Source, change: Change): Shown & { events: Record<string, unknown>[] } {
-  const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = source.caller;
-  const { id: requestId, batchId = null, traceparent = null, tracestate = null } = source.request;
-  const clientMutationId = source.request.mutationId ?? source.request.clientMutationId ?? null;
-  const { type } = declared(source, change.name);
-  const data = new Printed(recordText(source.schema, type, change.record, source.shownIn));
+export function eventsOfChange(context: EventContext, change: Change): Shown & { events: Record<string, unknown>[] } {
+  const { userId, userName, actor = { kind: 'user', id: userId, name: userName } } = context.caller;
+  const { id: requestId, batchId = null, traceparent = null, tracestate = null } = context.request;
+  const clientMutationId = context.request.mutationId ?? context.request.clientMutationId ?? null;
+  const { type } = declared(context, change.name);
+  const data = new Printed(recordText(context.schema, type, change.record, context.shownIn));
   const facts = factsOf(change);
-  const changeId = source.clock.id();
+  const changeId = context.clock.id();
   const names = facts.length > 1 ? facts.map(({ name }) => name) : null;
   const onlyFor = change.onlyFor ?? null;
   const events = facts.map((fact, nth) => {
-    const { entityType, entityId, changes } = entityOf(source, fact);
-    const id = nth === 0 ? changeId : source.clock.id();
+    const { entityType, entityId, changes } = entityOf(context, fact);
+    const id = nth === 0 ? changeId : context.clock.id();
     // One literal, as every other way of making it costs several times as much.
     // biome-ignore format: a member of the row a word
     return {
@@ -123,9 +123,9 @@ export function eventsOfChange(source: Source, change: Change): Shown & { events
   return { type, data, events };
 }
 
-function entityOf(source: Source, { name, record, changes }: Fact) {
-  const { type } = declared(source, name);
-  const asShown = changes ? changesShown(source.schema.getType(type) as GraphQLObjectType, changes) : null;
+function entityOf(context: EventContext, { name, record, changes }: Fact) {
+  const { type } = declared(context, name);
+  const asShown = changes ? changesShown(context.schema.getType(type) as GraphQLObjectType, changes) : null;
   return { entityType: type.toLowerCase(), entityId: record.id, changes: asShown };
 }
 

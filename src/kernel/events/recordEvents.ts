@@ -25,7 +25,7 @@ export const eventsOf = <const Noun extends string, const Fact extends string>(
 ): RecordEvents<`${Noun}.${Fact}`> => ({ type, noun, names: facts.map((fact): `${Noun}.${Fact}` => `${noun}.${fact}`) });
 
 /** The kind of an event, which is its name as GraphQL can write it: "deal.won" → "deal_won". */
-export const kindOf = (name: string): string => name.replace('.', '_');
+export const eventKindOf = (name: string): string => name.replace('.', '_');
 
 /** The name of a record type as a GraphQL field: "custom_field" → "customField". */
 export const fieldOf = ({ noun }: RecordEvents): string => noun.replace(/_(.)/g, (_match, letter: string) => letter.toUpperCase());

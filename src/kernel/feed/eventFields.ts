@@ -1,6 +1,6 @@
 import { Field, ObjectType, registerEnumType } from 'type-graphql';
 import type { Actor as ActorOf, Cause } from '../base/principal.js';
-import { kindOf, type RecordEvents } from '../events/recordEvents.js';
+import { eventKindOf, type RecordEvents } from '../events/recordEvents.js';
 import { Count, Entity, field, JsonObject, Nested, oneOf, Position, Ref, Refs, Stamp, Text, Texts } from '../model/fields.js';
 
 /** The kinds of events as GraphQL writes them, with the names that they stand for: `deal_won` is "deal.won". */
@@ -13,7 +13,7 @@ export const ready = 'ready';
 /** Makes the kinds of what the modules declare; called before the schema is built. */
 export function declareKinds(events: readonly RecordEvents[]): void {
   EventKind[ready] = ready;
-  for (const name of events.flatMap(({ names }) => names)) EventKind[kindOf(name)] = name;
+  for (const name of events.flatMap(({ names }) => names)) EventKind[eventKindOf(name)] = name;
 }
 
 export const ActorKind = oneOf(

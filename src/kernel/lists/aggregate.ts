@@ -4,7 +4,7 @@ import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { checkListArgs } from '../model/connection.js';
 import { rulesOf } from '../model/fieldRules.js';
 import type { FilterField } from '../tables/filterField.js';
-import { fieldsOf } from '../tables/filterFields.js';
+import { filterFieldsOf } from '../tables/filterFields.js';
 import type { AnyTable } from '../tables/table.js';
 import { windowOf } from './window.js';
 
@@ -43,7 +43,7 @@ const isDate = ({ kind }: FilterField) => kind === 'timestamptz' || kind === 'da
 
 /** The fields of a table's records of which there is one value each. */
 const singleFields = (table: AnyTable): [name: string, field: FilterField][] =>
-  Object.entries(fieldsOf(table)).filter(([name, field]) => !field.some && !name.includes('.'));
+  Object.entries(filterFieldsOf(table)).filter(([name, field]) => !field.some && !name.includes('.'));
 
 /** The fields that are added up and averaged. */
 export const numbersOf = (table: AnyTable) => singleFields(table).filter(([, field]) => isNumber(field));
@@ -75,7 +75,7 @@ export function groupsOf(table: AnyTable): [name: string, field: FilterField][] 
 function checkGroups(table: AnyTable, keys: readonly GroupKey[]): void {
   if (keys.length > mostKeys) throw invalidField('groupBy', 'too_many', `must be at most ${mostKeys} fields`);
   for (const [i, { field, by }] of keys.entries()) {
-    if (by && !isDate(fieldsOf(table)[field]!))
+    if (by && !isDate(filterFieldsOf(table)[field]!))
       throw invalidField(`groupBy[${i}].by`, 'not_allowed', `applies to dates only; ${field} is not a date`);
     if (keys.findIndex((key) => key.field === field) < i) throw invalidField(`groupBy[${i}].field`, 'conflicting', 'is grouped by already');
   }
@@ -139,7 +139,7 @@ function figureSql({ way, field }: Figure, value: Sql): Sql {
 
 /** What a row's group is called. A day, week or month is that of the workspace, and is called by its first day. */
 function keySql(ctx: Context, table: AnyTable, { field: name, by }: GroupKey): Sql {
-  const field = fieldsOf(table)[name]!;
+  const field = filterFieldsOf(table)[name]!;
   const value = field.value(ctx);
   if (!isDate(field)) return value;
   const local = field.kind === 'date' ? sql`(${value})::timestamp` : sql`(${value}) at time zone ${ctx.caller.account.timezone}`;
@@ -159,7 +159,9 @@ function groupsSql(ctx: Context, table: AnyTable, { where, keys, figures }: Aske
   ];
   const rows = sql`select ${columns.length > 0 ? joinSql(columns, ', ') : rawSql('1')} from ${rawSql(table.name)} t where ${where}`;
   const names = keys.map((_key, i) => `r.k${i}`).join(', ');
-  const order = keys.map(({ field }, i) => `k${i}${isWords(fieldsOf(table)[field]!) ? ' collate "und-x-icu"' : ''} nulls last`).join(', ');
+  const order = keys
+    .map(({ field }, i) => `k${i}${isWords(filterFieldsOf(table)[field]!) ? ' collate "und-x-icu"' : ''} nulls last`)
+    .join(', ');
   const told = [
     ...keys.map((_key, i) => rawSql(`r.k${i}`)),
     rawSql('count(*)::int as n'),

@@ -14,7 +14,7 @@ import { type Fragments, fragmentOf } from '../model/selections.js';
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** A document as fields are collected from it. */
-export interface Source {
+export interface SelectionContext {
   schema: GraphQLSchema;
   fragments: Fragments;
   /** The values of the variables that decide which selections there are. */
@@ -24,7 +24,7 @@ export interface Source {
 }
 
 /** The variables by which a document leaves selections out or in. */
-export function conditionsOf(document: DocumentNode): string[] {
+export function directiveVariables(document: DocumentNode): string[] {
   const names = new Set<string>();
   visit(document, {
     Directive(node) {
@@ -36,28 +36,28 @@ export function conditionsOf(document: DocumentNode): string[] {
 
 /** The fields of a selection by the names under which they answer, as GraphQL collects them: merged, in order. */
 export function collect(
-  source: Source,
+  context: SelectionContext,
   type: GraphQLObjectType,
   sets: readonly (SelectionSetNode | undefined)[],
 ): Map<string, FieldNode[]> {
   const found = new Map<string, FieldNode[]>();
   const walk = ({ selections }: SelectionSetNode) => {
     for (const node of selections) {
-      if (!isIncluded(node, source.conditions)) continue;
+      if (!isIncluded(node, context.conditions)) continue;
       if (node.kind === Kind.FIELD) {
         const key = (node.alias ?? node.name).value;
         found.set(key, [...(found.get(key) ?? []), node]);
         continue;
       }
-      const fragment = fragmentOf(source.fragments, node);
-      if (fragment && applies(source, fragment.typeCondition?.name.value, type)) walk(fragment.selectionSet);
+      const fragment = fragmentOf(context.fragments, node);
+      if (fragment && applies(context, fragment.typeCondition?.name.value, type)) walk(fragment.selectionSet);
     }
   };
   for (const set of sets) if (set) walk(set);
   return found;
 }
 
-function applies({ schema }: Source, condition: string | undefined, type: GraphQLObjectType): boolean {
+function applies({ schema }: SelectionContext, condition: string | undefined, type: GraphQLObjectType): boolean {
   if (!condition || condition === type.name) return true;
   const named = schema.getType(condition);
   return isAbstractType(named) && schema.isSubType(named, type);

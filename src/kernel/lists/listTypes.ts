@@ -19,7 +19,7 @@ import {
 import { memberOf } from '../model/fieldRules.js';
 import { DateOrDateTime, Day, Decimal, Json, JsonObject } from '../model/scalars.js';
 import { type FilterKind, type Operator, operatorsOf } from '../tables/filterField.js';
-import { fieldsOf } from '../tables/filterFields.js';
+import { filterFieldsOf } from '../tables/filterFields.js';
 import type { Relation } from '../tables/relation.js';
 import type { SortKey } from '../tables/sortKeys.js';
 import type { AnyTable } from '../tables/table.js';
@@ -107,13 +107,13 @@ export class ListTypes {
     const { type, extensions } = shown;
     const name = memberOf(shown);
     const relation = extensions.relation as Relation | undefined;
-    const field = fieldsOf(table)[name];
+    const field = filterFieldsOf(table)[name];
     if (relation?.kind === 'one') return this.of(relation.to);
     if (relation) return this.#many(relation, field?.kind, table);
     if (!field) return undefined;
     if (name === 'customFields') return JsonObject;
     const named = getNamedType(type);
-    const members = Object.keys(fieldsOf(table)).filter((one) => one.startsWith(`${name}.`));
+    const members = Object.keys(filterFieldsOf(table)).filter((one) => one.startsWith(`${name}.`));
     return members.length > 0 ? this.#whole(table, name, named, members) : this.#compared(field.kind, named);
   }
 
@@ -143,7 +143,10 @@ export class ListTypes {
       const parts = members.map((member) => {
         const own = member.slice(name.length + 1);
         const inner = shown.get(own)!;
-        return [own, optional(this.#compared(fieldsOf(table)[member]!.kind, getNamedType(inner.type)), inner.description ?? '')] as const;
+        return [
+          own,
+          optional(this.#compared(filterFieldsOf(table)[member]!.kind, getNamedType(inner.type)), inner.description ?? ''),
+        ] as const;
       });
       return { is_empty: optional(GraphQLBoolean, said.is_empty), ...Object.fromEntries(parts) };
     });

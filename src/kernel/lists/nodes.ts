@@ -9,7 +9,7 @@ import { asNode } from '../model/node.js';
 import type { AnyTable } from '../tables/table.js';
 
 /** The records of a table by their ids, as a read of one finds them and no others. */
-export const nodeOf = (table: AnyTable): NodeSource => ({
+export const nodeSourceOf = (table: AnyTable): NodeSource => ({
   rows: (ctx, ids) => {
     const where = table.readable(ctx, sql`${ctx.caller.account.id}::uuid`, sql`${table.id} = any(${ids})`);
     return sql`select ${table.columnsWith(ctx)} from ${rawSql(table.name)} t where ${where}`;

@@ -34,7 +34,7 @@ export interface Window {
 }
 
 /** What a page is read from. */
-export interface Source {
+export interface PageTable {
   name: string;
   key: string;
 }
@@ -65,10 +65,10 @@ const keyText = ({ keys }: Window) =>
   keys.length > 1 ? `json_build_array(${keys.map((_key, i) => `_k${i}::text`).join(', ')})::text` : '_k0::text';
 
 /** The rows of a table, or their ids alone, with what they are sorted by. */
-const keyed = (source: Source, { keys }: Window, isWhole: boolean): Sql => {
-  const id = source.key === 'id' ? 't.id' : `t.${source.key} as id`;
-  const columns = isWhole ? (source.key === 'id' ? 't.*' : `t.*, ${id}`) : id;
-  return rawSql(`select ${columns}, ${keys.map(({ by }, i) => `${by} as _k${i}`).join(', ')} from ${source.name} t`);
+const keyed = (table: PageTable, { keys }: Window, isWhole: boolean): Sql => {
+  const id = table.key === 'id' ? 't.id' : `t.${table.key} as id`;
+  const columns = isWhole ? (table.key === 'id' ? 't.*' : `t.*, ${id}`) : id;
+  return rawSql(`select ${columns}, ${keys.map(({ by }, i) => `${by} as _k${i}`).join(', ')} from ${table.name} t`);
 };
 
 /** A page as the tables of a WITH, a select of its rows, and an expression of its exact total. */
@@ -80,18 +80,18 @@ export interface PageSql {
 }
 
 /** The SQL of a page. Unfiltered totals of whole tables are kept by triggers and cost nothing. */
-export function pageSql(source: Source, window: Window): PageSql {
+export function pageSql(table: PageTable, window: Window): PageSql {
   const { account, offset, total, cursor, board, isFiltered } = window;
   const order = readingOrder(window);
   const placed = (from: Sql) =>
     sql`select f.*, ${rawSql(keyText(window))} as _key, row_number() over (order by ${order}) as _nth from (${from}) f`;
   if (total !== 'none' && total !== 'bounded' && isFiltered && !cursor && !board) {
-    const { tables, page, total: found } = matchedBy(source, window);
-    return { tables, rows: joined(source, account, placed(page)), total: found };
+    const { tables, page, total: found } = matchedBy(table, window);
+    return { tables, rows: joined(table, account, placed(page)), total: found };
   }
   const isWhole = offset === 0;
-  const page = board ? pageOfBoard(source, window, board, isWhole) : pageOf(source, window, isWhole);
-  return { rows: isWhole ? placed(page) : joined(source, account, placed(page)), total: totalOf(source, window) };
+  const page = board ? pageOfBoard(table, window, board, isWhole) : pageOf(table, window, isWhole);
+  return { rows: isWhole ? placed(page) : joined(table, account, placed(page)), total: totalOf(table, window) };
 }
 
 /** A filtered page and its total, of which both come from the tables: the ids of its rows and what they are sorted by. */
@@ -101,15 +101,15 @@ interface Matched {
   total: Sql;
 }
 
-const matchingRows = (source: Source, window: Window): Sql => {
-  const rows = (window.ways ?? [window.where]).map((where) => sql`${keyed(source, window, false)} where ${where}`);
+const matchingRows = (table: PageTable, window: Window): Sql => {
+  const rows = (window.ways ?? [window.where]).map((where) => sql`${keyed(table, window, false)} where ${where}`);
   return sql`matching as materialized (${joinSql(rows, ' union ')})`;
 };
 
-function matchedBy(source: Source, window: Window): Matched {
-  if (!isByIndex(window)) return matched(source, window);
-  if (window.byKeys) return walked(source, window, window.byKeys);
-  return isCheap(window.where) ? fewOrMany(source, window) : matched(source, window);
+function matchedBy(table: PageTable, window: Window): Matched {
+  if (!isByIndex(window)) return matched(table, window);
+  if (window.byKeys) return walked(table, window, window.byKeys);
+  return isCheap(window.where) ? fewOrMany(table, window) : matched(table, window);
 }
 
 /** Which of what matches, in order, a page has, and one more. */
@@ -118,8 +118,8 @@ const sliceOf = ({ size, offset }: Window): Sql => sql`limit ${size + 1}::int of
 const pageOfMatching = (window: Window): Sql => sql`select * from matching order by ${readingOrder(window)} ${sliceOf(window)}`;
 
 /** What matches is looked for once, and counted and sorted as a whole. */
-function matched(source: Source, window: Window): Matched {
-  return { tables: matchingRows(source, window), page: pageOfMatching(window), total: sql`select count(*) from matching` };
+function matched(table: PageTable, window: Window): Matched {
+  return { tables: matchingRows(table, window), page: pageOfMatching(window), total: sql`select count(*) from matching` };
 }
 
 /** So many matches are sorted faster than many rows are looked at in the order of the list. */
@@ -130,19 +130,19 @@ const few = rawSql('1000');
  * them kept. A table is read no further than somebody asks, so matches are looked for up to one more than few: then it is known whether
  * they are few, whatever the planner expects. Where their total is kept, it is known beforehand.
  */
-function fewOrMany(source: Source, window: Window): Matched {
+function fewOrMany(table: PageTable, window: Window): Matched {
   const { where, offset, total } = window;
   const kept = typeof total === 'string' ? undefined : total;
   const seen = sql`(select s.n from seen s)`;
   const isMany = sql`${seen} > ${few}`;
   const counted = sql`select count(*) as n from (select 1 from matching limit ${few} + 1) m`;
-  const tables = sql`${matchingRows(source, window)}, seen as materialized (${kept ? sql`select ${kept} as n` : counted})`;
+  const tables = sql`${matchingRows(table, window)}, seen as materialized (${kept ? sql`select ${kept} as n` : counted})`;
   const end = sliceOf(window);
-  const rows = sql`${keyed(source, window, false)} where ${where} and ${isMany}
-    order by ${orderSql(window, (key) => key.by, `t.${source.key}`)}`;
+  const rows = sql`${keyed(table, window, false)} where ${where} and ${isMany}
+    order by ${orderSql(window, (key) => key.by, `t.${table.key}`)}`;
   const page = sql`(select * from matching where ${seen} <= ${few} order by ${readingOrder(window)} ${end})
     union all (${offset > 0 ? sql`${rows} ${end}` : sql`select * from (${rows} ${mostOfPage}) s ${end}`})`;
-  const all = sql`case when ${isMany} then (${countOf(source, window)}) else ${seen} end`;
+  const all = sql`case when ${isMany} then (${countOf(table, window)}) else ${seen} end`;
   return { tables, page, total: sql`select ${kept ? seen : all}` };
 }
 
@@ -150,31 +150,31 @@ function fewOrMany(source: Source, window: Window): Matched {
  * Matches of a list that a key set narrows: counted by the keys. Where so many match that the page is likely among as many rows of the
  * list, these are read in its order, no more than twice as many as match. Where that does not fill the page, what matches is sorted.
  */
-function walked(source: Source, window: Window, { count, all, listed, holds }: ByKeys): Matched {
+function walked(table: PageTable, window: Window, { count, all, listed, holds }: ByKeys): Matched {
   const { where, size, offset } = window;
   const n = sql`(select c.n from counted c)`;
   const isWalked = sql`(select count(*) from walked) >= least(${size + 1}::int, ${n} - ${offset}::bigint)`;
-  const inOrder = sql`${keyed(source, window, true)} where ${listed}
-    order by ${orderSql(window, (key) => key.by, `t.${source.key}`)} limit 2 * ${n}`;
+  const inOrder = sql`${keyed(table, window, true)} where ${listed}
+    order by ${orderSql(window, (key) => key.by, `t.${table.key}`)} limit 2 * ${n}`;
   const keys = rawSql(window.keys.map((_key, i) => `t._k${i}`).join(', '));
   const isNear = sql`${n} > ${few} and ${n}::float8 * ${n} >= ${size + 1 + offset}::float8 * ${all}`;
   const tables = sql`counted as materialized (select ${count} as n),
     walked as materialized (select t.id, ${keys} from (${inOrder}) t where ${isNear} and ${holds}
       order by ${readingOrder(window)} ${sliceOf(window)}),
-    matching as materialized (${keyed(source, window, false)} where ${where} and not ${isWalked})`;
+    matching as materialized (${keyed(table, window, false)} where ${where} and not ${isWalked})`;
   const page = sql`(select * from walked where ${isWalked}) union all (${pageOfMatching(window)})`;
   return { tables, page, total: sql`select coalesce(${n}, (select count(*) from matching))` };
 }
 
-const countOf = ({ name }: Source, { where, counted }: Window): Sql =>
+const countOf = ({ name }: PageTable, { where, counted }: Window): Sql =>
   counted ?? sql`select count(*) from ${rawSql(name)} t where ${where}`;
 
-function totalOf(source: Source, window: Window): Sql {
+function totalOf(table: PageTable, window: Window): Sql {
   const { total, where, byKeys } = window;
   if (typeof total !== 'string') return total;
   if (total === 'bounded')
-    return sql`select count(*) from (select 1 from ${rawSql(source.name)} t where ${where} limit ${mostCounted}::int) b`;
-  const counted = countOf(source, window);
+    return sql`select count(*) from (select 1 from ${rawSql(table.name)} t where ${where} limit ${mostCounted}::int) b`;
+  const counted = countOf(table, window);
   return byKeys ? sql`select coalesce(${byKeys.count}, (${counted}))` : counted;
 }
 
@@ -182,7 +182,7 @@ function totalOf(source: Source, window: Window): Sql {
  * The rows to ids that were found in an index alone. The offset keeps them from being planned as one with the ids: each is looked up by
  * its key, whatever the statistics say.
  */
-const joined = ({ name, key }: Source, account: string, ids: Sql): Sql =>
+const joined = ({ name, key }: PageTable, account: string, ids: Sql): Sql =>
   sql`select t.*${rawSql(key === 'id' ? '' : ', i.id')}, i._key, i._nth from (${ids}) i cross join lateral (
     select * from ${rawSql(name)} t where t.account_id = ${account}::uuid and t.${rawSql(key)} = i.id offset 0) t`;
 
@@ -190,12 +190,12 @@ const joined = ({ name, key }: Source, account: string, ids: Sql): Sql =>
 const mostOfPage = rawSql(`limit ${maxPageSize + 1}`);
 
 /** The rows of a page and one more, read from the sort's index where it has one. */
-function pageOf(source: Source, window: Window, isWhole: boolean): Sql {
+function pageOf(table: PageTable, window: Window, isWhole: boolean): Sql {
   const { where, cursor, offset } = window;
   const limit = window.size + 1;
-  const id = `t.${source.key}`;
+  const id = `t.${table.key}`;
   const by = orderSql(window, (key) => key.by, id);
-  const from = (condition: Sql, order: Sql = by) => sql`${keyed(source, window, isWhole)} where ${where} ${condition} order by ${order}`;
+  const from = (condition: Sql, order: Sql = by) => sql`${keyed(table, window, isWhole)} where ${where} ${condition} order by ${order}`;
   if (!cursor) {
     if (offset > 0) return sql`${from(emptySql)} limit ${limit}::int offset ${offset}::bigint`;
     return sql`select * from (${from(emptySql)} ${mostOfPage}) s limit ${limit}::int`;
@@ -254,15 +254,15 @@ function beyondKeys(window: Window, { keys: values, id }: Cursor, idColumn: stri
 }
 
 /** A page over the columns of a board. A cursor is turned into a place in each column, so that the index finds it. */
-function pageOfBoard(source: Source, window: Window, board: Board, isWhole: boolean): Sql {
+function pageOfBoard(table: PageTable, window: Window, board: Board, isWhole: boolean): Sql {
   const { size, offset, cursor, where } = window;
   const direction = idDirection(window);
-  const [place, id] = [rawSql(board.place), rawSql(`t.${source.key}`)];
+  const [place, id] = [rawSql(board.place), rawSql(`t.${table.key}`)];
   const further = rawSql(direction === 'asc' ? '>' : '<');
   const from = cursor
     ? sql`and (${place}, ${id}) ${further} (${cursor.keys[0]}::numeric - ${rawSql(columnBase)}, ${cursor.id}::uuid)`
     : emptySql;
-  const rows = sql`${keyed(source, window, isWhole)} where ${where} and ${rawSql(board.column)} = g.id ${from}
+  const rows = sql`${keyed(table, window, isWhole)} where ${where} and ${rawSql(board.column)} = g.id ${from}
     order by ${place} ${rawSql(direction)}, ${id} ${rawSql(direction)} limit ${offset + size + 1}::bigint`;
   return sql`select o.* from (${board.columns(window.account)}) g cross join lateral (${rows}) o
     order by ${readingOrder(window)} limit ${size + 1}::int offset ${offset}::bigint`;

@@ -4,7 +4,7 @@ import { joinSql, rawSql, type Sql, sql } from '../database/sql.js';
 import { isUuid } from '../model/checks.js';
 import { maxPageSize } from '../model/connection.js';
 import type { AnyTable } from '../tables/table.js';
-import type { Source } from './collect.js';
+import type { SelectionContext } from './collect.js';
 import { readableNodes } from './nodes.js';
 import { type FieldPlan, NotPrinted, type PagePlan, planFields, selectedOf } from './printPlan.js';
 import { fieldsSql, printedRow, type Run, within } from './printSql.js';
@@ -25,17 +25,17 @@ export interface NodesPlan {
 /** What is selected of a type: of one that is no table its id and its name alone, as a select list over `n`. */
 type TypePlan = { table: AnyTable; fields: FieldPlan[] } | { table?: undefined; columns: string };
 
-export function planNodes(source: Source, field: GraphQLField<unknown, unknown>, group: PagePlan['node'][]): NodesPlan {
+export function planNodes(context: SelectionContext, field: GraphQLField<unknown, unknown>, group: PagePlan['node'][]): NodesPlan {
   const any = getNamedType(field.type);
   if (!isInterfaceType(any)) throw new NotPrinted(field.name);
-  const planned = source.schema.getPossibleTypes(any).map((type) => [type.name, planType(source, type, group)] as const);
+  const planned = context.schema.getPossibleTypes(any).map((type) => [type.name, planType(context, type, group)] as const);
   return { field, node: group[0]!, types: new Map(planned) };
 }
 
-function planType(source: Source, type: GraphQLObjectType, group: PagePlan['node'][]): TypePlan {
+function planType(context: SelectionContext, type: GraphQLObjectType, group: PagePlan['node'][]): TypePlan {
   const table = type.extensions.table as AnyTable | undefined;
-  if (table) return { table, fields: planFields(source, type, group) };
-  const columns = selectedOf(source, type, group).map(([key, [node]]) => {
+  if (table) return { table, fields: planFields(context, type, group) };
+  const columns = selectedOf(context, type, group).map(([key, [node]]) => {
     const name = node!.name.value;
     if (name === '__typename') return `'${type.name}'::text as "${key}"`;
     if (name === 'id') return `n.id as "${key}"`;

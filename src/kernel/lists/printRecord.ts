@@ -6,7 +6,7 @@ import { type Bound, slot, Template } from '../database/statement.js';
 import type { AnyTable } from '../tables/table.js';
 import type { Variables } from './collect.js';
 import type { FieldPlan, PagePlan } from './printPlan.js';
-import { fieldsSql, newTally, printedRow, type Run, type Tally } from './printSql.js';
+import { fieldsSql, newPrintStats, type PrintStats, printedRow, type Run } from './printSql.js';
 
 /** A record by its id, or the one that stands for none, such as the default pipeline. */
 export interface RecordPlan {
@@ -63,21 +63,21 @@ export const isFixed = ({ table, fields }: Pick<RecordPlan, 'table' | 'fields'>)
   });
 
 /** The statement of a record with these values, where it is fixed and the caller's budget allows its records. */
-export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: Variables, tally: Tally): Promise<Bound | undefined> {
+export async function fixedStatement(ctx: Context, plan: RecordPlan, variables: Variables, stats: PrintStats): Promise<Bound | undefined> {
   const id = idOf(plan, variables);
   if (id === undefined) return undefined;
   plan.composed ??= compose(ctx, plan);
   const { whole, bounded, records } = await plan.composed;
-  if (records > tally.mostRecords) return undefined;
+  if (records > stats.mostRecords) return undefined;
   const values = { account: ctx.caller.account.id, id: validId(id, plan.table.what) };
   const { budget } = ctx.request;
   return budget ? bounded.with({ ...values, bytes: budget.mostBytes }) : whole.with(values);
 }
 
 async function compose(ctx: Context, plan: RecordPlan): Promise<Composed> {
-  const tally = newTally(Number.POSITIVE_INFINITY);
-  const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, tally };
+  const stats = newPrintStats(Number.POSITIVE_INFINITY);
+  const run: Run = { ctx, account: slot('account', 'uuid'), variables: {}, times: 1, stats };
   const whole = textOfRecord(await rowSql(run, plan, sql`${plan.table.id} = ${slot('id', 'uuid')}`));
   const bounded = withinBytes(whole, slot('bytes', 'int'));
-  return { whole: new Template(whole), bounded: new Template(bounded), records: tally.records };
+  return { whole: new Template(whole), bounded: new Template(bounded), records: stats.records };
 }

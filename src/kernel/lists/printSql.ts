@@ -18,11 +18,11 @@ export interface Run {
   variables: Variables;
   /** How often what is printed now is printed: once for each record around it. */
   times: number;
-  tally: Tally;
+  stats: PrintStats;
 }
 
 /** What a run comes to. */
-export interface Tally {
+export interface PrintStats {
   /** Whether nothing in it needs a plan of its own. */
   isPlanned: boolean;
   /** Whether it may take long. */
@@ -34,7 +34,7 @@ export interface Tally {
   joined: number;
 }
 
-export const newTally = (mostRecords: number): Tally => ({ isPlanned: true, isLong: false, records: 0, mostRecords, joined: 0 });
+export const newPrintStats = (mostRecords: number): PrintStats => ({ isPlanned: true, isLong: false, records: 0, mostRecords, joined: 0 });
 
 /** What is selected of the rows of `t`, and what is joined to them for it. */
 export interface Selected {
@@ -47,10 +47,10 @@ const shortList = 10;
 
 /** A run of what stands within each of some records. Throws where they become more than are to be read in one statement. */
 export function within(run: Run, records: number): Run {
-  const { tally } = run;
+  const { stats } = run;
   const times = run.times * records;
-  tally.records += times;
-  if (tally.records > tally.mostRecords) throw new NotPrinted('too many records');
+  stats.records += times;
+  if (stats.records > stats.mostRecords) throw new NotPrinted('too many records');
   return { ...run, times };
 }
 
@@ -74,7 +74,7 @@ export async function fieldsSql(run: Run, fields: readonly FieldPlan[]): Promise
       continue;
     }
     if (field.kind === 'one') {
-      const name = run.tally.joined++;
+      const name = run.stats.joined++;
       raw.push(`"r ${name}".v as ${quoted(field.key)}`);
       joins.push(await oneSql(run, field.relation, field.fields, name));
       continue;
@@ -156,8 +156,8 @@ export async function pageParts(run: Run, table: AnyTable, plan: PagePlan, paren
   const args = getArgumentValues(plan.field, plan.node, variables) as AnyListArgs;
   checkListArgs(table.options.list, args, ctx);
   const window = await windowOf(ctx, table, args, { withTotal: plan.withTotal, within: parent });
-  if (window.isFiltered || window.offset > 0 || !(isByIndex(window) || (window.board && parent))) run.tally.isPlanned = false;
-  if (isLong(window)) run.tally.isLong = true;
+  if (window.isFiltered || window.offset > 0 || !(isByIndex(window) || (window.board && parent))) run.stats.isPlanned = false;
+  if (isLong(window)) run.stats.isLong = true;
   const page = pageSql(table, window);
   const rows = new PageRows(run, window);
   const members: PageParts['members'] = [];

@@ -11,11 +11,11 @@ import type { Bound } from '../database/statement.js';
 import { isInWords } from '../model/enums.js';
 import { fragmentsOf } from '../model/selections.js';
 import type { AnyTable } from '../tables/table.js';
-import { collect, conditionsOf, type Source, type Variables } from './collect.js';
+import { collect, directiveVariables, type SelectionContext, type Variables } from './collect.js';
 import { isOfNodes, type NodesPlan, nodesSql, planNodes } from './printNodes.js';
 import { NotPrinted, type PagePlan, planFields, planPage } from './printPlan.js';
 import { fixedStatement, isFixed, type RecordPlan, recordSql, tooMuch, withinBytes } from './printRecord.js';
-import { newTally, pageParts, type Run, type Tally } from './printSql.js';
+import { newPrintStats, type PrintStats, pageParts, type Run } from './printSql.js';
 
 /** A root field that is a declared read, or leads to records of any type. */
 type RootPlan = { key: string } & (
@@ -52,7 +52,7 @@ const mostPlans = 16;
 export function printerOf(schema: GraphQLSchema, document: DocumentNode, operationName?: string | null): Printer | undefined {
   const definition = getOperationAST(document, operationName);
   if (definition?.operation !== OperationTypeNode.QUERY) return undefined;
-  const names = conditionsOf(document);
+  const names = directiveVariables(document);
   const fragments = fragmentsOf(document);
   const inWords = isInWords(document);
   const plans = new LRUCache<string, { roots?: RootPlan[] }>({ max: mostPlans });
@@ -71,20 +71,24 @@ export function printerOf(schema: GraphQLSchema, document: DocumentNode, operati
   };
 }
 
-function planRoots(source: Source, query: GraphQLObjectType, set: Parameters<typeof collect>[2][number]): RootPlan[] | undefined {
+function planRoots(
+  context: SelectionContext,
+  query: GraphQLObjectType,
+  set: Parameters<typeof collect>[2][number],
+): RootPlan[] | undefined {
   try {
-    return [...collect(source, query, [set])].map(([key, group]): RootPlan => {
+    return [...collect(context, query, [set])].map(([key, group]): RootPlan => {
       const node = group[0]!;
       if (node.name.value === '__typename') return { kind: 'typename', key, name: query.name };
       const field = query.getFields()[node.name.value];
       const moment = momentOf(field);
       if (moment) return { kind: 'moment', key, read: moment };
-      if (field && isOfNodes(field)) return { kind: 'nodes', key, ...planNodes(source, field, group) };
+      if (field && isOfNodes(field)) return { kind: 'nodes', key, ...planNodes(context, field, group) };
       const table = field?.extensions.reads as AnyTable | undefined;
       if (!field || !table) throw new NotPrinted(node.name.value);
       const type = getNamedType(field.type) as GraphQLObjectType;
-      if (!type.extensions.table) return { kind: 'list', key, table, page: planPage(source, table, field, group) };
-      const fields = planFields(source, type, group);
+      if (!type.extensions.table) return { kind: 'list', key, table, page: planPage(context, table, field, group) };
+      const fields = planFields(context, type, group);
       return { kind: 'one', key, table, field, node, fields, isFixed: isFixed({ table, fields }) };
     });
   } catch (error) {
@@ -106,10 +110,10 @@ type Printing = Pick<Root, 'key'> & { parts: { key?: string }[] };
 
 async function print(plans: readonly RootPlan[], ctx: Context, variables: Variables): Promise<PrintedData | undefined> {
   const { budget } = ctx.request;
-  const tally = newTally(Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted));
+  const stats = newPrintStats(Math.min(budget?.mostRecords ?? mostPrinted, mostPrinted));
   let asked: Asked | undefined;
   try {
-    asked = (await fixed(plans, ctx, variables, tally)) ?? (await composed(plans, ctx, variables, tally));
+    asked = (await fixed(plans, ctx, variables, stats)) ?? (await composed(plans, ctx, variables, stats));
   } catch (error) {
     // What is wrong is told by the resolvers, field by field.
     if (error instanceof AppError || error instanceof NotPrinted) return undefined;
@@ -118,8 +122,8 @@ async function print(plans: readonly RootPlan[], ctx: Context, variables: Variab
   if (!asked || asked.query.values.length > mostParameters) return undefined;
   const { query, printing } = asked;
   const isLookup = plans.length === 1 && plans[0]!.kind === 'one';
-  const read = () => (isLookup ? ctx.lookup(query) : tally.isPlanned ? ctx.planned(query) : ctx.text(query));
-  const text = await (tally.isLong ? ctx.longRead(read) : read());
+  const read = () => (isLookup ? ctx.lookup(query) : stats.isPlanned ? ctx.planned(query) : ctx.text(query));
+  const text = await (stats.isLong ? ctx.longRead(read) : read());
   if (text === tooMuch) return undefined;
   if (text.startsWith(between)) throw new TooLarge(Number(text.slice(between.length)));
   budget?.show(recordsIn(text));
@@ -133,23 +137,23 @@ interface Asked {
 }
 
 /** A single record whose statement is composed already. */
-async function fixed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
+async function fixed(plans: readonly RootPlan[], ctx: Context, variables: Variables, stats: PrintStats): Promise<Asked | undefined> {
   const [plan] = plans;
   if (plans.length > 1 || plan?.kind !== 'one' || !plan.isFixed) return undefined;
-  const query = await fixedStatement(ctx, plan, variables, tally);
+  const query = await fixedStatement(ctx, plan, variables, stats);
   return query && { query, printing: [{ key: plan.key, parts: [{}] }] };
 }
 
-async function composed(plans: readonly RootPlan[], ctx: Context, variables: Variables, tally: Tally): Promise<Asked | undefined> {
+async function composed(plans: readonly RootPlan[], ctx: Context, variables: Variables, stats: PrintStats): Promise<Asked | undefined> {
   // Nobody needs to be calling to ask what type the root has.
   if (plans.every(({ kind }) => kind === 'typename')) return undefined;
   const { budget, mostBytes } = ctx.request;
-  const run: Run = { ctx, account: accountSql(ctx.caller.account.id), variables, times: 1, tally };
+  const run: Run = { ctx, account: accountSql(ctx.caller.account.id), variables, times: 1, stats };
   const roots: Root[] = [];
   for (const plan of plans) {
     if (plan.kind !== 'typename') roots.push(await rootSql(run, plan));
     // Each that may take long is read by itself, so that others come in between.
-    if (tally.isLong && plans.length > 1) return undefined;
+    if (stats.isLong && plans.length > 1) return undefined;
   }
   const selects = roots.map(({ tables = emptySql, parts, from }) => {
     const texts = parts.map(({ value }) => sql`coalesce((${value})::text, 'null')`);

@@ -9,7 +9,7 @@ import { Decimal } from '../model/scalars.js';
 import type { AnswerField } from '../tables/answerField.js';
 import type { Relation, ToMany } from '../tables/relation.js';
 import type { AnyTable, Computed } from '../tables/table.js';
-import { computedLoader, loadMany, loadPage, recordLoader, recordOf } from './relationRows.js';
+import { computedLoader, loadMany, loadPage, loadRecord, recordLoader } from './relationRows.js';
 
 type Class = abstract new (...args: never[]) => object;
 type Row = Record<string, unknown> & { id: string };
@@ -71,7 +71,7 @@ const ListedBy = (list: Class): ParameterDecorator =>
 /** A record whose type only its row says. */
 async function nodeOf(ctx: Context, type: unknown, id: unknown): Promise<object | null> {
   const table = ctx.app.registry.tables.get(String(type)) as AnyTable | undefined;
-  const record = table ? await recordOf(ctx, table, id) : null;
+  const record = table ? await loadRecord(ctx, table, id) : null;
   return record && asNode(String(type), record);
 }
 
@@ -114,7 +114,7 @@ export const answerFields = (field: AnswerField): DeclaredField[] =>
   once(field, () => {
     const { to, key, name, description } = field;
     const of = { type: field.of };
-    const resolve: Resolve = to ? (row, ctx) => recordOf(ctx, to, row[key]) : (row, ctx) => nodeOf(ctx, row.recordType, row[key]);
+    const resolve: Resolve = to ? (row, ctx) => loadRecord(ctx, to, row[key]) : (row, ctx) => nodeOf(ctx, row.recordType, row[key]);
     const type = () => to?.type ?? Node;
     return [{ of, name, resolver: resolverOf({ of, name, description, resolve, type, isNullable: true }), extensions: {} }];
   });

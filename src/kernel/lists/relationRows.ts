@@ -39,7 +39,7 @@ export const recordLoader = (ctx: Context, { to: table, required }: Pick<ToOne, 
   });
 
 /** The record of a table that an id names, whatever it is; null where it names none, or none that is there for the caller. */
-export const recordOf = async (ctx: Context, table: AnyTable, id: unknown): Promise<Row | null> =>
+export const loadRecord = async (ctx: Context, table: AnyTable, id: unknown): Promise<Row | null> =>
   typeof id === 'string' && isUuid(id) ? recordLoader(ctx, { to: table }).load(id.toLowerCase()) : null;
 
 /** A computed field of a record by its id. */

@@ -8,7 +8,7 @@ import { whereSql } from '../tables/filterSql.js';
 import { waysOf } from '../tables/rowCondition.js';
 import { type Board, byBoard, orderKeys, type SortKey } from '../tables/sortKeys.js';
 import { looksInLongTexts } from '../tables/sqlCosts.js';
-import type { AnyTable, Asked } from '../tables/table.js';
+import type { AnyTable, ListQuery } from '../tables/table.js';
 import { type CursorOf, conditionsInShort, decodeCursor } from './cursor.js';
 import { type Narrowed, narrowedBy } from './narrowing.js';
 import type { Window } from './pageSql.js';
@@ -88,7 +88,7 @@ const keptBy = ({ name }: AnyTable, account: string, within: Within | undefined)
 type Order = Pick<Window, 'keys' | 'board'> & { of: Pick<CursorOf, 'sort' | 'order'> };
 
 /** The caller's order, else what the filter says, else the parent's, else the table's own. */
-function orderOf(table: AnyTable, args: AnyListArgs, asked: Asked, within: Within | undefined): Order {
+function orderOf(table: AnyTable, args: AnyListArgs, asked: ListQuery, within: Within | undefined): Order {
   const [sort, order] = table.options.byDefault as [string, SortOrder];
   const keyOf = (name: string): SortKey => (table.sorts as Record<string, SortKey>)[name]!;
   const one = (name: string, direction: SortOrder, key = keyOf(name)): Order => ({

@@ -4,7 +4,7 @@ import type { Changes } from '../events/facts.js';
 import type { FieldRule } from '../model/fieldRules.js';
 import { type RecordField, recordFields } from '../model/restRecord.js';
 import type { FilterKind, KnownField } from '../tables/filterField.js';
-import { customKind, fieldsOf, kindOfRule } from '../tables/filterFields.js';
+import { customKind, filterFieldsOf, kindOfRule } from '../tables/filterFields.js';
 import { type Askable, customKey } from '../tables/filterTree.js';
 import type { AnyTable } from '../tables/table.js';
 import { exactText, numberText, textOfJson } from './valueTests.js';
@@ -46,7 +46,7 @@ function shownFields({ app: { registry } }: Context, name: string): ReadonlyMap<
 }
 
 function shownField(table: AnyTable | undefined, { member: name, shown, field, selection }: RecordField): [string, Shown][] {
-  const inTable = table && fieldsOf(table)[name];
+  const inTable = table && filterFieldsOf(table)[name];
   const inner = getNamedType(field.type);
   const kind = inTable?.kind ?? kindOf(field);
   const own: [string, Shown] = [shown, { kind, isMany: inTable?.some !== undefined, path: [shown] }];
@@ -54,7 +54,7 @@ function shownField(table: AnyTable | undefined, { member: name, shown, field, s
   const members = recordFields(inner).filter((member) => !selection || selection.includes(member.name));
   const inside = members.map((member): [string, Shown] => {
     const path = [shown, member.shown];
-    const known = table && fieldsOf(table)[`${name}.${member.member}`];
+    const known = table && filterFieldsOf(table)[`${name}.${member.member}`];
     return [path.join('.'), { kind: known?.kind ?? kindOf(member.field), isMany: isList(field.type), path }];
   });
   return [own, ...inside];

@@ -3,7 +3,7 @@ import type { Context } from '../context/context.js';
 import type { Operator } from '../tables/filterField.js';
 import { readTree } from '../tables/filterJson.js';
 import { checkedFlag, checkedList } from '../tables/filterSql.js';
-import { type Condition, dottedPath, Tally } from '../tables/filterTree.js';
+import { type Condition, ConditionCount, dottedPath } from '../tables/filterTree.js';
 import { type ChangedRecord, type ComparableField, ComparableFields } from './comparableFields.js';
 import { equalityTest, type Ordering, orderTest, textTest, type ValueTest } from './valueTests.js';
 
@@ -66,7 +66,7 @@ function readMap(fields: ComparableFields, given: Record<string, unknown>, at: s
     const operator = Array.isArray(value) && field.kind !== 'json' ? 'in' : 'eq';
     return { kind: 'compared', field, operator, value, path };
   });
-  new Tally().count(at, 0, of.length);
+  new ConditionCount().count(at, 0, of.length);
   return { kind: 'and', of };
 }
 

@@ -45,7 +45,7 @@ const exactly = (properties: Record<string, JsonSchema>): JsonSchema => ({
 });
 
 /**
- * The REST record of a type as a schema that stands by itself, by which `recordOf` makes it: what an
+ * The REST record of a type as a schema that stands by itself, by which `restRecordOf` makes it: what an
  * event carries.
  */
 export const recordSchema = (schema: GraphQLSchema, typeName: string): JsonSchema => ofType(schema.getType(typeName) as GraphQLObjectType);

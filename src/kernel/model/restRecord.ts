@@ -83,7 +83,7 @@ export const isWhole = (schema: GraphQLSchema, typeName: string, row: object): b
   );
 
 /** The REST record of a row, made without a query: what a run decides by, and sends. */
-export const recordOf = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): Record<string, unknown> =>
+export const restRecordOf = (schema: GraphQLSchema, typeName: string, row: object, ctx: object): Record<string, unknown> =>
   JSON.parse(recordText(schema, typeName, row, ctx));
 
 /** The REST record of a row as JSON text: what webhooks, the feed and the answer of a write carry. What follows from the row does so in this context. */

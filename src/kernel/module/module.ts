@@ -17,7 +17,7 @@ import { constraintsMean } from '../database/errors.js';
 import type { Sweep } from '../database/sweep.js';
 import type { EventName } from '../events/recordEvents.js';
 import type { RecordFeed } from '../feed/recordFeed.js';
-import { nodeOf } from '../lists/nodes.js';
+import { nodeSourceOf } from '../lists/nodes.js';
 import { isNode } from '../model/node.js';
 import type { AnswerField } from '../tables/answerField.js';
 import type { Relation } from '../tables/relation.js';
@@ -138,7 +138,7 @@ function addEvent(events: Map<string, DeclaredEvent>, name: string, event: Decla
 /** How the records of every type are read by their ids. */
 export function nodesOf(modules: readonly Module[]): ReadonlyMap<string, NodeSource> {
   const tables = modules.flatMap(({ tables: own = [] }) => own).filter(({ type }) => isNode(type));
-  return new Map([...tables.map((table) => [table.type.name, nodeOf(table)] as const), ...named(modules, 'nodes')]);
+  return new Map([...tables.map((table) => [table.type.name, nodeSourceOf(table)] as const), ...named(modules, 'nodes')]);
 }
 
 type Declared = 'constraints' | 'jobs' | 'due' | 'readers' | 'filterable' | 'references' | 'nodes' | 'sweeps';

@@ -2,13 +2,13 @@ import { joinSql, type Sql, sql } from '../database/sql.js';
 import type { Bound } from '../database/statement.js';
 
 /** A select whose rows are asked for as one JSON list: by itself, or as a part of a larger statement. */
-export interface Asked {
+export interface BatchedSelect {
   listed(): Bound;
   part(): Sql;
 }
 
 interface Waiting {
-  asked: Asked;
+  asked: BatchedSelect;
   answered(rows: object[]): void;
   failed(error: unknown): void;
 }
@@ -23,7 +23,7 @@ export class TickBatcher {
   ) {}
 
   /** The rows of a select. */
-  rows(asked: Asked): Promise<object[]> {
+  rows(asked: BatchedSelect): Promise<object[]> {
     return new Promise((answered, failed) => {
       if (this.#waiting.length === 0) queueMicrotask(() => this.#send(this.#waiting.splice(0)));
       this.#waiting.push({ asked, answered, failed });

@@ -34,7 +34,7 @@ const known = new WeakMap<AnyTable, FilterFields>();
  * The fields of a table's records as conditions know them: every field of the record that is a column or computed, by the lines of
  * its model, so that a new one needs no second line. Those of several values that are kept elsewhere the table tells as `several`.
  */
-export function fieldsOf(table: AnyTable): FilterFields {
+export function filterFieldsOf(table: AnyTable): FilterFields {
   const made = known.get(table) ?? { ...rulesFields(table), ...computedFields(table), ...table.options.several };
   known.set(table, made);
   return made;

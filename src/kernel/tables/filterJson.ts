@@ -1,7 +1,7 @@
 import { invalidChoice, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import { type FilterField, type KnownField, type Operator, operatorsOf } from './filterField.js';
-import { type Askable, type Condition, dottedPath, Records, Tally } from './filterTree.js';
+import { type Askable, type Condition, ConditionCount, dottedPath, Records } from './filterTree.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 
@@ -11,15 +11,15 @@ export const readFilters = (ctx: Context, table: AnyTable, tree: unknown): Condi
 
 /** The JSON of conditions over anything as a tree. Throws 400 naming the place that is wrong, which stands at `at`. */
 export const readTree = <F extends KnownField>(records: Askable<F>, tree: unknown, at: string): Condition<F> =>
-  new Reader<F>(new Tally()).node(records, tree, at, 0);
+  new Reader<F>(new ConditionCount()).node(records, tree, at, 0);
 
 type Leaf = Record<'field' | 'op' | 'value', unknown>;
 
 class Reader<F extends KnownField> {
-  constructor(private readonly tally: Tally) {}
+  constructor(private readonly total: ConditionCount) {}
 
   node(records: Askable<F>, node: unknown, at: string, depth: number): Condition<F> {
-    this.tally.count(at, depth);
+    this.total.count(at, depth);
     if (typeof node !== 'object' || node === null || Array.isArray(node))
       throw invalidField(at, 'invalid_type', 'must be a condition object');
     checkMembers(node, at);
@@ -47,7 +47,7 @@ class Reader<F extends KnownField> {
     if (fits.length === 0) throw unknownField(records, at);
     if (typeof op !== 'string' || !fits.includes(op)) throw invalidChoice(`${at}.op`, fits);
     if (relation && waysOf(relation).includes(op as Way)) {
-      this.tally.countRelation(at, records.depth + 1);
+      this.total.countRelation(at, records.depth + 1);
       const of = this.#inside(records.beyond(relation), value, `${at}.value`, depth);
       return { kind: 'related', relation, how: op as Way, of };
     }

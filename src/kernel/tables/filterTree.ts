@@ -3,7 +3,7 @@ import { alongsideOf, mayRead } from '../access/access.js';
 import { denied, invalidField } from '../base/errors.js';
 import type { Context } from '../context/context.js';
 import type { FilterField, FilterFields, KnownField, Operator } from './filterField.js';
-import { customField, fieldsOf } from './filterFields.js';
+import { customField, filterFieldsOf } from './filterFields.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 
@@ -28,7 +28,7 @@ export const dottedPath = (name: string): ConditionPath => ({ name, item: (index
 const most = { conditions: 200, levels: 16, relations: 10, within: 4 };
 
 /** What has been read of a tree so far. */
-export class Tally {
+export class ConditionCount {
   #conditions = 0;
   #relations = 0;
 
@@ -79,7 +79,7 @@ export class Records implements Askable<FilterField> {
     /** The scope that the caller lacks, and what may be asked for without it. */
     private readonly lacks?: { scope: string; free: readonly string[] },
   ) {
-    this.fields = fieldsOf(table);
+    this.fields = filterFieldsOf(table);
     this.relations = relationsOf(ctx, table);
   }
 

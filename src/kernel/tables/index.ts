@@ -2,4 +2,4 @@
 export { modelRow } from './modelRow.js';
 export * from './relation.js';
 export * from './sortKeys.js';
-export { type Asked, type Table, table } from './table.js';
+export { type ListQuery, type Table, table } from './table.js';

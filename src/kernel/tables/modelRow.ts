@@ -17,7 +17,7 @@ import {
   text,
   uuid,
 } from '../database/kinds.js';
-import { columnName, fieldsOf, rawSql, type Sql } from '../database/sql.js';
+import { columnName, rawSql, type Sql, scalarFieldsOf } from '../database/sql.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Day, Decimal } from '../model/scalars.js';
 
@@ -46,15 +46,15 @@ export function modelRow<M extends Model, C extends object, X extends Shape = Re
   type: Class<C>,
   more?: X,
 ): ModelRow<Kept<M, C> & X, C> {
-  const columns = fieldsOf(model);
+  const columns = scalarFieldsOf(model);
   const shown = rulesOf(type).filter(({ name }) => columns.includes(name));
-  const shape = { ...Object.fromEntries(shown.map((rule) => [rule.name, kindOf(rule)])), ...more } as Kept<M, C> & X;
+  const shape = { ...Object.fromEntries(shown.map((rule) => [rule.name, columnKindOf(rule)])), ...more } as Kept<M, C> & X;
   return { model, type, shape, columns: (alias = 't') => selectList(shape, alias) };
 }
 
 /** What a statement answers that selects every field of a class, whatever it makes them of. */
 export const shapeOf = <C extends object>(type: Class<C>): { [F in keyof C]: Kind<C[F]> } =>
-  Object.fromEntries(rulesOf(type).map((rule) => [rule.name, kindOf(rule)])) as { [F in keyof C]: Kind<C[F]> };
+  Object.fromEntries(rulesOf(type).map((rule) => [rule.name, columnKindOf(rule)])) as { [F in keyof C]: Kind<C[F]> };
 
 /** The columns of a shape over an alias, each under its field's name. */
 export const selectList = (shape: Shape, alias: string): Sql =>
@@ -65,7 +65,7 @@ export const selectList = (shape: Shape, alias: string): Sql =>
   );
 
 /** The kind of the values that a line of a model describes. */
-export function kindOf(rule: FieldRule): Kind<unknown> {
+export function columnKindOf(rule: FieldRule): Kind<unknown> {
   const single = singleKind(rule.type());
   // A list of objects is one JSON value, as an object is.
   const kind = rule.list && single.sql !== 'json' ? listOf(single) : single;

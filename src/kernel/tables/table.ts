@@ -2,13 +2,13 @@ import { isScalarType } from 'graphql';
 import { Float } from 'type-graphql';
 import type { Context } from '../context/context.js';
 import { type Kind, type Shape, uuid } from '../database/kinds.js';
-import { columnName, emptySql, fieldsOf, joinSql, rawSql, type Sql, sql, tableName } from '../database/sql.js';
+import { columnName, emptySql, joinSql, rawSql, type Sql, scalarFieldsOf, sql, tableName } from '../database/sql.js';
 import type { TableRows } from '../database/tableRows.js';
 import type { ListArgs, SortOrder } from '../model/connection.js';
 import { type FieldRule, rulesOf } from '../model/fieldRules.js';
 import { DateTime, Decimal } from '../model/scalars.js';
 import type { FilterField } from './filterField.js';
-import { kindOf, type ModelRow, type Shown } from './modelRow.js';
+import { columnKindOf, type ModelRow, type Shown } from './modelRow.js';
 import { conditionsOf, type ParameterConditions } from './parameterConditions.js';
 import type { SortKey } from './sortKeys.js';
 
@@ -31,7 +31,7 @@ export interface Computed {
 }
 
 /** What the arguments of a list come to: which rows, and how they are sorted where the caller does not say. */
-export interface Asked<S extends string = string> {
+export interface ListQuery<S extends string = string> {
   conditions: Sql[];
   /** Which rows count as live, where it is others than the table says. */
   live?: Sql;
@@ -87,7 +87,7 @@ export interface TableOptions<
   /** Fields of several values that are kept elsewhere, as conditions know them: a contact's tags by their names. */
   several?: Readonly<Record<string, FilterField>>;
   /** What a filter asks for besides: instead of the conditions alone. */
-  asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => Asked | Promise<Asked>;
+  asked?: (ctx: Context, args: ListArgs<F, S>, conditions: Sql[]) => ListQuery | Promise<ListQuery>;
   /** What each field of the filter asks of a row. */
   conditions?: ParameterConditions<F>;
 }
@@ -120,7 +120,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   constructor(readonly options: TableOptions<Shape, F, S>) {
     const { row, key = 'id', computed = {}, carried = [] } = options;
-    const fields = fieldsOf(row.model);
+    const fields = scalarFieldsOf(row.model);
     // Whatever a record shows, a row is known by its key.
     const renamed = key === 'id' ? (options.renamed ?? {}) : { id: key, ...options.renamed };
     this.name = tableName(row.model);
@@ -145,7 +145,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
 
   #kindOf(name: string): Kind<unknown> {
     const rule = this.#rules.get(name);
-    return rule ? kindOf(rule) : uuid;
+    return rule ? columnKindOf(rule) : uuid;
   }
 
   /** Its rows with other columns: what else is read with them, over the alias `t`. */
@@ -198,7 +198,7 @@ export class Table<R extends Shape = Shape, F extends object = object, S extends
   }
 
   /** What the arguments of its list come to. */
-  async asked(ctx: Context, args: ListArgs<F, S>): Promise<Asked> {
+  async asked(ctx: Context, args: ListArgs<F, S>): Promise<ListQuery> {
     const conditions = this.conditions(ctx, args.filter);
     const asked = this.options.asked ? await this.options.asked(ctx, args, conditions) : { conditions };
     const visible = this.options.visible?.(ctx);

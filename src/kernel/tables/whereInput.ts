@@ -3,7 +3,7 @@ import type { Context } from '../context/context.js';
 import { jsonFault } from '../model/checks.js';
 import { type FilterField, type Operator, operatorsOf } from './filterField.js';
 import { customField } from './filterFields.js';
-import { type Condition, type ConditionPath, Records, Tally } from './filterTree.js';
+import { type Condition, ConditionCount, type ConditionPath, Records } from './filterTree.js';
 import type { Relation } from './relation.js';
 import type { AnyTable } from './table.js';
 
@@ -14,16 +14,16 @@ const bracketPath = (name: string): ConditionPath => ({ name, item: (index) => `
 
 /** The typed `where` of a list as a tree. Its shape is the schema's; throws 400 naming the place where it asks for nothing, or for too much. */
 export const readWhere = (ctx: Context, table: AnyTable, where: object): Condition =>
-  new Reader(new Tally()).records(Records.of(ctx, table), where as Node, 'where', 0);
+  new Reader(new ConditionCount()).records(Records.of(ctx, table), where as Node, 'where', 0);
 
 class Reader {
-  constructor(private readonly tally: Tally) {}
+  constructor(private readonly total: ConditionCount) {}
 
   /** All that is asked of a record. */
   records(records: Records, node: Node, at: string, depth: number): Condition {
     const members = membersOf(node, at);
     // What holds one condition only is that condition, as it is in JSON.
-    this.tally.count(at, depth, members.length === 1 ? 0 : 1);
+    this.total.count(at, depth, members.length === 1 ? 0 : 1);
     return all(
       members.map(([name, value]): Condition => {
         const there = `${at}.${name}`;
@@ -65,12 +65,12 @@ class Reader {
   }
 
   #leaf(field: FilterField, operator: string, value: unknown, at: string, depth: number): Condition {
-    this.tally.count(at, depth + 1);
+    this.total.count(at, depth + 1);
     return { kind: 'compared', field, operator: operator as Operator, value, path: bracketPath(at) };
   }
 
   #reached(records: Records, relation: Relation, how: 'is' | 'some' | 'none', node: Node, at: string, depth: number): Condition {
-    this.tally.countRelation(at, records.depth + 1);
+    this.total.countRelation(at, records.depth + 1);
     return { kind: 'related', relation, how, of: this.records(records.beyond(relation), node, at, depth + 1) };
   }
 

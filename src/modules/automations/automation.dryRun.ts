@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { recordOf } from '../../kernel/model/restRecord.js';
+import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { checkReferences } from '../../kernel/operations/references.js';
 import { rolledBack } from '../../kernel/operations/rolledBack.js';
 import { actor, faultOf, type Outcome } from '../actions/action.service.js';
@@ -24,7 +24,7 @@ async function startedBy(ctx: Context, plan: Plan, { data }: DryRunInput, contac
   const started = { event: plan.event, type, changes: null };
   if (data) return { ...started, data: data as Record<string, unknown> };
   const contact = type === 'Contact' && contactId ? await contactLoader(ctx).load(contactId) : null;
-  return { ...started, data: contact ? recordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event) };
+  return { ...started, data: contact ? restRecordOf(ctx.app.registry.schema(), type, contact, ctx) : recordSample(ctx, plan.event) };
 }
 
 /**

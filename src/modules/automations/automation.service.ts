@@ -3,7 +3,7 @@ import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { emptyRow } from '../../kernel/database/kinds.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
-import { recordOf } from '../../kernel/lists/relationRows.js';
+import { loadRecord } from '../../kernel/lists/relationRows.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { cancelDeliveries, signingSecretOf } from '../webhooks/webhook.queue.js';
@@ -27,7 +27,7 @@ export const getAutomation = (ctx: Context, id: string) => getRow<AutomationRow>
 
 /** The automation of an id, as part of a larger answer, or 404. Automations that are asked for at the same moment are read together. */
 export const draftOf = async (ctx: Context, id: string) =>
-  found((await recordOf(ctx, automationTable, id)) as AutomationRow | null, 'Automation');
+  found((await loadRecord(ctx, automationTable, id)) as AutomationRow | null, 'Automation');
 
 /** GET /automations/{id}/signing-secret: for whoever checks what it sends; 404. */
 export async function signingSecret(ctx: Context, id: string) {

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { recordOf } from '../../kernel/model/restRecord.js';
+import { restRecordOf } from '../../kernel/model/restRecord.js';
 import { type Action, type Occasion, type Outcome } from '../actions/action.service.js';
 import { contactLoader } from '../contacts/contact.service.js';
 import { bodyOf, deliveredWithoutEvent, queueDelivery } from '../webhooks/webhook.queue.js';
@@ -36,7 +36,7 @@ export async function callRunner(ctx: Context, run: RunRow, plan: Plan): Promise
   const { automationId, id: runId, contactId, triggerData, eventId } = run;
   const event = run.triggerEvent ?? deliveredWithoutEvent[run.scheduledFor ? 'scheduled' : 'enrolled'];
   const contact = contactId ? await contactLoader(ctx).load(contactId) : null;
-  const record = contact && recordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>, ctx);
+  const record = contact && restRecordOf(ctx.app.registry.schema(), 'Contact', contact as Record<string, unknown>, ctx);
   const { data = record ?? {}, changes = null, createdAt = run.startedAt } = triggerData ?? {};
   const told = bodyOf(ctx, { id: eventId ?? runId, event, createdAt: new Date(createdAt), data, changes });
   const automation = { id: automationId, runId, contactId, workflowId: plan.extWorkflowId };

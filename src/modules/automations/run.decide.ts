@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/context/context.js';
 import { type ChangedRecord, matcherOf } from '../../kernel/matching/matcher.js';
-import { recordOf } from '../../kernel/model/restRecord.js';
+import { restRecordOf } from '../../kernel/model/restRecord.js';
 import type { Branch, GraphNode } from './automation.graph.js';
 import type { Started } from './run.table.js';
 
@@ -28,7 +28,7 @@ async function recordOfSubject(ctx: Context, type: string, { started, contact }:
   if (type !== 'Contact') return { data: started?.data ?? {}, changes };
   const row = await contact();
   return {
-    data: row ? recordOf(ctx.app.registry.schema(), 'Contact', row, ctx) : (started?.type === 'Contact' && started.data) || {},
+    data: row ? restRecordOf(ctx.app.registry.schema(), 'Contact', row, ctx) : (started?.type === 'Contact' && started.data) || {},
     changes,
   };
 }

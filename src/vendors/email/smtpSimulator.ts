@@ -6,7 +6,7 @@ import { createTransport } from 'nodemailer';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import type { Clock } from '../../kernel/base/clock.js';
-import { type Asked, LoopbackServer } from '../loopback.js';
+import { type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { Outbox } from '../outbox.js';
 import { fileOf } from './simulator.js';
 
@@ -60,7 +60,7 @@ export class SmtpSimulator {
   readonly #outbox: Outbox;
   readonly #taken: Taken[] = [];
   readonly #next: MailBehaviour[] = [];
-  readonly #http = new LoopbackServer((asked) => this.#told(asked));
+  readonly #http = new LoopbackServer((exchange) => this.#told(exchange));
   readonly #smtp = new SMTPServer({
     authOptional: true,
     // A client would insist on a certificate that somebody vouches for.
@@ -109,7 +109,7 @@ export class SmtpSimulator {
     return behaviour;
   }
 
-  async #told({ url: { pathname: path }, body, reply }: Asked): Promise<void> {
+  async #told({ url: { pathname: path }, body, reply }: LoopbackExchange): Promise<void> {
     if (path === '/simulator/messages') return reply(200, this.#taken);
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
     const told = JSON.parse(body) as Instruction;

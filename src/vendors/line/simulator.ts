@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/base/clock.js';
-import { type Asked, type JsonReply, LoopbackServer } from '../loopback.js';
+import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { Outbox } from '../outbox.js';
 import type { LineReply, VendorLineRecord } from './line.js';
 
@@ -40,7 +40,7 @@ export class LineSimulator {
   #isDown = false;
   #asked = 0;
   #onAsked?: (path: string) => Promise<void>;
-  readonly #server = new LoopbackServer((asked) => this.#answer(asked));
+  readonly #server = new LoopbackServer((exchange) => this.#answer(exchange));
 
   constructor(outboxDir: string, clock: Clock) {
     this.#outbox = new Outbox(outboxDir, clock);
@@ -109,9 +109,9 @@ export class LineSimulator {
     return account;
   }
 
-  async #answer(asked: Asked): Promise<void> {
-    const { request, body, reply } = asked;
-    const { pathname: path, searchParams } = asked.url;
+  async #answer(exchange: LoopbackExchange): Promise<void> {
+    const { request, body, reply } = exchange;
+    const { pathname: path, searchParams } = exchange.url;
     if (path === '/simulator/waiting') return reply(200, { waiting: this.#next.length });
     if (path.startsWith('/simulator/')) return this.#told(path, body, reply);
     this.#asked++;
@@ -127,7 +127,7 @@ export class LineSimulator {
     if (path === '/v1/replies') return reply(200, pageOf(account.replies, Number(searchParams.get('after'))));
     const line = account.lines.find(({ id }) => path === `/v1/lines/${encodeURIComponent(id)}/messages`);
     if (!line) return reply(404, { code: 'not_found' });
-    await this.#take(line, asked);
+    await this.#take(line, exchange);
   }
 
   #told(path: string, asked: string, reply: JsonReply): void {
@@ -146,7 +146,7 @@ export class LineSimulator {
     return this.#revoked.has(key) ? undefined : /^line_([\w-]{1,60})(\.[\w-]+)?$/.exec(key)?.[1];
   }
 
-  async #take(line: VendorLineRecord, { request: { headers }, body: text, reply, cut }: Asked): Promise<void> {
+  async #take(line: VendorLineRecord, { request: { headers }, body: text, reply, cut }: LoopbackExchange): Promise<void> {
     const operationKey = String(headers['idempotency-key']);
     const at = `${line.id} ${operationKey}`;
     const behaviour = this.#next.shift();

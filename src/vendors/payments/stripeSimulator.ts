@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/base/clock.js';
 import type { StripeConfig } from '../../kernel/base/config.js';
 import { exact } from '../../kernel/base/money.js';
-import { type Asked, LoopbackServer } from '../loopback.js';
+import { type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { type Interval, intervals, type SoldPlan, soldPlans } from './payments.js';
 import { later, months, prices } from './simulator.js';
 
@@ -76,7 +76,7 @@ export class StripeSimulator {
   readonly #kept = new Map<string, string>();
   #made = 0;
   #base = '';
-  readonly #server = new LoopbackServer((asked) => this.#answer(asked));
+  readonly #server = new LoopbackServer((exchange) => this.#answer(exchange));
 
   constructor(private readonly options: Options) {}
 
@@ -121,7 +121,7 @@ export class StripeSimulator {
     return (await fetch(`${this.options.publicUrl}/webhooks/stripe`, { method: 'POST', headers, body: payload })).status;
   }
 
-  async #answer({ request, url, body, reply }: Asked): Promise<void> {
+  async #answer({ request, url, body, reply }: LoopbackExchange): Promise<void> {
     const { pathname: path } = url;
     const paid = /^\/pay\/(\w+)$/.exec(path)?.[1];
     if (paid) {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/base/clock.js';
 import type { TwilioConfig } from '../../kernel/base/config.js';
-import { type Asked, type JsonReply, LoopbackServer } from '../loopback.js';
+import { type JsonReply, type LoopbackExchange, LoopbackServer } from '../loopback.js';
 import { Outbox } from '../outbox.js';
 import { twilioLibrary } from './library.js';
 import { type PlacedCall, placeCall, type Transcript } from './simulatedCalls.js';
@@ -50,7 +50,7 @@ export class SmsSimulator {
   readonly #taken: Record<string, string>[] = [];
   readonly #next: Behaviour[] = [];
   readonly #voice: SimulatedNumbers;
-  readonly #server = new LoopbackServer((asked) => this.#answer(asked));
+  readonly #server = new LoopbackServer((exchange) => this.#answer(exchange));
 
   constructor(private readonly options: SimulatorOptions) {
     this.#outbox = new Outbox(options.outboxDir, options.clock);
@@ -84,7 +84,7 @@ export class SmsSimulator {
     this.#next.push(...behaviours);
   }
 
-  async #answer({ request, url, body, reply }: Asked): Promise<void> {
+  async #answer({ request, url, body, reply }: LoopbackExchange): Promise<void> {
     const { pathname: path } = url;
     if (path.startsWith('/simulator/')) return this.#told(path, body, reply);
     if (!this.#isAuthorized(request)) return reply(401, { code: 20003, message: 'Authenticate', status: 401 });
