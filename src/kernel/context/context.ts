@@ -221,8 +221,12 @@ export class Context {
     for (const fact of factsOf(change)) for (const react of this.app.registry.reactions.get(fact.name) ?? []) await react(this, fact);
   }
 
-  /** Has the events and log entries so far wait in the database instead of in memory; those of all are written at the end. */
-  async spillFacts(): Promise<void> {
+  /**
+   * Has the events and log entries so far wait in the database instead of in memory; those of all are written at the end. With `above`,
+   * only where more than so many characters wait to be written.
+   */
+  async spillFacts({ above }: { above?: number } = {}): Promise<void> {
+    if (above !== undefined && this.#changing.waitingSize <= above) return;
     this.#recorder.forget();
     await this.#changing.spill();
   }

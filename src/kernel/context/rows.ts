@@ -41,13 +41,25 @@ interface Changing {
   forChange<Row extends object>(rows: ToChange<Row>, id: string): Promise<Row>;
 }
 
+/**
+ * Whether a select of this text may read rows without a lock that the operation depends on: its write then has to check them
+ * (`requireRow`, `requireVersion`). False where there is no unit of work.
+ */
+export const canReadUnlocked = ({ unit }: Pick<Changing, 'unit'>, text: string): boolean => unit?.canReadUnlocked(text) ?? false;
+
+/**
+ * Whether rows are locked before what depends on them is read: in what is not tried again where another writer came between, and in
+ * what may change very many rows, which would be too much to do again.
+ */
+export const isPessimistic = ({ unit }: Pick<Changing, 'unit'>): boolean => !unit?.isOptimistic || unit.mayTakeLong;
+
 /** Rows that are to be changed, by their ids: locked, or looked at and required to be the same when they are written. */
 export async function readToChange<Row extends object>(ctx: Changing, rows: ToChange<Row>, ids: readonly string[]): Promise<Row[]> {
-  if (!ctx.unit?.canReadUnlocked(rows.reads)) {
+  const { unit } = ctx;
+  if (!unit?.canReadUnlocked(rows.reads)) {
     const held = await ctx.rows(rows.lock, { ids });
     return held.length > 0 ? ctx.rows(rows.look, { ids: held.map(({ id }) => id) }) : [];
   }
-  const { unit } = ctx;
   const known = ids.flatMap((id) => (unit.seen.get(keyOf(rows, id)) as Row & Version) ?? []);
   const others = known.length === 0 ? ids : ids.filter((id) => !unit.seen.has(keyOf(rows, id)));
   const seen = others.length > 0 ? [...known, ...(await ctx.rows(rows.look, { ids: others }))] : known;
@@ -93,7 +105,7 @@ async function readUnlocked<Row extends object>(ctx: Changing, rows: ToChange<Ro
  * the unit has written matters.
  */
 export const readOrReuse = <Row extends object>(ctx: Changing, rows: ToChange<Row>, id: string, read: () => Promise<Row | null>) =>
-  ctx.unit?.canReadUnlocked(rows.reads) ? readUnlocked(ctx, rows, id) : read();
+  canReadUnlocked(ctx, rows.reads) ? readUnlocked(ctx, rows, id) : read();
 
 /** A row to be changed that was read before this unit of work began: an optimistic one goes by what was read. */
 export function forChangeAsRead<Row extends object>(ctx: Changing, rows: ToChange<Row>, seen: Row & Version): Promise<Row> {

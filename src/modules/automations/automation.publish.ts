@@ -3,6 +3,7 @@ import { AppError } from '../../kernel/base/errors.js';
 import { jsonSize } from '../../kernel/base/jsonText.js';
 import type { Context } from '../../kernel/context/context.js';
 import { inOrder } from '../../kernel/context/loaders.js';
+import { perContext } from '../../kernel/context/perContext.js';
 import { integer, json, listOf, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
@@ -32,8 +33,8 @@ const versions = statement({
 
 /** Versions that are kept at hand, which never change once they are there: so many, and so many characters of JSON. */
 const kept = new LRUCache<string, Plan>({ max: 500, maxSize: 16_000_000, sizeCalculation: (plan) => jsonSize(plan) });
-// Units of work that publish keep nothing: what they read may be their own version, which goes again where they fail.
-const publishing = new WeakSet<object>();
+/** What a unit of work publishes itself. It then keeps no version at hand: what it reads may be its own, which goes again where it fails. */
+const publishedIn = perContext(() => new Set<string>());
 
 /** Published versions of automations by "id version", for many keys in one statement. */
 export const automationPlanLoader = loader<Plan | null>(async (ctx, keys) => {
@@ -49,7 +50,7 @@ export async function planOfVersion(ctx: Context, id: string, nth: number): Prom
   if (known) return known;
   const plan = await automationPlanLoader(ctx).load(`${id} ${nth}`);
   if (!plan) throw new Error(`Automation ${id} has no version ${nth}`);
-  if (!ctx.unit || !publishing.has(ctx.unit)) kept.set(key, plan);
+  if (publishedIn(ctx).size === 0) kept.set(key, plan);
   return plan;
 }
 
@@ -122,7 +123,7 @@ export async function publishAutomation(ctx: Context, id: string): Promise<Autom
   if (!before.active) await checkActive(ctx, 'automations', 'active');
   holdTemplates(ctx, actionsOf(plan));
   const publishedVersion = (before.publishedVersion ?? 0) + 1;
-  publishing.add(ctx.unit!);
+  publishedIn(ctx).add(before.id);
   ctx.insert('AutomationVersion', { automationId: before.id, version: publishedVersion, graph: plan, publishedBy: ctx.caller.userId });
   const state = {
     status: 'published',

@@ -1,5 +1,6 @@
 import { AppError } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { canReadUnlocked } from '../../kernel/context/rows.js';
 import { Overtaken } from '../../kernel/database/errors.js';
 import { listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { allOf, type Sql, sql } from '../../kernel/database/sql.js';
@@ -45,7 +46,7 @@ const mostLookedAt = 2;
 export const contactAtAddress = batched<string | null>(async (ctx, keys) => {
   const addresses = (kind: string) => keys.filter((key) => key.startsWith(kind)).map((key) => key.slice(kind.length));
   const [emails, phones] = [addresses('email/'), addresses('phone/')];
-  const mayLook = ctx.unit?.canReadUnlocked('contacts') === true && keys.length <= mostLookedAt;
+  const mayLook = canReadUnlocked(ctx, 'contacts') && keys.length <= mostLookedAt;
   const rows = mayLook ? await ctx.rows(seenAtAddresses, { emails, phones }) : await heldAt(ctx, { emails, phones });
   const found = new Map(rows.map(({ key, id }) => [key, id]));
   if (mayLook) requireSeen(ctx, keys, found);

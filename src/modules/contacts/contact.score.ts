@@ -1,4 +1,5 @@
 import { type Context, requireVersion } from '../../kernel/context/context.js';
+import { isPessimistic } from '../../kernel/context/rows.js';
 import { flag, instant, integer, listOf, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import type { ModelName } from '../../kernel/database/models.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -84,7 +85,7 @@ const holdContacts = statement({
 async function engagementsOf(ctx: Context, ids: readonly string[], now: Date): Promise<RowOf<typeof engagement>[]> {
   const waiting = new Set(ctx.waiting('Contact').map(({ id }) => id));
   const [made, known] = [ids.filter((id) => waiting.has(id)), ids.filter((id) => !waiting.has(id))];
-  if (known.length > 0 && (!ctx.unit?.isOptimistic || ctx.unit.mayTakeLong)) await ctx.rows(holdContacts, { ids: known });
+  if (known.length > 0 && isPessimistic(ctx)) await ctx.rows(holdContacts, { ids: known });
   const read = known.length > 0 ? await ctx.rows(engagementOf, { ids: known, now, most: mostInbound }) : [];
   for (const { id, xmin } of read) if (xmin !== null) requireVersion(ctx, contactRows, { id, xmin });
   return [...made.map((id) => engagementWaiting(ctx, id)), ...read];
