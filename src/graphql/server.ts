@@ -51,45 +51,81 @@ function compiledExecution(schema: GraphQLSchema, documents: Documents): ApolloS
         async willSendResponse({ request, response }) {
           statusByDraft(request.http?.headers.get('accept'), response);
         },
-        async responseForOperation({ document, operationName, source, request, contextValue, response }) {
+        async responseForOperation({ document, operationName, source, request, contextValue, response: { http } }) {
           const { ctx } = contextValue;
           nameMutation(ctx, request.extensions);
-          const isMutation = admission.operation?.operation === OperationTypeNode.MUTATION;
-          const budget = new Budget(ctx.app.config.graphql, admission.estimated, !isMutation);
+          const budget = budgetOf(admission, ctx);
           ctx.request.budget = budget;
-          const reply = (result: object) => ({
-            http: response.http,
-            body: { kind: 'single' as const, singleResult: { ...result, extensions: { cost: budget.cost } } as never },
-          });
-          const refuse = (errors: readonly GraphQLError[]) => {
-            const { code, status } = errors[0]!.extensions;
-            // A browser comes back to a stream that ends with 200.
-            const endsStream = contextValue.subscribesOnly && code !== 'permission_denied';
-            response.http.status = endsStream || isForAll(code) ? Number(status) : 200;
-            return reply({ errors: errors.map((error) => error.toJSON()) });
-          };
-          if (admission.errors) return refuse(admission.errors);
-          try {
-            const operation = documents.get(document, operationName, source);
-            await spendFields(schema, operation, contextValue);
-            const variables = request.variables ?? {};
-            if (await subscribed(contextValue, { operation, document, operationName, variables, cost: admission.estimated }))
-              return reply({ data: null });
-            const result = await run(operation, ctx, variables);
-            if (budget.refusal) return refuse([toGraphQLError(budget.refusal, ctx.request.id)]);
-            const printable = printErrors(result, ctx);
-            noteLimit(response.http, printable);
-            return reply(await printed(printable, contextValue, (bytes) => (isMutation ? budget.note(bytes) : budget.print(bytes))));
-          } catch (error) {
-            if (error === budget.refusal) return refuse([toGraphQLError(budget.refusal!, ctx.request.id)]);
-            const refusal = refusalOf(error, ctx);
-            noteRefusal(response.http, refusal);
-            return reply({ errors: [toGraphQLError(refusal, ctx.request.id).toJSON()] });
-          }
+          const variables = request.variables ?? {};
+          const execution: Execution = { document, operationName, source, variables, admission, budget, contextValue, http };
+          const result = admission.errors ? refused(admission.errors, execution) : await answered(schema, documents, execution);
+          return { http, body: { kind: 'single', singleResult: { ...result, extensions: { cost: budget.cost } } as never } };
         },
       };
     },
   };
+}
+
+/** One operation of a request, with what answers it. */
+interface Execution {
+  document: DocumentNode;
+  operationName: string | null;
+  /** The text of the document. */
+  source: string;
+  variables: Record<string, unknown>;
+  admission: Admission;
+  budget: Budget;
+  contextValue: GraphQLContext;
+  /** The status and headers of the answer. */
+  http: HTTPGraphQLHead;
+}
+
+const isMutation = ({ operation }: Admission) => operation?.operation === OperationTypeNode.MUTATION;
+
+/** What an operation may spend. What a mutation reads to do its work is not counted. */
+const budgetOf = (admission: Admission, { app }: Context): Budget =>
+  new Budget(app.config.graphql, admission.estimated, !isMutation(admission));
+
+/** The answer to what is refused as a whole. */
+function refused(errors: readonly GraphQLError[], { contextValue, http }: Execution): object {
+  const { code, status } = errors[0]!.extensions;
+  // A browser comes back to a stream that ends with 200.
+  const endsStream = contextValue.subscribesOnly && code !== 'permission_denied';
+  http.status = endsStream || isForAll(code) ? Number(status) : 200;
+  return { errors: errors.map((error) => error.toJSON()) };
+}
+
+/** The answer to what failed while it ran. */
+function failed(error: unknown, { contextValue: { ctx }, http }: Execution): object {
+  const refusal = refusalOf(error, ctx);
+  noteRefusal(http, refusal);
+  return { errors: [toGraphQLError(refusal, ctx.request.id).toJSON()] };
+}
+
+/** Runs an operation that the guards let in; undefined where it is a subscription that the transport now carries. */
+async function executed(schema: GraphQLSchema, documents: Documents, execution: Execution): Promise<ExecutionResult | undefined> {
+  const { document, operationName, source, variables, admission, contextValue } = execution;
+  const operation = documents.get(document, operationName, source);
+  await spendFields(schema, operation, contextValue);
+  if (await subscribed(contextValue, { operation, document, operationName, variables, cost: admission.estimated })) return undefined;
+  return run(operation, contextValue.ctx, variables);
+}
+
+/** The answer of an operation that the guards let in: what it comes to, or what is wrong with it. */
+async function answered(schema: GraphQLSchema, documents: Documents, execution: Execution): Promise<object> {
+  const { admission, budget, contextValue, http } = execution;
+  const { ctx } = contextValue;
+  const overBudget = (refusal: AppError) => refused([toGraphQLError(refusal, ctx.request.id)], execution);
+  try {
+    const result = await executed(schema, documents, execution);
+    if (!result) return { data: null };
+    if (budget.refusal) return overBudget(budget.refusal);
+    const printable = printErrors(result, ctx);
+    noteLimit(http, printable);
+    return await printed(printable, contextValue, (bytes) => (isMutation(admission) ? budget.note(bytes) : budget.print(bytes)));
+  } catch (error) {
+    return budget.refusal && error === budget.refusal ? overBudget(budget.refusal) : failed(error, execution);
+  }
 }
 
 /** A result whose data `hold` allows by their bytes; over HTTP, which takes text, they are printed. */
