@@ -183,11 +183,9 @@ async function giveBack(app: App, { name, due }: { name: string; due: DueWork },
   app.jobs.wake(name);
 }
 
-/** Says why nothing is done about a row now. A suspended account may have very many. */
-function notePause({ log }: App, row: object, isActive: boolean): void {
-  if (isActive) log.warn(row, 'a row waits: processes ended in the middle of its work');
-  else log.debug(row, 'a row waits: its account is suspended');
-}
+const noteLapsed = ({ log }: App, row: object): void => log.warn(row, 'a row waits: processes ended in the middle of its work');
+// A suspended account may have very many.
+const noteSuspended = ({ log }: App, row: object): void => log.debug(row, 'a row waits: its account is suspended');
 
 /** Works on one row; answers what its place goes on to. */
 async function workOnRow(
@@ -207,7 +205,7 @@ async function workOnRow(
     const request = { id: `due-${id}`, ip: '127.0.0.1', causes: causes ?? undefined };
     const pause = account ? pauseOf(app, due, row) : mostPause;
     if (!account || pause !== undefined) {
-      notePause(app, { work: name, id, accountId, attempt, pause }, account !== null);
+      (account ? noteLapsed : noteSuspended)(app, { work: name, id, accountId, attempt, pause });
       await later(pause!);
     } else {
       const ctx = actingAs(app, account, { actor: due.actor, request });

@@ -19,4 +19,4 @@ export const recordsOf = (of: Class, fields: Record<string, readonly [to: AnyTab
   Object.entries(fields).map(([name, [to, key, description]]) => ({ of, key, to, name, description }));
 
 /** A field `record` of answers that lead to records of several types, by their members `recordType` and `recordId`. */
-export const recordOfAny = (of: Class, description: string): AnswerField[] => [{ of, key: 'recordId', name: 'record', description }];
+export const polymorphicRecord = (of: Class, description: string): AnswerField[] => [{ of, key: 'recordId', name: 'record', description }];

@@ -1,6 +1,6 @@
 import { defineModule } from '../../kernel/module/module.js';
 import { act } from '../../kernel/module/routes.js';
-import { recordOfAny } from '../../kernel/tables/answerField.js';
+import { polymorphicRecord } from '../../kernel/tables/answerField.js';
 import { BulkResult } from './bulk.model.js';
 import { BulkContactsResolver, BulkDealsResolver } from './bulk.resolver.js';
 
@@ -11,7 +11,7 @@ export default defineModule({
   name: 'bulk',
   about: 'One change of many records',
   resolvers: [BulkContactsResolver, BulkDealsResolver],
-  answers: recordOfAny(BulkResult, 'The contact or the deal as it is now; null where it is deleted, or there is none'),
+  answers: polymorphicRecord(BulkResult, 'The contact or the deal as it is now; null where it is deleted, or there is none'),
   routes: [
     act('POST /bulk/contacts/update', 'bulkUpdateContacts', { also }),
     act('POST /bulk/contacts/edit', 'bulkEditContacts', { also }),

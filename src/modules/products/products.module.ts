@@ -2,7 +2,7 @@ import { recordFeed } from '../../kernel/feed/recordFeed.js';
 import { Archived } from '../../kernel/model/removal.js';
 import { defineModule } from '../../kernel/module/module.js';
 import { drop, edit, list, make, read } from '../../kernel/module/routes.js';
-import { recordOfAny } from '../../kernel/tables/answerField.js';
+import { polymorphicRecord } from '../../kernel/tables/answerField.js';
 import { Product, productEvents } from './product.model.js';
 import { ProductResolver } from './product.resolver.js';
 import { getProduct } from './product.service.js';
@@ -16,7 +16,7 @@ export default defineModule({
   events: [recordFeed(productEvents, { record: () => Product, find: getProduct, access: { scope: 'products' } })],
   tables: [productTable],
   resolvers: [ProductResolver],
-  answers: recordOfAny(Archived, 'The record as it is now; null where it can no longer be read, as a webhook'),
+  answers: polymorphicRecord(Archived, 'The record as it is now; null where it can no longer be read, as a webhook'),
   routes: [
     list('GET /products', 'products', { as: 'page', query: { active: 'filter.isActive' } }),
     make('POST /products', 'createProduct', { body, also: [402] }),

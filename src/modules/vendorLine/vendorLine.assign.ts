@@ -5,22 +5,13 @@ import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import type { AssignLineInput, LineHolder, LineOutcome } from './vendorLine.model.js';
-import {
-  type AssignmentRow,
-  type ConnectionRow,
-  fromVendor,
-  getConnection,
-  holdConnection,
-  keyOf,
-  provider,
-  releaseAll,
-} from './vendorLine.service.js';
-import { assignmentTable } from './vendorLine.table.js';
+import { type ConnectionRow, fromVendor, getConnection, holdConnection, keyOf, provider, releaseAll } from './vendorLine.service.js';
+import { type AssignmentRow, assignmentShape, assignmentTable } from './vendorLine.table.js';
 
 const touched = statement({
   name: 'lineAssignmentsTouched',
   takes: { line: text, user: nullable(uuid) },
-  row: assignmentTable.shape,
+  row: assignmentShape,
   planned: true,
   text: ({ account, line, user }) => sql`
     select ${assignmentTable.columns} from line_assignments t
@@ -28,8 +19,7 @@ const touched = statement({
 });
 
 /** Who has the line, and which line the agent has. */
-const touchedBy = (ctx: Context, line: string, user: string | null) =>
-  ctx.rows(touched, { line, user }) as Promise<unknown> as Promise<AssignmentRow[]>;
+const touchedBy = (ctx: Context, line: string, user: string | null): Promise<AssignmentRow[]> => ctx.rows(touched, { line, user });
 
 const release = statement({
   name: 'releaseLines',

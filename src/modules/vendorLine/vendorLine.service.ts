@@ -10,15 +10,13 @@ import { changesBetween, type Fact } from '../../kernel/events/facts.js';
 import { findRow } from '../../kernel/lists/list.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { type LineAccount, LineRefused, type VendorLineRecord } from '../../vendors/line/line.js';
-import type { ConnectVendorLineInput, LineHolder, LineInventory, VendorLine } from './vendorLine.model.js';
-import { assignmentTable, connectionTable } from './vendorLine.table.js';
+import type { ConnectVendorLineInput, LineInventory, VendorLine } from './vendorLine.model.js';
+import { type AssignmentRow, assignmentShape, assignmentTable, connectionTable } from './vendorLine.table.js';
 
 export const provider = 'vendor_line';
 const minute = 60 * 1000;
 
 export type ConnectionRow = RowOf<typeof connectionTable.shape>;
-/** An assignment, its holder with the name by which the workspace knows them. */
-export type AssignmentRow = Omit<RowOf<typeof assignmentTable.shape>, 'user'> & { user: LineHolder & { name: string } };
 
 const byProvider = sql`t.provider = 'vendor_line'`;
 
@@ -85,13 +83,13 @@ export function fromVendor<T>(asking: Promise<T>): Promise<T> {
 
 const assignments = statement({
   name: 'lineAssignments',
-  row: assignmentTable.shape,
+  row: assignmentShape,
   planned: true,
   text: ({ account }) => sql`
     select ${assignmentTable.columns} from line_assignments t where t.account_id = ${account} and ${byProvider} order by t.created_at, t.id`,
 });
 
-const listAssignments = (ctx: Context): Promise<AssignmentRow[]> => ctx.rows(assignments) as Promise<unknown> as Promise<AssignmentRow[]>;
+const listAssignments = (ctx: Context): Promise<AssignmentRow[]> => ctx.rows(assignments);
 
 /** Contract GET /settings/vendor-line. */
 export async function getVendorLine(ctx: Context): Promise<VendorLine> {
@@ -155,7 +153,7 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
 const releaseOthers = statement({
   name: 'releaseOtherLines',
   takes: { lines: listOf(text) },
-  row: assignmentTable.shape,
+  row: assignmentShape,
   changes: true,
   text: ({ account, lines }) => sql`
     delete from line_assignments t where t.account_id = ${account} and ${byProvider} and not t.line_id = any(${lines})
@@ -188,7 +186,7 @@ export async function disconnectVendorLine(ctx: Context): Promise<VendorLine> {
 const releaseOfUser = statement({
   name: 'releaseLineOfUser',
   takes: { user: uuid },
-  row: assignmentTable.shape,
+  row: assignmentShape,
   changes: true,
   text: ({ account, user }) => sql`
     delete from line_assignments t where t.account_id = ${account} and t.user_id = ${user} returning ${assignmentTable.columns}`,

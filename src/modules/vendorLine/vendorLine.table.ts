@@ -1,7 +1,7 @@
-import { integer, text, uuid } from '../../kernel/database/kinds.js';
+import { integer, json, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { byTime, modelRow, table } from '../../kernel/tables/index.js';
-import { LineAssignment, VendorConnection } from './vendorLine.model.js';
+import { LineAssignment, type LineHolder, VendorConnection } from './vendorLine.model.js';
 
 /** A connection as it is kept; `sealedKey` opens by `keyOf` alone. */
 export const connectionTable = table({
@@ -26,3 +26,7 @@ export const assignmentTable = table({
   sorts: { createdAt: byTime('created_at') },
   byDefault: ['createdAt', 'asc'],
 });
+
+/** What statements answer of an assignment. Its holder has the name by which the workspace knows them, which the record does not show. */
+export const assignmentShape = { ...assignmentTable.shape, user: json<LineHolder & { name: string }>() };
+export type AssignmentRow = RowOf<typeof assignmentShape>;
