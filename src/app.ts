@@ -26,7 +26,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './kernel/data
 import { Egress } from './kernel/egress/egress.js';
 import { registryOf } from './kernel/module/module.js';
 import { LookupBatcher } from './kernel/reads/lookupBatcher.js';
-import { CommitBatcher } from './kernel/writes/commitBatcher.js';
+import { GroupCommit } from './kernel/writes/groupCommit.js';
 import { identify } from './modules/auth/auth.identify.js';
 import { mailsSentInTime } from './modules/auth/auth.mail.js';
 import { recheck } from './modules/auth/auth.recheck.js';
@@ -166,7 +166,7 @@ function sharing({ batching }: Config, database: Database) {
   const maxInFlight = batching.commits ? undefined : Number.POSITIVE_INFINITY;
   return {
     shares,
-    commits: new CommitBatcher(database, maxInFlight, (account, write) => shares.transactions.run(account, write)),
+    commits: new GroupCommit(database, maxInFlight, (account, write) => shares.transactions.run(account, write)),
     // The embedded database does one thing after another: a look-up that waited here could come behind the transaction that waits for it.
     reads: new LookupBatcher(database, batching.lookups && database.kind !== 'pglite' ? undefined : Number.POSITIVE_INFINITY),
     recalled: memory(),

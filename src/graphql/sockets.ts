@@ -12,7 +12,7 @@ import { type Identified, type Identify, sessionCookie } from '../http/server.js
 import { clientKey } from '../kernel/access/clientKey.js';
 import { limited } from '../kernel/access/rateLimits.js';
 import { type AppError, badRequest, unauthenticated, unavailable } from '../kernel/base/errors.js';
-import { Turns } from '../kernel/base/eventLoop.js';
+import { EventLoopQueue } from '../kernel/base/eventLoop.js';
 import { type App, Context, type RequestInfo } from '../kernel/context/context.js';
 import { fromDatabase } from '../kernel/database/errors.js';
 import { toGraphQLError } from './errors.js';
@@ -142,7 +142,7 @@ function cookieOf(request: IncomingMessage): string | undefined {
 }
 
 function protocolOf(door: SocketDoor): Protocol<Extra> {
-  const turns = new Turns();
+  const turns = new EventLoopQueue();
   return makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: initWaitMs,
     onConnect: ({ connectionParams, extra }) => connect(door, extra.connection, connectionParams),
@@ -193,7 +193,7 @@ interface Begun {
   payload: SubscribePayload;
   running: number;
   /** A client may send many documents at once, and each is parsed and validated without a pause. */
-  turns: Turns;
+  turns: EventLoopQueue;
 }
 
 type Answer = ExecutionArgs | readonly GraphQLError[];

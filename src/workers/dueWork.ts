@@ -100,7 +100,7 @@ const withAccounts = (rows: string, { mayForgetTaking }: DueWork) => `
   from work w join accounts a on a.id = w."accountId"`;
 
 /** Fairness between accounts: whose rows are in progress here, and who was served last. */
-class Turns {
+class AccountFairness {
   readonly #busy = new Map<object, string>();
   readonly #served = new Set<string>();
   /** Behind which account the next look at accounts begins. */
@@ -133,7 +133,7 @@ const idOf = ({ accountId, id }: Due) => `${accountId} ${id}`;
 /** The work on the due rows of one table. */
 function workOn(app: App, name: string, due: DueWork): Work<Due> {
   const text = withAccounts(due.taking ?? taking(due), due);
-  const turns = new Turns();
+  const fairness = new AccountFairness();
   /** What is worked on in the place of each row that was taken. */
   const underWay = new Map<string, Due>();
   return {
@@ -143,10 +143,13 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
     hasTurns: due.hasTurns,
     async take(app, most) {
       const given = [app.clock.now().toISOString(), most, app.config.leaseSeconds];
-      const { rows } = await app.database.executePlanned(text, due.taking ? given : [...given, turns.busy, turns.served, turns.lookedTo]);
-      turns.lookedTo = (rows as Due[])[0]?.lookedTo ?? nilId;
+      const { rows } = await app.database.executePlanned(
+        text,
+        due.taking ? given : [...given, fairness.busy, fairness.served, fairness.lookedTo],
+      );
+      fairness.lookedTo = (rows as Due[])[0]?.lookedTo ?? nilId;
       await countLapses(app, due, rows as Due[]);
-      for (const row of rows as Due[]) turns.begin(row, row.accountId);
+      for (const row of rows as Due[]) fairness.begin(row, row.accountId);
       return rows as Due[];
     },
     async run(app, taken, mayGoOn) {
@@ -162,7 +165,7 @@ function workOn(app: App, name: string, due: DueWork): Work<Due> {
         }
       } finally {
         underWay.delete(idOf(taken));
-        turns.end(taken);
+        fairness.end(taken);
       }
     },
     async abandon(id) {

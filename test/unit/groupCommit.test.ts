@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { v7 } from 'uuid';
 import { type Database, openDatabase } from '../../src/kernel/database/index.js';
 import { sql } from '../../src/kernel/database/sql.js';
-import { CommitBatcher, type Write } from '../../src/kernel/writes/commitBatcher.js';
+import { GroupCommit, type Write } from '../../src/kernel/writes/groupCommit.js';
 import type { Hold } from '../../src/kernel/writes/locks.js';
 import { addRow, statementsOf } from '../../src/kernel/writes/rowBatches.js';
 import { freshPlace, onPostgres } from '../support/database.js';
@@ -40,7 +40,7 @@ const names = async (account: string) => (await db.prisma.tag.findMany({ where: 
 
 describe('units that are written at the same time', () => {
   test('share statements, and each is there when it is said to be', async () => {
-    const commits = new CommitBatcher(db);
+    const commits = new GroupCommit(db);
     const wanted = Array.from({ length: 40 }, (_, i) => `shared ${String(i).padStart(2, '0')}`);
     const before = statements;
     await Promise.all(wanted.map((name) => commits.write(tag(accounts[0]!, name))));
@@ -49,7 +49,7 @@ describe('units that are written at the same time', () => {
   });
 
   test('have a statement each where any number may be under way', async () => {
-    const commits = new CommitBatcher(db, Number.POSITIVE_INFINITY);
+    const commits = new GroupCommit(db, Number.POSITIVE_INFINITY);
     const wanted = ['first', 'second', 'third', 'fourth'];
     const before = statements;
     await Promise.all(wanted.map((name) => commits.write(tag(accounts[0]!, name))));
@@ -58,7 +58,7 @@ describe('units that are written at the same time', () => {
   });
 
   test('are apart where each takes the same for itself, and share a statement where they share it', async () => {
-    const commits = new CommitBatcher(db, 1);
+    const commits = new GroupCommit(db, 1);
     const holding = (name: string, exclusive: string[]): Write => {
       const locks = ['a', 'b'].map((name) => ({
         name,
@@ -80,7 +80,7 @@ describe('units that are written at the same time', () => {
 
   test('share statements for changes too, but for those of one row, which follow each other', async () => {
     const [account] = accounts as [string];
-    const commits = new CommitBatcher(db, 1);
+    const commits = new GroupCommit(db, 1);
     const made = ['c1', 'c2', 'c3'].map((name) => tag(account, name));
     await Promise.all(made.map((unit) => commits.write(unit)));
     const [c1, c2, c3] = made.map(({ batches }) => batches[0]!.rows[0]!.id as string) as [string, string, string];
@@ -94,7 +94,7 @@ describe('units that are written at the same time', () => {
   });
 
   test('fail alone: what the database refuses takes no other with it', async () => {
-    const commits = new CommitBatcher(db);
+    const commits = new GroupCommit(db);
     const wanted = ['one', 'two', 'two', 'three', 'four', 'five'];
     const outcomes = await Promise.allSettled(wanted.map((name) => commits.write(tag(accounts[1]!, name))));
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
@@ -103,7 +103,7 @@ describe('units that are written at the same time', () => {
 });
 
 test('units for which nobody waits go together from the first one on', async () => {
-  const commits = new CommitBatcher(db);
+  const commits = new GroupCommit(db);
   const wanted = ['patient 1', 'patient 2', 'patient 3'];
   const before = statements;
   await Promise.all(wanted.map((name) => commits.write({ ...tag(accounts[0]!, name), mayWait: true })));
@@ -125,7 +125,7 @@ const sure = (account: string, name: string, isThere = true, hold: Hold = 'toget
     },
   ],
 });
-const statementsOfAll = async (commits: CommitBatcher, units: Write[]) => {
+const statementsOfAll = async (commits: GroupCommit, units: Write[]) => {
   const before = statements;
   const outcomes = await Promise.allSettled(units.map((unit) => commits.write(unit)));
   return { sent: statements - before, outcomes: outcomes.map(({ status }) => status) };
@@ -140,7 +140,7 @@ describe('units of several accounts', () => {
         return db.text(query);
       },
     };
-    const commits = new CommitBatcher(noted, 1);
+    const commits = new GroupCommit(noted, 1);
     for (const some of [all, all.slice(0, 4)]) {
       const { sent, outcomes } = await statementsOfAll(
         commits,
@@ -154,7 +154,7 @@ describe('units of several accounts', () => {
 
   test('fail alone, and go without others for a moment after that', async () => {
     const all = await several(4);
-    const commits = new CommitBatcher(db, 1);
+    const commits = new GroupCommit(db, 1);
     const units = () => all.map((account, i) => sure(account, v7(), i !== 2));
     // The first, the others together, and each of these by itself.
     expect(await statementsOfAll(commits, units())).toEqual({ sent: 5, outcomes: ['fulfilled', 'fulfilled', 'rejected', 'fulfilled'] });
@@ -167,7 +167,7 @@ describe('what units of several accounts wait for', () => {
   // The embedded database has one connection: nobody has a lock while another writes.
   onPostgres(test)('is not what one of them waits for', async () => {
     const [a, b, c] = (await several(3)) as [string, string, string];
-    const commits = new CommitBatcher(db, 1);
+    const commits = new GroupCommit(db, 1);
     const settled: string[] = [];
     const write = (account: string, name: string) => commits.write(sure(account, name)).then(() => void settled.push(name));
     let all: Promise<void>[] = [];
@@ -183,7 +183,7 @@ describe('what units of several accounts wait for', () => {
 
   test('is only each other: what changes something, takes it alone or is large goes by itself', async () => {
     const [a, b, c] = (await several(3)) as [string, string, string];
-    const commits = new CommitBatcher(db, 1);
+    const commits = new GroupCommit(db, 1);
     const first = tag(a, 'first');
     await commits.write(first);
     const large = tag(b, 'large');
@@ -200,7 +200,7 @@ describe('what units of several accounts wait for', () => {
 
 test('units that are written at the same time fail alone where one of them is too large for an index, whatever the database calls that', async () => {
   const account = (await db.prisma.account.create({ data: { name: 'C' } })).id;
-  const commits = new CommitBatcher(db, 1);
+  const commits = new GroupCommit(db, 1);
   const tooLarge = randomBytes(20_000).toString('hex');
   const wanted = ['one', 'two', tooLarge, 'three', 'four'];
   const outcomes = await Promise.allSettled(wanted.map((name) => commits.write(tag(account, name))));
@@ -239,7 +239,7 @@ test('a statement carries two million characters of a table at most, and a large
 });
 
 test('units go together as far as their rows come to two million characters', async () => {
-  const commits = new CommitBatcher(db, 1);
+  const commits = new GroupCommit(db, 1);
   const note = (): Write => {
     const unit: Write = { batches: [], locks: [] };
     const now = new Date();

@@ -2,7 +2,7 @@
 export const nextTurn = (): Promise<void> => new Promise((resume) => setImmediate(resume));
 
 /** Lets what comes at one moment go on one after the other, each in a turn of the event loop of its own. */
-export class Turns {
+export class EventLoopQueue {
   #last = Promise.resolve();
 
   next(): Promise<void> {

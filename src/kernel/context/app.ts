@@ -14,7 +14,7 @@ import type { Egress } from '../egress/egress.js';
 import type { Channel } from '../events/channel.js';
 import type { FollowedFeeds } from '../events/followedFeeds.js';
 import type { LookupBatcher } from '../reads/lookupBatcher.js';
-import type { CommitBatcher } from '../writes/commitBatcher.js';
+import type { GroupCommit } from '../writes/groupCommit.js';
 import type { UnitOfWork } from '../writes/unitOfWork.js';
 import type { Jobs } from './jobQueue.js';
 import type { Memory } from './memory.js';
@@ -27,7 +27,7 @@ export interface AppOf<C> {
   clock: Clock;
   log: Logger;
   database: Database;
-  commits: CommitBatcher;
+  commits: GroupCommit;
   reads: LookupBatcher;
   /** What one account may have of the database at a time. */
   shares: ConnectionShares;

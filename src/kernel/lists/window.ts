@@ -1,5 +1,5 @@
 import { invalidField } from '../base/errors.js';
-import { Turns } from '../base/eventLoop.js';
+import { EventLoopQueue } from '../base/eventLoop.js';
 import { jsonSize } from '../base/jsonText.js';
 import type { Context } from '../context/context.js';
 import { accountSql, allOf, keptCount, type Sql, sql } from '../database/sql.js';
@@ -31,7 +31,7 @@ const manyParameters = 200;
 
 /** Conditions of more characters than this are read and composed in a turn of the event loop of their own: a document may have many. */
 const longConditions = 20_000;
-const turns = new Turns();
+const turns = new EventLoopQueue();
 
 /** Whether reading the list is a long read: few at a time, one of an account. */
 export const isLong = ({ where }: Window): boolean => where.values.length > manyParameters || looksInLongTexts(where);

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/accountScope.js';
 import type { Database } from '../database/index.js';
 import { type Sql, tableName } from '../database/sql.js';
-import type { CommitBatcher } from './commitBatcher.js';
+import type { GroupCommit } from './groupCommit.js';
 import { type Hold, Locks, type RowLock, type Taking } from './locks.js';
 import { addRow, changeWaiting, insertedInto, type RowBatch, statementOf, statementsOf, takeChange } from './rowBatches.js';
 import { showsIn } from './shownIn.js';
@@ -81,7 +81,7 @@ export class UnitOfWork {
   #many = 0;
 
   constructor(
-    private readonly app: { database: Pick<Database, 'prisma' | 'text'>; commits: CommitBatcher },
+    private readonly app: { database: Pick<Database, 'prisma' | 'text'>; commits: GroupCommit },
     private readonly inTurn: Begin,
     private readonly kind: UnitKind = {},
   ) {

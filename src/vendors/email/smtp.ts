@@ -5,20 +5,20 @@ const connections = 5;
 /** How long a mail may take where nobody says it. */
 const longest = 25_000;
 
-/** As many mails at once as there are connections: how long one waits for its turn is known, and it has the rest of its time to go. */
-class Turns {
+/** Lets as many mails go at once as there are connections: how long one waits is known, and it has the rest of its time to go. */
+class Semaphore {
   #free = connections;
   readonly #waiting = new Set<(isIts: boolean) => void>();
 
   /** Whether it is the mail's turn at once. */
-  takeNow(): boolean {
+  tryAcquire(): boolean {
     if (this.#free === 0) return false;
     this.#free--;
     return true;
   }
 
   /** Whether it is the mail's turn before so many milliseconds have passed. */
-  take(patience: number): Promise<boolean> {
+  acquire(patience: number): Promise<boolean> {
     return new Promise((resume) => {
       const answer = (isIts: boolean) => {
         clearTimeout(timer);
@@ -30,7 +30,7 @@ class Turns {
     });
   }
 
-  end(): void {
+  release(): void {
     const [next] = this.#waiting;
     if (next) next(true);
     else this.#free++;
@@ -57,12 +57,12 @@ const refusal = ({ message, code = '', responseCode = 0 }: Fault) => new MailRef
 /** E-mail by SMTP. */
 export function smtpEmail(url: string, from: string): EmailVendor {
   let transport: ReturnType<typeof connect> | undefined;
-  const turns = new Turns();
+  const semaphore = new Semaphore();
   return {
     async send({ within = longest, mayGo, ...email }) {
       const begun = performance.now();
-      const isAtOnce = turns.takeNow();
-      if (!isAtOnce && !(await turns.take(within / 2))) throw new MailRefused('The mail server is busy', false);
+      const isAtOnce = semaphore.tryAcquire();
+      if (!isAtOnce && !(await semaphore.acquire(within / 2))) throw new MailRefused('The mail server is busy', false);
       try {
         if (!isAtOnce && mayGo && !(await mayGo())) throw new MailLeft();
         transport ??= connect(url).catch((error) => {
@@ -76,7 +76,7 @@ export function smtpEmail(url: string, from: string): EmailVendor {
       } catch (error) {
         throw error instanceof MailLeft ? error : refusal(error as Fault);
       } finally {
-        turns.end();
+        semaphore.release();
       }
     },
     close: () =>

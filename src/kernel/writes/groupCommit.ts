@@ -34,14 +34,14 @@ const delay = { ms: 3, small: 8 };
 const separatedMs = 1000;
 
 /**
- * Units of work that are a single statement each, written together: while two statements of a kind are under way, later ones are
+ * Group commit of units of work that are a single statement each: while two statements of a kind are under way, later ones are
  * queued, and then go as one. A lone writer waits for nobody; of many, all share one round trip, one run of each trigger and
  * one commit. Nothing else is shared: what fails in the database is written again, in the end unit by unit, and only the one at fault fails.
  *
  * Units of several accounts go together where they are small, only insert, and take what all may take together: then they wait for
  * hardly anything, and not for long. What one account's units come to costs the others no more than an attempt.
  */
-export class CommitBatcher {
+export class GroupCommit {
   readonly #queue: BatchQueue<Waiting>;
   /** Units that may wait: they are gathered for a moment, so that each statement serves more of them. */
   readonly #delayedQueue: BatchQueue<Waiting>;
