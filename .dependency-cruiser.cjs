@@ -8,7 +8,7 @@ const forbid = (name, comment, from, to) => ({ name, comment, severity: 'error',
 
 const layer = (name) => `^src/${name}/`;
 const npm = (names) => `(^|/)node_modules/(${names})(/|$)`;
-const doors = npm('fastify|@fastify|sofa-api|@apollo|graphql-ws|graphql-sse|ws');
+const serverLibraries = npm('fastify|@fastify|sofa-api|@apollo|graphql-ws|graphql-sse|ws');
 
 /** The rooms of the kernel, floor by floor: a room imports those of the floors before its own. */
 const floors = [
@@ -46,10 +46,10 @@ module.exports = {
       { path: [layer('generated/prisma'), npm('@prisma|pg|@electric-sql|pglite-prisma-adapter')] },
     ),
     forbid(
-      'only-doors-serve',
-      'Modules, kernel and workers never know through which door a request came.',
+      'only-apis-serve',
+      'Modules, kernel and workers never know through which API a request came.',
       { path: '^src/', pathNot: [...['rest', 'graphql', 'http', 'front', 'client'].map(layer), '^src/app\\.ts$'] },
-      { path: doors },
+      { path: serverLibraries },
     ),
     forbid(
       'only-egress-calls-out',
@@ -83,12 +83,12 @@ module.exports = {
     ),
     forbid(
       'rest-below-app',
-      'The REST door knows rows and operations, no module.',
+      'The REST API knows rows and operations, no module.',
       { path: layer('rest') },
       { path: '^src/', pathNot: [layer('rest'), layer('graphql'), layer('http'), layer('kernel')] },
     ),
     forbid(
-      'modules-below-doors',
+      'modules-below-apis',
       'A module imports the kernel, vendors and other modules.',
       { path: layer('modules') },
       { path: '^src/', pathNot: [layer('kernel'), layer('vendors'), layer('modules')] },

@@ -134,7 +134,7 @@ export async function createServer(config: Config, overrides: Overrides = {}): P
   const http = await httpServer(app, identify, metrics);
   const connections = new Connections(http.server);
   // A worker answers probes and metrics alone.
-  const apollo = config.role === 'worker' ? undefined : await openDoors(http, { app, metrics, persisted });
+  const apollo = config.role === 'worker' ? undefined : await mountApis(http, { app, metrics, persisted });
   // After the hooks that end what stays open by itself.
   http.addHook('preClose', async () => connections.end());
   http.addHook('onListen', async () => background.start(app, overrides.sweeps));
@@ -184,7 +184,7 @@ interface Parts {
   persisted: PersistedDocuments;
 }
 
-async function openDoors(http: FastifyInstance, { app, metrics, persisted }: Parts) {
+async function mountApis(http: FastifyInstance, { app, metrics, persisted }: Parts) {
   const { schema, documents, endpoints, sofa } = contract();
   const apollo = graphqlServer(schema, documents);
   await apollo.start();

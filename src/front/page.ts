@@ -36,7 +36,7 @@ ${scripts.map((src) => html`<script src="${src}" defer></script>`)}</head>
 ${body}</html>`.text,
 });
 
-const doors: readonly [string, string][] = [
+const mainLinks: readonly [string, string][] = [
   ['/', 'Start'],
   ['/guide', 'Guide'],
   ['/docs', 'REST'],
@@ -45,5 +45,5 @@ const doors: readonly [string, string][] = [
 
 /** The bar on top of every page: its links, and who is logged in. */
 export const bar = (here: string, more: readonly [string, string][] = []): Html => html`<nav class="bar"><b>CRM server</b>
-${[...doors, ...more].map(([href, name]) => (href === here ? html`<a href="${href}" aria-current="page">${name}</a>` : html`<a href="${href}">${name}</a>`))}
+${[...mainLinks, ...more].map(([href, name]) => (href === here ? html`<a href="${href}" aria-current="page">${name}</a>` : html`<a href="${href}">${name}</a>`))}
 <span class="who" data-who></span></nav>`;

@@ -7,7 +7,7 @@ import { type DocumentRequest, type PersistedDocuments, withoutHash } from './pe
 import { graphqlResponse, wantsGraphqlResponse, wantsPage } from './responseType.js';
 import type { GraphQLContext } from './server.js';
 
-export interface Door {
+export interface HttpEndpoint {
   apollo: ApolloServer<GraphQLContext>;
   persisted: PersistedDocuments;
   /** What a browser is shown that was led here; nothing where pages are not served. */
@@ -27,19 +27,19 @@ const isVisit = ({ method, headers, query }: FastifyRequest) => {
 };
 
 /** GraphQL over HTTP at `/graphql`. */
-export function mountGraphQL(server: FastifyInstance, door: Door): void {
+export function mountGraphQL(server: FastifyInstance, endpoint: HttpEndpoint): void {
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql',
     exposeHeadRoute: false,
     config: { route: '/graphql', graphql: true },
-    handler: (request, reply) => (door.page && isVisit(request) ? door.page(request, reply) : serve(door, request, reply)),
+    handler: (request, reply) => (endpoint.page && isVisit(request) ? endpoint.page(request, reply) : serve(endpoint, request, reply)),
   });
 }
 
 type Params = Record<string, unknown>;
 
-async function serve({ apollo, persisted }: Door, request: FastifyRequest, reply: FastifyReply) {
+async function serve({ apollo, persisted }: HttpEndpoint, request: FastifyRequest, reply: FastifyReply) {
   const { ctx, gate } = request;
   let given: { body: unknown; search: string };
   try {

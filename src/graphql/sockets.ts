@@ -36,7 +36,7 @@ const pulseMs = 15_000;
 const aQuery = parse('{ __typename }');
 const aSubscription = parse('subscription { events { id } }');
 
-export interface SocketDoor {
+export interface SocketEndpoint {
   app: App;
   apollo: ApolloServer<GraphQLContext>;
   persisted: PersistedDocuments;
@@ -64,17 +64,17 @@ export class Sockets {
   readonly #pulse: NodeJS.Timeout;
 
   constructor(
-    private readonly door: SocketDoor,
+    private readonly endpoint: SocketEndpoint,
     http: Server,
   ) {
-    this.#protocol = protocolOf(door);
-    this.#strangers = new Strangers(door.app.config.limits);
+    this.#protocol = protocolOf(endpoint);
+    this.#strangers = new Strangers(endpoint.app.config.limits);
     http.on('upgrade', (request, socket, head) => {
       try {
         this.#upgrade(request, socket, head);
       } catch (error) {
         // Nobody stands above this listener: what it threw would end the process.
-        door.app.log.error({ err: error }, 'an upgrade failed');
+        endpoint.app.log.error({ err: error }, 'an upgrade failed');
         socket.destroy();
       }
     });
@@ -84,7 +84,7 @@ export class Sockets {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    const { app } = this.door;
+    const { app } = this.endpoint;
     socket.on('error', () => socket.destroy());
     const limits = new RateGate(app.limiter).headers();
     if (request.url?.split('?')[0] !== path) return refuse(socket, 404, 'Not Found', limits);
@@ -141,13 +141,13 @@ function cookieOf(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-function protocolOf(door: SocketDoor): Protocol<Extra> {
+function protocolOf(endpoint: SocketEndpoint): Protocol<Extra> {
   const turns = new EventLoopQueue();
   return makeServer<Record<string, unknown>, Extra>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: ({ connectionParams, extra }) => connect(door, extra.connection, connectionParams),
+    onConnect: ({ connectionParams, extra }) => connect(endpoint, extra.connection, connectionParams),
     onSubscribe: ({ extra, subscriptions }, id, payload) =>
-      begin(door, extra.connection, { id, payload, turns, running: Object.keys(subscriptions).length }),
+      begin(endpoint, extra.connection, { id, payload, turns, running: Object.keys(subscriptions).length }),
     execute: ({ contextValue }) => (contextValue as { result: object }).result,
     subscribe: ({ contextValue }) => (contextValue as { stream: AsyncIterable<never> }).stream,
     // The result as it is: it is printed already.
@@ -156,8 +156,8 @@ function protocolOf(door: SocketDoor): Protocol<Extra> {
 }
 
 /** Who connects: by the Authorization of `connection_init` or of the upgrade, else by the session cookie. Else the socket is closed. */
-async function connect(door: SocketDoor, connection: Connection, params: Record<string, unknown> | undefined): Promise<boolean> {
-  const { app, identify, callers } = door;
+async function connect(endpoint: SocketEndpoint, connection: Connection, params: Record<string, unknown> | undefined): Promise<boolean> {
+  const { app, identify, callers } = endpoint;
   const { caller } = connection;
   const given = params?.Authorization ?? params?.authorization ?? caller.authorization;
   const authorization = typeof given === 'string' ? given : undefined;
@@ -199,8 +199,8 @@ interface Begun {
 type Answer = ExecutionArgs | readonly GraphQLError[];
 
 /** Runs an operation, by the rules of every other transport, or begins a subscription. */
-async function begin(door: SocketDoor, connection: Connection, begun: Begun): Promise<Answer> {
-  const { app, persisted } = door;
+async function begin(endpoint: SocketEndpoint, connection: Connection, begun: Begun): Promise<Answer> {
+  const { app, persisted } = endpoint;
   const { id, payload, running, turns } = begun;
   const info: RequestInfo = { id: randomUUID(), ip: connection.caller.ip, userAgent: connection.caller.userAgent };
   const ctx = new Context(app, info, connection.principal);
@@ -217,7 +217,7 @@ async function begin(door: SocketDoor, connection: Connection, begun: Begun): Pr
     refusal = error instanceof GraphQLError ? error : toGraphQLError(refusalOf(error, ctx), info.id);
   }
   const asked = { ctx, gate, channel, payload: { ...payload, query: query as string } };
-  const answer = refusal ? [refusal] : await answerOf(door, connection, asked);
+  const answer = refusal ? [refusal] : await answerOf(endpoint, connection, asked);
   if (!channel.isOpen) connection.ended(id, channel);
   // What graphql-ws does with the answer of one that is over would be done to whoever has the id by now.
   if (channel.isOver && connection.isOpen) await new Promise(() => {});
@@ -232,7 +232,7 @@ interface Asked {
 }
 
 async function answerOf(
-  { apollo, subscriptions }: SocketDoor,
+  { apollo, subscriptions }: SocketEndpoint,
   connection: Connection,
   { ctx, gate, channel, payload }: Asked,
 ): Promise<Answer> {

@@ -78,7 +78,7 @@ class EventStream extends Readable implements Sink {
 /** JSON without line breaks, which would end the field of an event: PostgreSQL writes them between values, and no text in JSON has one. */
 const onOneLine = (json: string) => json.replaceAll(/[\r\n]/g, ' ');
 
-export interface StreamDoor {
+export interface StreamEndpoint {
   apollo: ApolloServer<GraphQLContext>;
   persisted: PersistedDocuments;
   subscriptions: Subscriptions;
@@ -86,17 +86,17 @@ export interface StreamDoor {
 }
 
 /** Subscriptions over Server-Sent Events at `/graphql/stream`. */
-export function mountStream(server: FastifyInstance, door: StreamDoor): void {
+export function mountStream(server: FastifyInstance, endpoint: StreamEndpoint): void {
   server.route({
     method: ['GET', 'POST'],
     url: '/graphql/stream',
     exposeHeadRoute: false,
     config: { route: '/graphql/stream', graphql: true },
-    handler: (request, reply) => serve(door, request, reply),
+    handler: (request, reply) => serve(endpoint, request, reply),
   });
 }
 
-async function serve({ apollo, persisted, subscriptions, callers }: StreamDoor, request: FastifyRequest, reply: FastifyReply) {
+async function serve({ apollo, persisted, subscriptions, callers }: StreamEndpoint, request: FastifyRequest, reply: FastifyReply) {
   const { ctx, gate } = request;
   const resumeAfter = lastEventId(request);
   let asked: ReturnType<typeof paramsOf>;

@@ -107,7 +107,7 @@ const throughSofa = (sofa: Sofa, bound: BoundEndpoint) => async (request: Fastif
   if (input !== undefined && (isLong || bound.endpoint.method === 'GET')) return sent(reply, await answer(bound, request.ctx, prepared));
   const passage: Passage = { ctx: request.ctx, prepared };
   // Without the query string, which SOFA would let beat the body; as bytes of the parsed body, never glued text.
-  const url = `http://door${request.url.split('?')[0]!.replace(/\/$/, '')}`;
+  const url = `http://internal${request.url.split('?')[0]!.replace(/\/$/, '')}`;
   const body = input === undefined ? undefined : JSON.stringify({ input });
   const inner = new Request(url, { method: bound.endpoint.method, body, headers: { 'content-type': 'application/json' } });
   await (await sofa()).fetch(inner, { passage } as never);

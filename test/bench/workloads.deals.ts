@@ -53,7 +53,7 @@ async function newDeals({ client, filled }: Ground): Promise<Call[]> {
   });
 }
 
-/** The workloads over the deals that are there: pages with what they lead to through both doors, the board, the dashboard, writes. */
+/** The workloads over the deals that are there: pages with what they lead to through both APIs, the board, the dashboard, writes. */
 export async function dealWorkloads(ground: Ground): Promise<Workload[]> {
   const { client, filled, shape } = ground;
   const idsOf = async (sql: string) => (await client.query<{ id: string }>(sql, [filled.accountId])).rows.map(({ id }) => id);

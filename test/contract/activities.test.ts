@@ -173,7 +173,7 @@ describe('an entry of a change', () => {
   });
 });
 
-describe('activities through the other door', () => {
+describe('activities through the other API', () => {
   it('lead to their contact and who did them, and back', async () => {
     const { id } = await acme.contact({ firstName: 'Ada' });
     const input = { type: 'call', title: 'Spoke', contactId: id };

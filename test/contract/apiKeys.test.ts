@@ -185,7 +185,7 @@ describe('PATCH /api-keys/{id}', () => {
 });
 
 describe('a change of a key', () => {
-  it('does not open it by an empty list, through either door', async () => {
+  it('does not open it by an empty list, through either API', async () => {
     const { record } = await acme.key({ scopes: ['contacts'], ipAllowlist: ['127.0.0.0/8'] });
     for (const field of ['scopes', 'ipAllowlist']) {
       await expectNothingWritten(api, async () => {

@@ -74,7 +74,7 @@ describe('what the payment service changes of a workspace', () => {
     expect(changesOf(await toldIn(acme, () => deliver('customer.subscription.deleted', none)))).toEqual([]);
   });
 
-  it('is told where somebody moves to another plan, through both doors', async () => {
+  it('is told where somebody moves to another plan, through both APIs', async () => {
     const rest = await toldIn(acme, async () => dataOf(await acme.owner.post('/billing/checkout', { planId: 'premium' })));
     expect(changesOf(rest)).toEqual(told({ plan: { from: 'standard', to: 'premium' } }));
     const mutation = 'mutation { startCheckout(input: { planId: enterprise }) { action } }';
@@ -98,7 +98,7 @@ describe('a change of plan that is asked for again under its Idempotency-Key, si
 });
 
 describe('what is told of it', () => {
-  it('is heard through both doors by who may see how a workspace is paid: every session, and no key', async () => {
+  it('is heard through both APIs by who may see how a workspace is paid: every session, and no key', async () => {
     const [member, key] = [await acme.member(), await acme.key()];
     const address = '/events?names=workspace.updated';
     const [last] = dataOf(await member.get(`${address}`)).data.slice(-1);

@@ -177,7 +177,7 @@ describe('a bulk request', () => {
     expect(told.events).toEqual([]);
   });
 
-  it('may ask through the other door what came of each contact', async () => {
+  it('may ask through the other API what came of each contact', async () => {
     const { id } = await acme.contact();
     const document =
       'mutation ($input: BulkDeleteContactsInput!) { bulkDeleteContacts(input: $input) { total failed results { recordId success code } } }';

@@ -230,7 +230,7 @@ describe('what is no answer to us', () => {
     for (const raw of bombs) expect((await brought(raw)).status).toBeLessThan(500);
   });
 
-  it('finds no door where none is set up', async () => {
+  it('finds no endpoint where none is set up', async () => {
     const closed = await server();
     const reply = await closed.anybody().raw({ method: 'POST', path: '/webhooks/email/inbound', headers: {}, payload: 'x' });
     expect(reply.status).toBe(404);

@@ -116,7 +116,7 @@ describe('the one open endpoint', () => {
 });
 
 describe('the limit of submissions', () => {
-  it('is of one address through every door, and shown with its refusals', async () => {
+  it('is of one address through every interface, and shown with its refusals', async () => {
     const few = await server({ limits: { form: 3 }, config: { trustProxy: ['loopback'] } });
     try {
       const account = await few.seed.account();

@@ -49,7 +49,7 @@ describe('what an import may have', () => {
     expect(import_).toMatchObject({ totalRows: 3, createdCount: 2, errorCount: 1 });
   });
 
-  it('and each file counts: ten a minute from one address, through both doors', async () => {
+  it('and each file counts: ten a minute from one address, through both APIs', async () => {
     const limited = await server({ limits: { general: 1000, graphql: 1000, import: 3 } });
     const { owner } = await limited.seed.account();
     const rows = [{ firstName: 'Ada' }];

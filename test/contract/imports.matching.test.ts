@@ -115,7 +115,7 @@ describe('a run that was thought dead', () => {
 });
 
 describe('GET /imports', () => {
-  it('is one’s own account’s, by status, through both doors', async () => {
+  it('is one’s own account’s, by status, through both APIs', async () => {
     const other = await api.seed.account();
     const { id } = dataOf(await other.owner.post('/imports', { name: 'mine', rows: [{ firstName: 'A' }] }));
     expect(dataOf(await other.owner.get('/imports?status=pending')).data).toMatchObject([{ id, name: 'mine' }]);

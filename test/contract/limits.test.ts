@@ -57,7 +57,7 @@ describe('named endpoints', () => {
     expect(aliased.errors?.[0].extensions.code).toBe('invalid_request');
   });
 
-  it('five of each security-critical operation a minute from one address, through both doors together', async () => {
+  it('five of each security-critical operation a minute from one address, through both APIs together', async () => {
     const client = from(api.anybody(), nextIp());
     const reset = { token: 'x', password };
     const document = 'mutation ($input: ResetPasswordInput!) { resetPassword(input: $input) { success } }';
@@ -78,7 +78,7 @@ describe('named endpoints', () => {
     expectLimited(last, 3600);
   });
 
-  it('thirty contacts a minute from one address, through either door', async () => {
+  it('thirty contacts a minute from one address, through either API', async () => {
     const client = from(acme.owner, nextIp());
     const { counts } = await statuses(28, () => client.post('/contacts', { firstName: 'Ada' }));
     expect(new Set(counts)).toEqual(new Set([201]));

@@ -148,7 +148,7 @@ describe('PATCH and DELETE /notes/{id}', () => {
   });
 });
 
-describe('notes through the other door', () => {
+describe('notes through the other API', () => {
   it('lead to their contact and author, and back', async () => {
     const { id: contactId } = await acme.contact({ firstName: 'Ada' });
     for (const [body, isPinned] of [

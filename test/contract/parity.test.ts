@@ -124,7 +124,7 @@ function graphqlFault({ errors }: GraphQLReply): Fault {
 const operations = published.endpoints.filter(({ endpoint }) => endpoint.operation);
 
 describe.each(operations.map((bound) => [bound.address, bound] as const))('%s', (address, bound) => {
-  it('answers the same record through both doors', async () => {
+  it('answers the same record through both APIs', async () => {
     const [ours, theirs] = [await sampleOf(address, left), await sampleOf(address, right)];
     const rest = await overRest(bound, caller(bound, left, ours), ours);
     if (rest.status >= 300) throw new Error(rest.text);

@@ -271,7 +271,7 @@ describe('GET /tasks', () => {
   });
 });
 
-describe('tasks through the other door', () => {
+describe('tasks through the other API', () => {
   it('lead to their contact, assignee and author, and back, in one statement', async () => {
     const home = await api.seed.account();
     const contact = await home.contact({ firstName: 'Ada' });

@@ -137,7 +137,7 @@ describe('REQUIRE_VERIFIED_EMAIL', () => {
   });
   afterAll(() => strict.close());
 
-  it('holds invitations until the inviter’s address is verified, through either door and with a key', async () => {
+  it('holds invitations until the inviter’s address is verified, through either API and with a key', async () => {
     const account = await strict.seed.account();
     const key = await account.key();
     const input = { email: `held.${account.ownerEmail}` };

@@ -229,7 +229,7 @@ describe('a flow', () => {
   });
 });
 
-describe('the voice door', () => {
+describe('the voice endpoints', () => {
   it('passes over who is on the line', async () => {
     const own = await api.seed.account();
     const agent = await anAgent(own, '+14155550188');

@@ -149,7 +149,7 @@ describe('a stage', () => {
     }
   });
 
-  it('of another pipeline than the one that is told is not found, through either door', async () => {
+  it('of another pipeline than the one that is told is not found, through either API', async () => {
     const [one, other] = [await acme.pipeline(), await acme.pipeline()];
     const { id } = one.stages[0];
     const call = `mutation { updateStage(id: "${id}", pipelineId: "${other.id}", input: { name: "x" }) { id } }`;

@@ -183,7 +183,7 @@ describe('what a subscription refuses', () => {
 });
 
 describe('queries and mutations over WebSocket', () => {
-  it('run as through the other doors', async () => {
+  it('run as through the other transports', async () => {
     const socket = await open();
     const made = socket.run('mutation { createContact(input: { firstName: "Socket" }) { id firstName } }');
     expect((await made.nth(1))[0].firstName).toBe('Socket');

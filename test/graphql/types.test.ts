@@ -142,7 +142,7 @@ describe('a word that GraphQL cannot write', () => {
     expect((await ask(`{ apiKey(id: "${apiKey.id}") { permission } }`)).apiKey.permission).toBe('read_write');
   });
 
-  it('is taken by each door in its own form alone, and told so', async () => {
+  it('is taken by each API in its own form alone, and told so', async () => {
     const reply = await acme.owner.post('/api-keys', { name: 'mine', permission: 'read_write', scopes: ['custom_fields'] });
     expectRefusal(reply, 400, 'permission');
     expect(reply.body.error).toContain('permission must be one of read, read-write, admin; scopes.0 must be one of activities,');

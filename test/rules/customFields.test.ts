@@ -81,7 +81,7 @@ describe('the value of a custom field', () => {
 });
 
 describe('custom fields of a record', () => {
-  it('are told all that is wrong with them at once, and the same through the other door', async () => {
+  it('are told all that is wrong with them at once, and the same through the other API', async () => {
     const [a, b] = [await field({ fieldType: 'number' }), await field({ fieldType: 'boolean' })];
     const customFields = { [a.fieldKey]: 'x', [b.fieldKey]: 'y' };
     const reply = await createContact(customFields);

@@ -93,7 +93,7 @@ describe('a session that was stolen', () => {
   const codeOf = (secret: string, later = 0) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: api.clock.now().getTime() + later });
 
-  it('cannot be used to guess the password by changing it, through either door', async () => {
+  it('cannot be used to guess the password by changing it, through either API', async () => {
     const { thief, member, email } = await stolen();
     const change = (currentPassword: string) => thief.post('/auth/change-password', { currentPassword, newPassword: 'stolen password' });
     for (let i = 0; i < 3; i++) {

@@ -71,16 +71,16 @@ interface Outcome {
   told: string;
 }
 
-type Door = (body: Record<string, unknown>) => Promise<Outcome>;
+type Send = (body: Record<string, unknown>) => Promise<Outcome>;
 
-function doorsOf(bound: BoundEndpoint, sample: Sample): Door[] {
+function sendersOf(bound: BoundEndpoint, sample: Sample): Send[] {
   const { endpoint } = bound;
   const plain = (status: number) => (status === endpoint.invalid ? 400 : status);
-  const rest: Door = async (body) => {
+  const rest: Send = async (body) => {
     const reply = await callerOf(bound, sample).send(endpoint.method, pathOf(endpoint.path, sample), body);
     return { status: plain(reply.status), details: reply.body.details, told: `REST ${reply.text}` };
   };
-  const graphql: Door = async (body) => {
+  const graphql: Send = async (body) => {
     const { data, errors } = await throughGraphQL(bound, sample, body);
     const { status, details } = errors?.[0].extensions ?? {};
     return { status: plain(status), details, told: `GraphQL ${JSON.stringify(errors ?? data)}` };
@@ -92,12 +92,12 @@ function doorsOf(bound: BoundEndpoint, sample: Sample): Door[] {
  * Sends a body in which every one of these places is wrong. Each must be blamed: types are looked at before values, so
  * what was blamed is put right and the rest sent again. What is never blamed comes back, with the reply.
  */
-async function unblamed(door: Door, body: Record<string, unknown>, wrong: { place: Place; bad: Bad }[]): Promise<string[]> {
+async function unblamed(send: Send, body: Record<string, unknown>, wrong: { place: Place; bad: Bad }[]): Promise<string[]> {
   if (wrong.length === 0) return [];
   const sent = wrong.reduce((whole, { place, bad }) => put(whole, place.path, bad.value), body);
-  const { status, details, told } = await door(sent);
+  const { status, details, told } = await send(sent);
   const left = wrong.filter(({ place }) => !blames(details, place.path));
-  if (status === 400 && left.length < wrong.length) return unblamed(door, body, left);
+  if (status === 400 && left.length < wrong.length) return unblamed(send, body, left);
   return wrong.map(({ place, bad }) => `${place.path.join('.')}: ${bad.what} → ${status} ${told.slice(0, 200)}`);
 }
 
@@ -119,12 +119,12 @@ const inherited: fc.JsonValue[] = ['__proto__', 'constructor', 'toString'].map((
 const trap = '_hp_field';
 
 describe.each(writing)('%s', (_name, bound) => {
-  it('refuses every bad value of every field by its name through both doors, and writes nothing', async () => {
+  it('refuses every bad value of every field by its name through both APIs, and writes nothing', async () => {
     const sample = await sampleOf(bound.address, acme);
     const faults = await expectNothingWritten(api, async () => {
       const all: string[] = [];
       for (const wrong of rounds(placesOf(inputOf(bound)!).filter(({ path }) => path[0] !== trap))) {
-        for (const door of doorsOf(bound, sample)) all.push(...(await unblamed(door, sample.body ?? {}, wrong)));
+        for (const send of sendersOf(bound, sample)) all.push(...(await unblamed(send, sample.body ?? {}, wrong)));
       }
       return all;
     });

@@ -29,7 +29,7 @@ async function waits(reads: (() => Promise<unknown>)[]): Promise<boolean[]> {
 }
 
 describe('a condition over long texts', () => {
-  it('is a long read through either door, also where a relation leads to them; over short ones it is none', async () => {
+  it('is a long read through either API, also where a relation leads to them; over short ones it is none', async () => {
     const { id } = await acme.contact({ firstName: 'Ann' });
     dataOf(await acme.owner.post('/notes', { body: 'Likes snow', contactId: id }));
     const asked = (where: string) => () => key.gql(`{ ${where} { totalCount } }`);

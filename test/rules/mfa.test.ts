@@ -263,7 +263,7 @@ describe('a second factor that a role must have', () => {
     expect(dataOf(await verify(mfaToken, { code: codeAt(secret) })).mfaSetupRequired).toBe(false);
   });
 
-  it('is all that a session of such a role can do, through either door, until it is done', async () => {
+  it('is all that a session of such a role can do, through either API, until it is done', async () => {
     const account = await api.seed.account();
     const key = await account.key();
     dataOf(await account.owner.patch('/auth/mfa/policy', { roles: ['owner'] }));

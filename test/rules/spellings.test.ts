@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe('an address with a slash at its end', () => {
-  it('is the one without: of lists, records, creations, and the other door', async () => {
+  it('is the one without: of lists, records, creations, and the other API', async () => {
     const { id } = dataOf(await acme.owner.post('/contacts/', { firstName: 'Ada' }));
     for (const path of ['/contacts', `/contacts/${id}`, `/contacts/${id}/score`, '/tags', '/schema/public']) {
       const [plain, slashed] = [await acme.owner.get(path), await acme.owner.get(`${path}/`)];

@@ -124,7 +124,7 @@ describe('a list', () => {
     expect([reply.data, reply.meta.total]).toEqual([[], 0]);
   });
 
-  it('shows records of its own account only, through either door', async () => {
+  it('shows records of its own account only, through either API', async () => {
     const foreign = await abroad.contact({ firstName: 'Foreign', tags: ['Foreign tag'] });
     for (const path of [
       '/contacts?per_page=200',

@@ -52,7 +52,7 @@ export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   return reply;
 }
 
-/** The details of an error through either door. */
+/** The details of an error through either API. */
 function detailsOf(body: Loose): Loose[] {
   const errors: Loose[] = Array.isArray(body?.errors) ? body.errors : [];
   return [body?.details, ...errors.map((error) => error.extensions?.details)].flatMap((details) => (Array.isArray(details) ? details : []));
@@ -125,7 +125,7 @@ export class Client {
     return this.raw({ method, path: basePath + path, payload, headers: { ...(payload !== undefined && json(payload)), ...headers } });
   }
 
-  /** The other door. */
+  /** The other API. */
   async gql(query: string, variables?: Record<string, unknown>, headers: Headers = {}): Promise<GraphQLReply> {
     const payload = JSON.stringify({ query, variables });
     const reply = await this.raw({ method: 'POST', path: '/graphql', payload, headers: { ...json(payload), ...headers } });

@@ -28,7 +28,7 @@ export function expectRefusal(reply: Reply, status: number, field?: string): voi
   expect(details.map((d: { field: string }) => d.field)).toContain(field);
 }
 
-/** The same through the other door: no data, and an error with this status and field. */
+/** The same through the other API: no data, and an error with this status and field. */
 export function expectGraphQLRefusal(reply: GraphQLReply, status: number, field?: string): void {
   const told = JSON.stringify({ data: reply.data, errors: reply.errors });
   expect({ told, statuses: reply.errors?.map((e) => e.extensions?.status) }).toMatchObject({ statuses: expect.arrayContaining([status]) });

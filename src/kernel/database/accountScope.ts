@@ -2,13 +2,13 @@ import { Prisma } from '../../generated/prisma/client.js';
 import type { Clock } from '../base/clock.js';
 
 export type Transaction = Prisma.TransactionClient;
-type RawDoors = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
+type RawQueries = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
 /**
- * Prisma without its raw doors: hand-written SQL goes through `ctx.rows`, whose statements a test holds to the account, or is composed
+ * Prisma without its raw queries: hand-written SQL goes through `ctx.rows`, whose statements a test holds to the account, or is composed
  * for `ctx.select`, `text`, `planned` or `lookup`, and then names the account itself.
  */
-export type Models = Omit<Transaction, RawDoors>;
+export type Models = Omit<Transaction, RawQueries>;
 /** Prisma held to one account. Reads see live rows; `withDeleted` sees the others too. */
 export type ScopedModels = Models & { withDeleted: Models };
 
