@@ -26,7 +26,11 @@ export async function addCalendars(ctx: Context, contacts: string[], assignees: 
     const at = (time: string) => `${dayAfter(day, days)}T${time}`;
     const about = { contactId: contacts[i * 4]!, assignedTo: assignees[i % assignees.length]! };
     await createAppointment(ctx, i % 3 === 2 ? room.id : sales.id, {
-      ...{ title, startTime: at(opens), endTime: at(closes), status, ...about },
+      title,
+      startTime: at(opens),
+      endTime: at(closes),
+      status,
+      ...about,
       location: i % 3 === 2 ? 'Room 2' : 'Video call',
     });
   }

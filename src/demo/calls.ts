@@ -24,7 +24,12 @@ const graph = (members: string[]) => ({
     { id: 'hours', kind: 'timing', hours: weekdays, next: 'welcome', closedNext: 'closed' },
     { id: 'welcome', kind: 'greeting', text: 'Welcome to Northwind. Please hold the line.', next: 'team' },
     {
-      ...{ id: 'team', kind: 'group', name: 'Sales', mode: 'round_robin', ringSeconds: 20, next: 'voicemail' },
+      id: 'team',
+      kind: 'group',
+      name: 'Sales',
+      mode: 'round_robin',
+      ringSeconds: 20,
+      next: 'voicemail',
       members: members.map((userId) => ({ userId })),
     },
     { id: 'closed', kind: 'greeting', text: 'We are there from Monday to Friday.', next: 'voicemail' },

@@ -35,7 +35,10 @@ export async function addTalk(ctx: Context, contacts: string[]): Promise<void> {
     isActive: true,
   });
   const followUp = await createTemplate(ctx, {
-    ...{ name: 'Follow-up', channel: 'email', subject: 'Any questions?', isActive: true },
+    name: 'Follow-up',
+    channel: 'email',
+    subject: 'Any questions?',
+    isActive: true,
     body: 'Hello {{contact.firstName}}, is there anything that we can help you with?',
   });
   const steps = [

@@ -12,18 +12,31 @@ export const segments = ['small business', 'mid-market', 'enterprise'];
 export async function addCustomFields(ctx: Context): Promise<void> {
   const onContacts = { entityType: 'contact', section: 'Qualification', isRequired: false } as const;
   await createCustomField(ctx, {
-    ...{ ...onContacts, fieldKey: 'segment', label: 'Segment', fieldType: 'select', sortOrder: 1 },
+    ...onContacts,
+    fieldKey: 'segment',
+    label: 'Segment',
+    fieldType: 'select',
+    sortOrder: 1,
     options: { choices: segments },
   });
   await createCustomField(ctx, { ...onContacts, fieldKey: 'employees', label: 'Employees', fieldType: 'number', sortOrder: 2 });
   await createCustomField(ctx, { ...onContacts, fieldKey: 'renewalMonth', label: 'Renewal month', fieldType: 'number', sortOrder: 3 });
   await createCustomField(ctx, {
-    ...{ ...onContacts, fieldKey: 'firstOrder', label: 'First order', fieldType: 'number', sortOrder: 4 },
+    ...onContacts,
+    fieldKey: 'firstOrder',
+    label: 'First order',
+    fieldType: 'number',
+    sortOrder: 4,
     options: { numberFormat: 'currency', currencyCode: 'USD' },
   });
   await createCustomField(ctx, {
-    ...{ entityType: 'deal', section: 'Competition', isRequired: false, fieldKey: 'competitor', label: 'Competitor' },
-    ...{ fieldType: 'text', sortOrder: 1 },
+    entityType: 'deal',
+    section: 'Competition',
+    isRequired: false,
+    fieldKey: 'competitor',
+    label: 'Competitor',
+    fieldType: 'text',
+    sortOrder: 1,
   });
 }
 

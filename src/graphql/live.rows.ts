@@ -86,8 +86,12 @@ export function listText({ members }: ListPlan, { rows, rest }: ReadList, had: C
       if (isKept && before === version) return [];
       const change = before === undefined ? 'added' : before === version ? 'moved' : 'changed';
       const of: Record<string, string> = {
-        ...{ recordId: `"${id}"`, version: `"${version}"`, index: String(index), change: `"${change}"` },
-        ...{ node: change === 'moved' ? 'null' : text, __typename: `"${type.replace(/LivePage$/, 'LiveEdge')}"` },
+        recordId: `"${id}"`,
+        version: `"${version}"`,
+        index: String(index),
+        change: `"${change}"`,
+        node: change === 'moved' ? 'null' : text,
+        __typename: `"${type.replace(/LivePage$/, 'LiveEdge')}"`,
       };
       return [`{${shape.map(({ key, name }) => `"${key}":${of[name]}`).join()}}`];
     });

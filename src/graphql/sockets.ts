@@ -245,8 +245,10 @@ async function answerOf(
   };
   const { query, operationName, variables, extensions } = payload;
   const request = {
-    ...{ query, operationName: operationName ?? undefined },
-    ...{ variables: variables ?? undefined, extensions: withoutHash(extensions ?? {}) },
+    query,
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+    extensions: withoutHash(extensions ?? {}),
   };
   const { body } = await apollo.executeOperation(request, { contextValue: { ctx, gate, subscribe } });
   const result = body.kind === 'single' ? body.singleResult : {};

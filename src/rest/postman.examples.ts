@@ -2,9 +2,20 @@ import type { Schema } from './openapi.schemas.js';
 
 /** What fields of these names are given: what they take is said in words, which no schema tells. */
 const known: Record<string, string> = {
-  ...{ firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', phone: '+14155550123', country: 'US', timezone: 'UTC' },
-  ...{ number: '+14155550123', phoneNumber: '+14155550123', toNumber: '+14155550123', code: '123456', domain: 'example.com' },
-  ...{ startTime: '2030-01-15T09:00:00.000Z', endTime: '2030-01-15T09:30:00.000Z', dueDate: '2030-01-15' },
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  email: 'ada@example.com',
+  phone: '+14155550123',
+  country: 'US',
+  timezone: 'UTC',
+  number: '+14155550123',
+  phoneNumber: '+14155550123',
+  toNumber: '+14155550123',
+  code: '123456',
+  domain: 'example.com',
+  startTime: '2030-01-15T09:00:00.000Z',
+  endTime: '2030-01-15T09:30:00.000Z',
+  dueDate: '2030-01-15',
   ...{
     events: 'contact.created',
     fieldKey: 'example_key',

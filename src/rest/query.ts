@@ -68,7 +68,8 @@ export function queryTargets(field: GraphQLField<unknown, unknown>, endpoint: En
 
 /** An argument of a list as what a query parameter becomes. */
 const targetOf = ({ name, type }: GraphQLArgument, list: GraphQLField<unknown, unknown>): ParameterTarget => ({
-  ...{ path: [name], type: name === totalCount ? countable : type },
+  path: [name],
+  type: name === totalCount ? countable : type,
   order: name === 'sort' ? ownOrder(list) : undefined,
 });
 

@@ -37,9 +37,15 @@ export async function simulateVendors(config: Config, clock: Clock): Promise<Run
   const payments = await stripe.config(port(4));
   return {
     settings: {
-      ...{ SMTP_URL: smtpUrl, INBOUND_MAIL_SECRET: secret, INBOUND_MAIL_DOMAIN: domain },
-      ...{ TWILIO_ACCOUNT_SID: accountSid, TWILIO_AUTH_TOKEN: authToken, TWILIO_API_BASE: apiBase!, TWILIO_FROM: simulatedNumbers[0]! },
-      ...{ VENDOR_LINE_URL: lineBase, ...stripeSettings(payments) },
+      SMTP_URL: smtpUrl,
+      INBOUND_MAIL_SECRET: secret,
+      INBOUND_MAIL_DOMAIN: domain,
+      TWILIO_ACCOUNT_SID: accountSid,
+      TWILIO_AUTH_TOKEN: authToken,
+      TWILIO_API_BASE: apiBase!,
+      TWILIO_FROM: simulatedNumbers[0]!,
+      VENDOR_LINE_URL: lineBase,
+      ...stripeSettings(payments),
     },
     control: { mail: base, sms: apiBase!, line: lineBase, stripe: payments.apiBase },
     close: () => {

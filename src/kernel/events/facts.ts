@@ -33,8 +33,12 @@ export interface Change extends Fact {
 }
 
 const actions: Record<string, string> = {
-  ...{ created: 'created', invited: 'created', submitted: 'created' },
-  ...{ deleted: 'deleted', removed: 'deleted', archived: 'deleted' },
+  created: 'created',
+  invited: 'created',
+  submitted: 'created',
+  deleted: 'deleted',
+  removed: 'deleted',
+  archived: 'deleted',
 };
 
 /** The log entry's title: "contact.stage_changed" → "Contact stage changed". */

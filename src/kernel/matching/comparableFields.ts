@@ -63,8 +63,14 @@ function shownField(table: AnyTable | undefined, { member: name, shown, field, s
 const isList = (type: unknown): boolean => (isNonNullType(type) ? isList(type.ofType) : isListType(type));
 
 const scalarKinds: Record<string, FilterKind> = {
-  ...{ ID: 'uuid', String: 'text', Boolean: 'boolean', Int: 'integer', Float: 'numeric', Decimal: 'numeric' },
-  ...{ DateTime: 'timestamptz', LocalDate: 'date' },
+  ID: 'uuid',
+  String: 'text',
+  Boolean: 'boolean',
+  Int: 'integer',
+  Float: 'numeric',
+  Decimal: 'numeric',
+  DateTime: 'timestamptz',
+  LocalDate: 'date',
 };
 
 function kindOf({ type, extensions }: RecordField['field']): FilterKind {

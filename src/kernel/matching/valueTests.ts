@@ -70,7 +70,10 @@ export function orderTest(kind: FilterKind, ordering: Ordering, value: unknown, 
   }
   const { from, until } = span(text, place);
   const tests: Record<Ordering, (at: number) => boolean> = {
-    ...{ gte: (at) => at >= from, lt: (at) => at < from, lte: (at) => at < until, gt: (at) => at >= until },
+    gte: (at) => at >= from,
+    lt: (at) => at < from,
+    lte: (at) => at < until,
+    gt: (at) => at >= until,
   };
   return (its) => tests[ordering](instantAt(its));
 }

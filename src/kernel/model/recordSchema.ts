@@ -41,7 +41,10 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
 
 /** An object with exactly these members. */
 const exactly = (properties: Record<string, JsonSchema>): JsonSchema => ({
-  ...{ type: 'object', properties, required: Object.keys(properties), additionalProperties: false },
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
 });
 
 /**

@@ -106,7 +106,8 @@ function membersOf(type: GraphQLObjectType, only?: string[]): Member[] {
   const made =
     kinds.get(only) ??
     shownFields(type, only).map(({ member, shown, field, selection, derived }, nth) => ({
-      ...{ member, derived },
+      member,
+      derived,
       begin: `${nth > 0 ? ',' : ''}${JSON.stringify(shown)}:`,
       write: writerOf(field.type, selection),
     }));

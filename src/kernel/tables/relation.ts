@@ -112,7 +112,12 @@ export function relationOver(between: Joined, of: AnyTable, to: AnyTable, end: M
 
 /** Many records of `to` for each of `of`, whose row holds their ids as an array, which a table repeats. */
 export const relationByArray = (of: AnyTable, column: string, repeated: Between, to: AnyTable, end: ManyEnd): Relation => ({
-  ...{ kind: 'many', of, to, column, condition: rawSql(`t.${to.key} = any(p.key)`), repeated },
+  kind: 'many',
+  of,
+  to,
+  column,
+  condition: rawSql(`t.${to.key} = any(p.key)`),
+  repeated,
   ...end,
 });
 

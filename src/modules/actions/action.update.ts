@@ -34,7 +34,9 @@ interface Changeable {
 const entities: Record<string, Changeable> = {
   contact: { type: 'Contact', input: UpdateContactInput, update: updateContact, links: linksOfContact },
   deal: {
-    ...{ type: 'Deal', input: UpdateDealInput, update: updateDeal },
+    type: 'Deal',
+    input: UpdateDealInput,
+    update: updateDeal,
     links: { ...linksOfDeal, pipelineId: 'pipeline', stageId: 'stage', afterDealId: 'deal' },
   },
   company: { type: 'Company', input: UpdateCompanyInput, update: updateCompany, links: linksOfCompany },

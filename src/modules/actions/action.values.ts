@@ -12,8 +12,11 @@ export function valuesOf(ctx: Context, { happening: { event, eventId, at, type, 
   const own = type ? { [calledBy(type)]: data } : {};
   return {
     ...own,
-    ...{ workspace: { name: ctx.caller.account.name }, event: { id: eventId, name: event, createdAt: at }, record: data },
-    ...{ changes: changes ?? {}, [run.kind]: { id: run.id, name: run.name } },
+    workspace: { name: ctx.caller.account.name },
+    event: { id: eventId, name: event, createdAt: at },
+    record: data,
+    changes: changes ?? {},
+    [run.kind]: { id: run.id, name: run.name },
   };
 }
 

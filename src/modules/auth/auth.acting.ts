@@ -26,8 +26,15 @@ export async function actingForAccount(app: App, id: string, { actor = system, r
 }
 
 const accountPrincipal = (account: Principal['account'], actor: Actor): Principal => ({
-  ...{ kind: 'account', id: account.id, userId: null, userName: actor.name, role: 'admin', tier: 'admin', scopes: null },
-  ...{ actor, account },
+  kind: 'account',
+  id: account.id,
+  userId: null,
+  userName: actor.name,
+  role: 'admin',
+  tier: 'admin',
+  scopes: null,
+  actor,
+  account,
 });
 
 /** An account as a statement that finds work selects it. */

@@ -21,8 +21,17 @@ export const accountColumns = sql`a.id, a.name, a.plan, a.billing_status as "bil
   a.default_country as "defaultCountry", trim_scale(a.default_tax_rate)::text as "defaultTaxRate", a.trial_ends_at as "trialEndsAt"`;
 
 const account = {
-  ...{ id: uuid, name: text, plan: text, billingStatus: text, timezone: text, currency: text },
-  ...{ defaultCountry: text, defaultTaxRate: text, trialEndsAt: nullable(instant), suspendedAt: nullable(instant), mfaRoles: listOf(text) },
+  id: uuid,
+  name: text,
+  plan: text,
+  billingStatus: text,
+  timezone: text,
+  currency: text,
+  defaultCountry: text,
+  defaultTaxRate: text,
+  trialEndsAt: nullable(instant),
+  suspendedAt: nullable(instant),
+  mfaRoles: listOf(text),
 };
 const member = {
   accountId: uuid,
@@ -64,7 +73,10 @@ export const keyByHash = byHash(
       ipAllowlist: listOf(text),
       rateLimit: nullable(integer),
     },
-    ...{ createdAt: instant, lastUsedAt: nullable(instant), expiresAt: nullable(instant), revokedAt: nullable(instant) },
+    createdAt: instant,
+    lastUsedAt: nullable(instant),
+    expiresAt: nullable(instant),
+    revokedAt: nullable(instant),
     member: record(member),
   },
   {
@@ -78,8 +90,12 @@ export const keyByHash = byHash(
 /** A session by the hash of its token. */
 export const sessionByHash = byHash(
   {
-    ...{ id: uuid, expiresAt: instant, lastSeenAt: instant, revokedAt: nullable(instant) },
-    ...{ hasMfa: flag, member: record(member) },
+    id: uuid,
+    expiresAt: instant,
+    lastSeenAt: instant,
+    revokedAt: nullable(instant),
+    hasMfa: flag,
+    member: record(member),
   },
   {
     columns: sql`s.id, s.expires_at as "expiresAt", s.last_seen_at as "lastSeenAt", s.revoked_at as "revokedAt",

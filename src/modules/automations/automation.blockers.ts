@@ -35,9 +35,15 @@ export async function planOf(ctx: Context, draft: Draft): Promise<{ plan: Plan; 
   const start = nodes.find(({ id }) => id === given.startNodeId);
   const { event, conditions, isOne } = triggerOf(draft, start);
   const plan: Plan = {
-    ...{ kind: draft.kind, event, conditions, schedule: draft.schedule, timezone: draft.scheduleTimezone },
-    ...{ startNodeId: given.startNodeId, nodes: draft.kind === 'ext' ? [] : nodes },
-    ...{ extWebhookUrl: draft.extWebhookUrl, extWorkflowId: draft.extWorkflowId },
+    kind: draft.kind,
+    event,
+    conditions,
+    schedule: draft.schedule,
+    timezone: draft.scheduleTimezone,
+    startNodeId: given.startNodeId,
+    nodes: draft.kind === 'ext' ? [] : nodes,
+    extWebhookUrl: draft.extWebhookUrl,
+    extWorkflowId: draft.extWorkflowId,
   };
   const isExt = draft.kind === 'ext';
   const found = [...ofTrigger(ctx, plan, isOne), ...(isExt ? ofRunner(ctx, plan) : ofGraph(ctx, given, plan, isTooLarge))];

@@ -25,8 +25,11 @@ function payloadOf(schema: Schema, event: string, type: string): JsonSchema {
     data: { ...recordSchema(schema, type), description: 'The record as it was then' },
   };
   return {
-    ...{ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties: { ...properties, changes } },
-    ...{ required: Object.keys(properties), additionalProperties: false },
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: { ...properties, changes },
+    required: Object.keys(properties),
+    additionalProperties: false,
   };
 }
 

@@ -70,7 +70,10 @@ export function nodesOf({ graph, nodes, startNodeId, actions }: Draft): { startN
   }
   if (nodes) return { startNodeId, nodes };
   const steps = (actions ?? []).map((action, nth, all) => ({
-    ...{ id: `action-${nth + 1}`, type: 'action', config: action, next: nth + 1 < all.length ? `action-${nth + 2}` : null },
+    id: `action-${nth + 1}`,
+    type: 'action',
+    config: action,
+    next: nth + 1 < all.length ? `action-${nth + 2}` : null,
   }));
   return { startNodeId: steps[0]?.id ?? null, nodes: steps };
 }

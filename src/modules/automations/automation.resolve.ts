@@ -40,7 +40,9 @@ const nameables: Record<NameInput['type'], Nameable> = {
   stage: { table: stageTable, scope: 'deals', name: 't.name', parent: { column: 'pipeline_id', table: 'pipelines' } },
   tag: { table: tagTable, scope: 'tags', name: 't.name' },
   user: {
-    ...{ table: userTable, scope: 'users', name: 't.name' },
+    table: userTable,
+    scope: 'users',
+    name: 't.name',
     also: 'coalesce(t.invited_email, (select u.email from users u where u.id = t.user_id))',
   },
   template: { table: templateTable, scope: 'emails', name: 't.name' },

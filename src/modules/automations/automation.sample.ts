@@ -10,8 +10,19 @@ const byFormat: Record<string, string> = {
 
 /** Values that say what they are. */
 const byName: Record<string, unknown> = {
-  ...{ firstName: 'Ada', lastName: 'Lovelace', name: 'Example', title: 'Example', email: 'ada@example.com', phone: '+14155550100' },
-  ...{ company: 'Example Ltd', currency: 'USD', city: 'London', country: 'GB', timezone: 'Europe/London', subject: 'Hello', body: 'Hello' },
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  name: 'Example',
+  title: 'Example',
+  email: 'ada@example.com',
+  phone: '+14155550100',
+  company: 'Example Ltd',
+  currency: 'USD',
+  city: 'London',
+  country: 'GB',
+  timezone: 'Europe/London',
+  subject: 'Hello',
+  body: 'Hello',
 };
 
 /** A value that is valid by a schema: the first of what it may be. `name` is the member that it is of. */

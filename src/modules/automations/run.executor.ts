@@ -128,8 +128,17 @@ export class RunExecutor {
     const isOver = step.status !== 'waiting';
     const completedAt = isOver ? this.ctx.now() : null;
     this.#logged.push({
-      ...{ automationId: this.run.automationId, runId: this.run.id, nodeId, nth: ++this.#steps },
-      ...{ type: step.type, status: step.status, input: config, output: step.output, error: step.error ?? null, startedAt, completedAt },
+      automationId: this.run.automationId,
+      runId: this.run.id,
+      nodeId,
+      nth: ++this.#steps,
+      type: step.type,
+      status: step.status,
+      input: config,
+      output: step.output,
+      error: step.error ?? null,
+      startedAt,
+      completedAt,
       durationMs: completedAt && completedAt.getTime() - startedAt.getTime(),
     });
     return step;
@@ -203,7 +212,10 @@ export class RunExecutor {
     const begun = this.ctx.now();
     const output = await callRunner(this.ctx, this.run, this.plan);
     this.#log({ id: runnerStep, config: { url: this.plan.extWebhookUrl, workflowId: this.plan.extWorkflowId } }, begun, {
-      ...{ type: runnerStep, status: 'completed', output, next: null },
+      type: runnerStep,
+      status: 'completed',
+      output,
+      next: null,
     });
     return this.#end('success', 'completed');
   }

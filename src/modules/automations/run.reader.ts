@@ -98,8 +98,15 @@ async function startRuns(ctx: Context, automation: Automation, meant: readonly M
     if (isHere) found.set(contact, true);
     const { name, type, data, changes, entityType, entityId, eventId, causes } = event;
     const run = await startRun(ctx, {
-      ...{ automation, version: automation.version, startNodeId: automation.plan.startNodeId, contactId: isHere ? contact : null },
-      ...{ eventId, entityType, entityId, causes, triggerEvent: name },
+      automation,
+      version: automation.version,
+      startNodeId: automation.plan.startNodeId,
+      contactId: isHere ? contact : null,
+      eventId,
+      entityType,
+      entityId,
+      causes,
+      triggerEvent: name,
       conditions: results,
       triggerData: { event: name, type, createdAt: event.createdAt.toISOString(), data, changes },
     });

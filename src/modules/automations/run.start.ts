@@ -36,7 +36,13 @@ export async function startRun(ctx: Context, start: Start): Promise<RunRow> {
   const ended = { status: 'failed', endReason: 'loop', error: 'loop', completedAt: now, durationMs: 0 } as const;
   const begun = { status: 'running', currentNodeId: startNodeId, dueAt: now } as const;
   const run = ctx.insert('AutomationRun', {
-    ...{ ...blank, ...about, automationId: automation.id, version, contactId, startedAt: now, causes: causes.length > 0 ? causes : null },
+    ...blank,
+    ...about,
+    automationId: automation.id,
+    version,
+    contactId,
+    startedAt: now,
+    causes: causes.length > 0 ? causes : null,
     ...(isLoop(causes, { kind: 'automation', id: automation.id }) ? ended : begun),
   });
   await emitRun(within(ctx, { automation, runId: run.id, causes }), 'created', run as RunRow);

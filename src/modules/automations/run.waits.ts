@@ -19,8 +19,17 @@ const contactOf = (event: FeedEvent): string | null => actsFor(event.name, conta
 
 const beginning = { since: nullable(instant), after: nullable(text) };
 const waitingRun = {
-  ...{ id: uuid, automationId: uuid, version: integer, nodeId: text, event: text, people: listOf(uuid), ...beginning },
-  ...{ triggerEvent: nullable(text), entityId: nullable(uuid), contactId: nullable(uuid), isPatient: flag },
+  id: uuid,
+  automationId: uuid,
+  version: integer,
+  nodeId: text,
+  event: text,
+  people: listOf(uuid),
+  ...beginning,
+  triggerEvent: nullable(text),
+  entityId: nullable(uuid),
+  contactId: nullable(uuid),
+  isPatient: flag,
 };
 type Waiting = RowOf<typeof waitingRun>;
 

@@ -21,8 +21,11 @@ const billing = {
     billingStatus: word<KeptState>(),
     interval: nullable(word<Interval>()),
   },
-  ...{ currentPeriodEnd: nullable(instant), trialEndsAt: nullable(instant) },
-  ...{ customerId: nullable(text), subscriptionId: nullable(text), email: text },
+  currentPeriodEnd: nullable(instant),
+  trialEndsAt: nullable(instant),
+  customerId: nullable(text),
+  subscriptionId: nullable(text),
+  email: text,
 };
 export type BillingAccount = RowOf<typeof billing>;
 
@@ -61,7 +64,9 @@ export async function keepCustomer(ctx: Context, customerId: string): Promise<vo
 
 /** How an account stands as billing shows it. */
 const stand = {
-  ...{ plan: word<keyof typeof Plan>(), billingStatus: word<KeptState>(), interval: nullable(word<Interval>()) },
+  plan: word<keyof typeof Plan>(),
+  billingStatus: word<KeptState>(),
+  interval: nullable(word<Interval>()),
   currentPeriodEnd: nullable(instant),
 };
 type Stand = RowOf<typeof stand>;
@@ -76,8 +81,16 @@ export const keptState = ({ plan, billingStatus }: Pick<Stand, 'plan' | 'billing
 const apply = statement({
   name: 'keepSubscription',
   takes: {
-    ...{ notice: text, asked: instant, now: instant, id: text, status: text, keptId: nullable(text), started: instant },
-    ...{ plan: nullable(text), interval: nullable(text), periodEnd: nullable(instant) },
+    notice: text,
+    asked: instant,
+    now: instant,
+    id: text,
+    status: text,
+    keptId: nullable(text),
+    started: instant,
+    plan: nullable(text),
+    interval: nullable(text),
+    periodEnd: nullable(instant),
   },
   row: { ...stand, before: json<Stand>() },
   changes: true,
@@ -108,7 +121,9 @@ export async function keepSubscription(inside: Context, notice: string, asked: D
   const [kept] = await inside.rows(apply, { notice, asked, now: inside.now(), id, status, keptId, started, plan, interval, periodEnd });
   if (!kept) return;
   const asShown = ({ plan, billingStatus, interval, currentPeriodEnd }: Stand) => ({
-    ...{ plan, billingStatus: shownState(keptState({ plan, billingStatus })), interval },
+    plan,
+    billingStatus: shownState(keptState({ plan, billingStatus })),
+    interval,
     currentPeriodEnd: currentPeriodEnd && new Date(currentPeriodEnd),
   });
   const changes = changesBetween(asShown(kept.before), asShown(kept), Object.keys(stand));

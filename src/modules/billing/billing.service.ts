@@ -40,7 +40,11 @@ export async function getStatus(ctx: Context): Promise<StatusRow> {
   const kept = keptState(account);
   const stand = { plan, billingStatus: shownState(kept), trialDaysRemaining: left, usage, limits: finiteLimitsOf(plan) };
   return {
-    ...{ ...stand, planName: plans[plan]?.name ?? plan, interval, currentPeriodEnd, hasSubscription: account.subscriptionId !== null },
+    ...stand,
+    planName: plans[plan]?.name ?? plan,
+    interval,
+    currentPeriodEnd,
+    hasSubscription: account.subscriptionId !== null,
     health: healthOf({ ...stand, billingStatus: kept }),
     account,
   };

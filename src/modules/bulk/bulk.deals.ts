@@ -30,7 +30,9 @@ export async function editDeals(ctx: Context, input: BulkEditDealsInput) {
   const { assignedTo, companyId, contactId } = input.changes;
   const links = { 'changes.assignedTo': 'user', 'changes.companyId': 'company', 'changes.contactId': 'contact' } as const;
   await checkReferences(ctx, links, {
-    ...{ 'changes.assignedTo': assignedTo, 'changes.companyId': companyId, 'changes.contactId': contactId },
+    'changes.assignedTo': assignedTo,
+    'changes.companyId': companyId,
+    'changes.contactId': contactId,
   });
   const work = (inside: Context, id: string) => updateDeal(inside, id, structuredClone(input.changes));
   return countsOf('Deal', await forEachRecord(ctx, ids, { work, noted: input.ids ? undefined : ids }));

@@ -88,8 +88,11 @@ export async function createAppointment(
   await checkReferences(ctx, links, input);
   checkTrial(ctx);
   const appointment: AppointmentRow = ctx.insert('Appointment', {
-    ...{ ...blank, ...defined(input), ...times },
-    ...{ calendarId: calendar.id, busyUntil: busyUntil(times, calendar) },
+    ...blank,
+    ...defined(input),
+    ...times,
+    calendarId: calendar.id,
+    busyUntil: busyUntil(times, calendar),
   });
   if (appointment.status === 'scheduled') takePlace(ctx, calendar, appointment.assignedTo);
   await emitAppointment(ctx, 'created', appointment);

@@ -77,7 +77,9 @@ export class CalendarFields {
   timezone: string;
   @Text(5000, 'What it is for') description: string | null;
   @Count('Minutes that stay free after every appointment, on the calendar and of the person whom it is assigned to; 0 by default', {
-    ...{ optional: true, min: 0, max: 1440 },
+    optional: true,
+    min: 0,
+    max: 1440,
   })
   bufferMinutes: number;
   @Count('How long a free slot is where nothing else is asked for, in minutes; 30 by default', { optional: true, min: 5, max: 1440 })

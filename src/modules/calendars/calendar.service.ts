@@ -77,7 +77,9 @@ export async function createCalendar(ctx: Context, { isDefault, ...input }: Crea
   if (isDefault && known?.is) await dropDefault(ctx);
   const defaults = { timezone: ctx.caller.account.timezone, description: null, bufferMinutes: 0, slotMinutes: 30, feedVersion: 1 };
   const calendar: CalendarRow = ctx.insert('Calendar', {
-    ...{ ...defaults, ...defined(input), workingHours: input.workingHours ?? officeHours() },
+    ...defaults,
+    ...defined(input),
+    workingHours: input.workingHours ?? officeHours(),
     isDefault: Boolean(isDefault) || !known?.is,
   });
   await ctx.emit({ name: 'calendar.created', record: calendar });

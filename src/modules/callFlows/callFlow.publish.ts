@@ -59,8 +59,13 @@ export async function publishDraft(ctx: Context, before: KeptFlow): Promise<Call
   const [last] = await ctx.rows(versions, { id: before.id });
   const version = last!.version + 1;
   ctx.insert('CallFlowVersion', {
-    ...{ callFlowId: before.id, version, phoneNumber: before.phoneNumber, graph: graph as object },
-    ...{ userIds: usersOf(graph), forwardsTo: forwardsOf(graph), publishedBy: ctx.caller.userId },
+    callFlowId: before.id,
+    version,
+    phoneNumber: before.phoneNumber,
+    graph: graph as object,
+    userIds: usersOf(graph),
+    forwardsTo: forwardsOf(graph),
+    publishedBy: ctx.caller.userId,
   });
   // What a flow that left the number kept of before is this one's now.
   const left = await tombstoneOf(ctx, before.phoneNumber!);

@@ -28,7 +28,9 @@ export const conversationRelations = [
         'The latest thousand of its messages over all channels, or as many of them as have 8 MB together, in the order in which they were made',
       isLoose: true,
       listed: {
-        ...{ by: 't.created_at, t.id', holds: longestThread, latest: 't.created_at desc, t.id desc' },
+        by: 't.created_at, t.id',
+        holds: longestThread,
+        latest: 't.created_at desc, t.id desc',
         within: { bytes: largestThread, of: bytesOfMessage },
       },
     },

@@ -74,16 +74,20 @@ const sections: Record<Exclude<keyof Dashboard, Flag>, Section> = {
   messagesToday: { flag: 'canViewMessages', ...count, find: messagesToday },
   unreadMessages: { flag: 'canViewMessages', ...count, find: (_ctx, account) => unreadMessages(account) },
   pipelineSummary: {
-    ...{ flag: 'canViewDeals', empty: null, kind: nullable(summary) },
+    flag: 'canViewDeals',
+    empty: null,
+    kind: nullable(summary),
     find: (_ctx, account) => asRow(defaultPipeline(account)),
   },
   dealsByStatus: { flag: 'canViewDeals', empty: noDeals, kind: byStatus, find: (_ctx, account) => figuresByStatus(account) },
   recentActivities: {
-    ...{ flag: 'canViewActivities', ...listed(activityTable.shape) },
+    flag: 'canViewActivities',
+    ...listed(activityTable.shape),
     find: (ctx) => asList(latestActivities(ctx, most)),
   },
   needsFollowUp: {
-    ...{ flag: 'canViewContacts', ...listed(taggedContacts.shape) },
+    flag: 'canViewContacts',
+    ...listed(taggedContacts.shape),
     find: (ctx) => asList(longestWaiting(ctx, taggedContacts.columns, most)),
   },
   staleDeals: { flag: 'canViewDeals', ...listed(wholeDeals.shape), find: (ctx) => asList(longestStale(ctx, wholeDeals.columns, most)) },

@@ -75,7 +75,10 @@ export async function submitForm(ctx: Context, id: string, input: SubmitFormInpu
   const { redirectUrl, thankYouMessage } = form;
   const { clock } = acting.app;
   const answer = ({ id: submissionId, contactId }: Pick<SubmissionRow, 'id' | 'contactId'>) => ({
-    ...{ submissionId, contactId, redirectUrl, thankYouMessage },
+    submissionId,
+    contactId,
+    redirectUrl,
+    thankYouMessage,
   });
   if (isTrapped(input)) return answer({ id: clock.id(), contactId: lead ? clock.id() : null });
   return concluded(acting, async (inside) => answer(await keep(inside, { formId: form.id, values, consent, lead, input })));
@@ -85,8 +88,15 @@ async function keep(ctx: Context, { formId, values, consent, lead, input }: Fill
   const contactId = lead ? await contactOf(ctx, lead) : null;
   const { source = null, attribution = null, utm = null } = input;
   const submission: SubmissionRow = ctx.insert('Submission', {
-    ...{ formId, contactId, data: values, source, attribution, consent, utm },
-    ...{ ip: ctx.request.ip, submittedAt: ctx.now() },
+    formId,
+    contactId,
+    data: values,
+    source,
+    attribution,
+    consent,
+    utm,
+    ip: ctx.request.ip,
+    submittedAt: ctx.now(),
   });
   await ctx.emit({ name: 'submission.created', record: submission, contactId, also: { 'form.submitted': [] } });
   return submission;

@@ -93,8 +93,15 @@ export async function mappingOf(ctx: Context, columns: string[], given: Record<s
 // A map, since a cell may say "constructor".
 const truths = new Map<string, boolean>(
   Object.entries({
-    ...{ true: true, yes: true, y: true, x: true, '1': true },
-    ...{ false: false, no: false, n: false, '0': false },
+    true: true,
+    yes: true,
+    y: true,
+    x: true,
+    '1': true,
+    false: false,
+    no: false,
+    n: false,
+    '0': false,
   }),
 );
 

@@ -39,7 +39,8 @@ const take = statement({
     mode: word<Run['mode']>(),
     matchOn: nullable(word<NonNullable<Run['matchOn']>>()),
     mapping: json<Run['mapping']>(),
-    ...{ attempt: integer, fruitless: integer },
+    attempt: integer,
+    fruitless: integer,
   },
   changes: true,
   // Of this run nothing is known but that it has begun, until a row is done or it says why not.
@@ -102,8 +103,10 @@ async function countRows(inside: Context, { id }: Run, { created = 0, updated = 
   const [counted] = await inside.rows(count, { id, created, updated, failed, now: inside.now() });
   const record = counted!;
   const before = {
-    ...{ processedRows: record.processedRows - created - updated - failed, errorCount: record.errorCount - failed },
-    ...{ createdCount: record.createdCount - created, updatedCount: record.updatedCount - updated },
+    processedRows: record.processedRows - created - updated - failed,
+    errorCount: record.errorCount - failed,
+    createdCount: record.createdCount - created,
+    updatedCount: record.updatedCount - updated,
   };
   const changes = changesBetween(before, record, Object.keys(before));
   await inside.emit({ name: 'import.updated', record, changes, logged: false });

@@ -132,7 +132,11 @@ async function keepRows(ctx: Context, importId: string, rows: readonly SourceRow
     size += data.text.length + ofEachRow;
     if (size < writtenAtOnce && nth < rows.length - 1) continue;
     const portion = rows.slice(from, nth + 1).map(({ data, error = null }, i) => ({
-      ...{ importId, row: from + i + 1, data, status: error ? 'failed' : 'pending', error },
+      importId,
+      row: from + i + 1,
+      data,
+      status: error ? 'failed' : 'pending',
+      error,
     }));
     await ctx.transaction(async (inside) => {
       for (const one of portion) inside.insert('ImportRow', one);
@@ -148,7 +152,10 @@ const firstRows = statement({
   name: 'firstImportRows',
   takes: { ids: listOf(uuid) },
   row: {
-    ...{ importId: uuid, row: integer, data: json<Record<string, unknown>>(), error: nullable(text) },
+    importId: uuid,
+    row: integer,
+    data: json<Record<string, unknown>>(),
+    error: nullable(text),
     mapping: json<Record<string, string>>(),
     mode: word<Import['mode']>(),
   },

@@ -38,8 +38,15 @@ export async function recordPayment(ctx: Context, id: string, { paidAt, ...input
   const { id: chosen, method = 'other', reference = null, notes = null, amount } = input;
   const now = ctx.now();
   const payment = ctx.insert('Payment', {
-    ...{ id: chosen, invoiceId: before.id, amount, method, reference, notes },
-    ...{ paidAt: given ?? now, recordedAt: now, recordedBy: ctx.caller.userId },
+    id: chosen,
+    invoiceId: before.id,
+    amount,
+    method,
+    reference,
+    notes,
+    paidAt: given ?? now,
+    recordedAt: now,
+    recordedBy: ctx.caller.userId,
   }) as Payment;
   const amountPaid = exact(before.amountPaid).plus(exact(amount)).toFixed(2);
   const credited = { ...ctx.update('Invoice', before, { amountPaid }), payments: [...before.payments, payment] };

@@ -102,7 +102,10 @@ const comparable = (invoice: InvoiceRow) => ({
   ...invoice,
   ...Object.fromEntries((['taxRate', 'total', 'amountPaid'] as const).map((name) => [name, Number(invoice[name])])),
   items: invoice.items.map(({ description, quantity, unitPrice, productId }) => ({
-    ...{ description, productId: productId ?? null, quantity: Number(quantity), unitPrice: Number(unitPrice) },
+    description,
+    productId: productId ?? null,
+    quantity: Number(quantity),
+    unitPrice: Number(unitPrice),
   })),
 });
 

@@ -63,7 +63,8 @@ const wordsOf = ({ subject, body, bodyHtml }: SendEmailsInput) => ({
 async function keep(ctx: Context, { subject, body, bodyHtml }: ReturnType<typeof wordsOf>, contact: ContactRow): Promise<SendResult> {
   const values = valuesOf(ctx, contact);
   const mail = {
-    ...{ subject: mergedLine(subject, values), body: merged(body, values, new Room('body')) },
+    subject: mergedLine(subject, values),
+    body: merged(body, values, new Room('body')),
     bodyHtml: bodyHtml === null ? null : mergedHtml(bodyHtml, values, new Room('bodyHtml')),
   };
   // Where none is given there is none, as the contract has it.
@@ -71,7 +72,11 @@ async function keep(ctx: Context, { subject, body, bodyHtml }: ReturnType<typeof
   if (reason) return { contactId: contact.id, status: 'failed', reason, messageId: null };
   requireContact(ctx, contact.id);
   const { id } = await keepEmail(ctx, {
-    ...{ contactId: contact.id, toEmail: contact.email, tracked: true, scheduledAt: null, isDue: true },
+    contactId: contact.id,
+    toEmail: contact.email,
+    tracked: true,
+    scheduledAt: null,
+    isDue: true,
     ...mail,
   });
   return { contactId: contact.id, status: 'queued', reason: null, messageId: id };

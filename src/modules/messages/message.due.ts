@@ -30,9 +30,19 @@ export const pauseAfter = (tries: number): number => pauses[Math.min(tries, 3)]!
  * whether the number that a text comes from is the workspace's; null where nobody has claimed it.
  */
 const sending = {
-  ...{ ...messageRow.shape, lineId: nullable(text), xmin: text },
-  ...{ email: nullable(text), phone: nullable(text), isGone: flag, doNotContact: flag, optedOutEmail: flag, optedOutSms: flag },
-  ...{ landline: nullable(text), isHeld: flag, isPlanned: flag, ownsSender: nullable(flag) },
+  ...messageRow.shape,
+  lineId: nullable(text),
+  xmin: text,
+  email: nullable(text),
+  phone: nullable(text),
+  isGone: flag,
+  doNotContact: flag,
+  optedOutEmail: flag,
+  optedOutSms: flag,
+  landline: nullable(text),
+  isHeld: flag,
+  isPlanned: flag,
+  ownsSender: nullable(flag),
 };
 export type Sending = RowOf<typeof sending>;
 

@@ -141,7 +141,9 @@ async function receive(ctx: Context, id: string, { mail, isKept, ...brought }: B
   const message: MessageRow = ctx.insert('Message', {
     ...blankMessage,
     ...({ channel: 'email', direction: 'inbound', status: 'received', provider: 'smtp' } as const),
-    ...{ contactId: before.contactId, subject, providerId },
+    contactId: before.contactId,
+    subject,
+    providerId,
     ...{
       // A picture alone, for one, says nothing.
       body: body.trim() ? body : subject || noText,

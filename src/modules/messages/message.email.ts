@@ -104,7 +104,11 @@ export async function keepEmail(ctx: Context, { isDue, ...given }: Kept): Promis
   const { scheduledAt = null } = given;
   const dueAt = scheduledAt ?? new Date(ctx.now().getTime() + (isDue ? 0 : headStart));
   const own = {
-    ...{ ...given, subject: oneLine(given.subject), scheduledAt, dueAt, userId: ctx.caller.userId },
+    ...given,
+    subject: oneLine(given.subject),
+    scheduledAt,
+    dueAt,
+    userId: ctx.caller.userId,
     ...({ channel: 'email', direction: 'outbound', status: scheduledAt ? 'scheduled' : 'queued' } as const),
   };
   const message: MessageRow = ctx.insert('Message', withChanges(blankMessage, own));

@@ -84,8 +84,13 @@ function mediaOf(form: Record<string, string>): Medium[] {
 function textOf(form: Record<string, string>): InboundText {
   const { From, To, Body = '', MessageSid = '' } = form;
   return {
-    ...{ provider: 'twilio', providerId: MessageSid, transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary' },
-    ...{ fromNumber: numberOf(From), toNumber: numberOf(To), body: Body, media: mediaOf(form) },
+    provider: 'twilio',
+    providerId: MessageSid,
+    transport: From!.startsWith('whatsapp:') ? 'chat_app' : 'primary',
+    fromNumber: numberOf(From),
+    toNumber: numberOf(To),
+    body: Body,
+    media: mediaOf(form),
   };
 }
 
@@ -102,13 +107,11 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   await countInbound(ctx, contactId);
   const own = {
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
-    ...{
-      ...text,
-      contactId,
-      body: keepable(body, mostCharacters) || (media.length > 0 ? noText : ''),
-      lineId,
-      metadata: metadataOf(received),
-    },
+    ...text,
+    contactId,
+    body: keepable(body, mostCharacters) || (media.length > 0 ? noText : ''),
+    lineId,
+    metadata: metadataOf(received),
   };
   const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
@@ -133,8 +136,14 @@ const reported = statement({
 
 /** How far a message is by the vendor's words. */
 const outcomes: Record<string, 'sent' | 'delivered' | 'failed'> = {
-  ...{ queued: 'sent', accepted: 'sent', sending: 'sent', sent: 'sent', delivered: 'delivered', read: 'delivered' },
-  ...{ undelivered: 'failed', failed: 'failed' },
+  queued: 'sent',
+  accepted: 'sent',
+  sending: 'sent',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'delivered',
+  undelivered: 'failed',
+  failed: 'failed',
 };
 const rank: Record<string, number> = { queued: 0, sending: 1, sent: 2, delivered: 3, failed: 4, cancelled: 4 };
 

@@ -226,7 +226,14 @@ async function keep(ctx: Context, input: SendSmsInput, { provider, fromNumber, t
       const own = {
         id: input.id,
         ...({ channel: 'sms', direction: 'outbound', status: 'queued' } as const),
-        ...{ provider, contactId, body, transport, fromNumber, toNumber, lineId, userId: inside.caller.userId },
+        provider,
+        contactId,
+        body,
+        transport,
+        fromNumber,
+        toNumber,
+        lineId,
+        userId: inside.caller.userId,
         metadata:
           transport === 'primary' ? metadata : { ...ofTheClient(metadata), service: transport, ...(lineId && { lineId }), ...content },
         dueAt: new Date(inside.now().getTime() + headStart),

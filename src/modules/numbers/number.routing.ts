@@ -7,8 +7,11 @@ export const voiceStatusPath = '/webhooks/twilio/voice/status';
 
 /** How the vendor routes a number whose calls come to the service. */
 export const ourConfig = ({ app: { config } }: Context): VoiceConfig => ({
-  ...{ voiceUrl: `${config.publicUrl}${voicePath}`, voiceMethod: 'POST', voiceApplicationSid: '' },
-  ...{ statusCallback: `${config.publicUrl}${voiceStatusPath}`, statusCallbackMethod: 'POST' },
+  voiceUrl: `${config.publicUrl}${voicePath}`,
+  voiceMethod: 'POST',
+  voiceApplicationSid: '',
+  statusCallback: `${config.publicUrl}${voiceStatusPath}`,
+  statusCallbackMethod: 'POST',
 });
 
 /** Whether calls that are routed so come to the service. */

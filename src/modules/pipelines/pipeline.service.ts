@@ -101,7 +101,11 @@ const statisticsOf = statement({
   name: 'pipelineStatistics',
   takes: { ids: listOf(uuid) },
   row: {
-    ...{ id: uuid, dealCount: integer, totalValue: decimal, weightedValue: decimal, wonValue: decimal },
+    id: uuid,
+    dealCount: integer,
+    totalValue: decimal,
+    weightedValue: decimal,
+    wonValue: decimal,
     byStage: records(worthOfStage),
   },
   text: ({ account, ids }) => sql`

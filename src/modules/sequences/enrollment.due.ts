@@ -17,9 +17,17 @@ import { emitEnrollment } from './enrollment.service.js';
 import { type EnrollmentRow, enrollmentTable } from './enrollment.table.js';
 
 const step = {
-  ...{ stepOrder: nullable(integer), templateId: nullable(uuid), subject: nullable(text), body: nullable(text) },
-  ...{ templateName: nullable(text), templateSubject: nullable(text), templateBody: nullable(text), templateHtml: nullable(text) },
-  ...{ nextDelay: nullable(integer), contact: record(contactTable.shape), enroller: nullable(text) },
+  stepOrder: nullable(integer),
+  templateId: nullable(uuid),
+  subject: nullable(text),
+  body: nullable(text),
+  templateName: nullable(text),
+  templateSubject: nullable(text),
+  templateBody: nullable(text),
+  templateHtml: nullable(text),
+  nextDelay: nullable(integer),
+  contact: record(contactTable.shape),
+  enroller: nullable(text),
 };
 type Due = EnrollmentRow & RowOf<typeof step>;
 
@@ -90,8 +98,11 @@ async function putOff(ctx: Context, before: Due): Promise<void> {
   const nextEmailAt = daysAfter(ctx.now(), 1, ctx.caller.account.timezone);
   const countsFrom = new Date(before.countsFrom.getTime() + nextEmailAt.getTime() - before.nextEmailAt!.getTime());
   const after = ctx.update('Enrollment', before, {
-    ...{ countsFrom, nextEmailAt, dueAt: nextEmailAt },
-    ...{ attempt: before.attempt + 1, leasedUntil: null },
+    countsFrom,
+    nextEmailAt,
+    dueAt: nextEmailAt,
+    attempt: before.attempt + 1,
+    leasedUntil: null,
   });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, ['nextEmailAt']));
 }
@@ -157,8 +168,12 @@ async function moveOn(ctx: Context, { nextDelay, ...before }: Due): Promise<void
   const nextEmailAt = at && new Date(Math.max(at.getTime(), now.getTime()));
   const end = { status: 'completed', endedAt: now, endReason: 'completed' } as const;
   const after = ctx.update('Enrollment', before, {
-    ...{ currentStep: before.currentStep + 1, lastEmailSentAt: now, nextEmailAt, dueAt: nextEmailAt },
-    ...{ attempt: before.attempt + 1, leasedUntil: null },
+    currentStep: before.currentStep + 1,
+    lastEmailSentAt: now,
+    nextEmailAt,
+    dueAt: nextEmailAt,
+    attempt: before.attempt + 1,
+    leasedUntil: null,
     ...(nextEmailAt ? {} : end),
   });
   await emitEnrollment(ctx, 'updated', after, changesBetween(before, after, tracked));

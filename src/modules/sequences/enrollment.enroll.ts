@@ -21,7 +21,11 @@ import type { SequenceRow } from './sequence.table.js';
 const justNow = 5 * 60_000;
 
 const candidate = {
-  ...{ id: uuid, email: nullable(text), optedOutEmail: flag, doNotContact: flag, isEnrolled: flag },
+  id: uuid,
+  email: nullable(text),
+  optedOutEmail: flag,
+  doNotContact: flag,
+  isEnrolled: flag,
 };
 type Candidate = RowOf<typeof candidate>;
 
@@ -88,9 +92,22 @@ function start(ctx: Context, { id: sequenceId, version, steps }: SequenceRow, co
   const now = ctx.now();
   const firstAt = daysAfter(now, steps[0]!.delayDays, ctx.caller.account.timezone);
   return ctx.insert('Enrollment', {
-    ...{ sequenceId, contactId, version, status: 'active' as const, currentStep: 0, totalSteps: steps.length, attempt: 0 },
-    ...{ enrolledAt: now, countsFrom: now, nextEmailAt: firstAt, dueAt: firstAt, enrolledBy: ctx.caller.userId },
-    ...{ lastEmailSentAt: null, heldAt: null, endedAt: null, endReason: null },
+    sequenceId,
+    contactId,
+    version,
+    status: 'active' as const,
+    currentStep: 0,
+    totalSteps: steps.length,
+    attempt: 0,
+    enrolledAt: now,
+    countsFrom: now,
+    nextEmailAt: firstAt,
+    dueAt: firstAt,
+    enrolledBy: ctx.caller.userId,
+    lastEmailSentAt: null,
+    heldAt: null,
+    endedAt: null,
+    endReason: null,
   });
 }
 

@@ -47,5 +47,8 @@ export const insertSteps = (
 /** What the steps say, for comparing, and for the log. */
 export const comparable = (steps: readonly SequenceStepFields[]): object[] =>
   steps.map(({ templateId, delayDays, subject, body }) => ({
-    ...{ templateId: templateId ?? null, delayDays, subject: subject ?? null, body: body ?? null },
+    templateId: templateId ?? null,
+    delayDays,
+    subject: subject ?? null,
+    body: body ?? null,
   }));

@@ -44,7 +44,9 @@ const steps = sql`(
 export const wholeSequences = sequenceTable.reading(
   {
     ...sequenceRow.shape,
-    ...{ enrolledCount: integer, completedCount: integer, activeCount: integer },
+    enrolledCount: integer,
+    completedCount: integer,
+    activeCount: integer,
     steps: records(sequenceStepTable.shape),
   },
   sql`${sequenceTable.columns}, ${counts.enrolledCount} as "enrolledCount",

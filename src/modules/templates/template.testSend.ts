@@ -12,8 +12,14 @@ import { findTemplate } from './template.service.js';
 /** The values of an example, so that the mail reads like one that somebody gets. */
 const example = (ctx: Context): MergeValues => ({
   contact: {
-    ...{ firstName: 'Ada', lastName: 'Lovelace', email: 'ada@example.com', phone: '+14155550123', company: 'Analytical Engines' },
-    ...{ jobTitle: 'Engineer', city: 'London', country: 'GB' },
+    firstName: 'Ada',
+    lastName: 'Lovelace',
+    email: 'ada@example.com',
+    phone: '+14155550123',
+    company: 'Analytical Engines',
+    jobTitle: 'Engineer',
+    city: 'London',
+    country: 'GB',
   },
   workspace: { name: ctx.caller.account.name },
   user: { name: ctx.caller.userName },

@@ -100,7 +100,10 @@ async function move(
     await ctx.emit({ name: 'line_assignment.created', record: { ...assigned, user } as { id: string } });
   }
   return {
-    ...{ lineId, phoneNumber, label, assignedTo: holder && { userId: holder.id, name: holder.name } },
+    lineId,
+    phoneNumber,
+    label,
+    assignedTo: holder && { userId: holder.id, name: holder.name },
     released: given.map(({ user, ...gone }) => ({ ...gone, userId: user.id, name: user.name })),
   };
 }

@@ -137,9 +137,13 @@ async function keepKey(ctx: Context, apiKey: string, { account, lines }: Seen): 
   const before = await holdConnection(ctx);
   const id = before?.id ?? newId(ctx);
   const given = {
-    ...{ apiKey: masked(apiKey), sealedKey: seal(ctx.app, purpose, place(ctx, id), apiKey), connectedBy: ctx.caller.userId },
-    ...{ vendorAccount: account.id, cursor: before?.vendorAccount === account.id ? before.cursor : account.cursor },
-    ...{ generation: (before?.generation ?? 0) + 1, dueAt: new Date(ctx.now().getTime() + minute) },
+    apiKey: masked(apiKey),
+    sealedKey: seal(ctx.app, purpose, place(ctx, id), apiKey),
+    connectedBy: ctx.caller.userId,
+    vendorAccount: account.id,
+    cursor: before?.vendorAccount === account.id ? before.cursor : account.cursor,
+    generation: (before?.generation ?? 0) + 1,
+    dueAt: new Date(ctx.now().getTime() + minute),
   };
   if (!before) {
     const made = ctx.insert('VendorConnection', { id, provider, status: 'connected', ...given });

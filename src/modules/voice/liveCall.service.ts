@@ -168,8 +168,17 @@ async function logOvertaken(inside: Context, { sid, from, to }: Ends, duration: 
   if (!flow) return;
   const contactId = await callerAt(inside, from);
   await logCall(inside, {
-    ...{ ...flow, providerId: sid, fromNumber: from, toNumber: to, contactId, startedAt, duration },
-    ...{ direction: 'inbound', source: 'call_flow', status: 'missed', endedAt: duration === null ? null : inside.now() },
+    ...flow,
+    providerId: sid,
+    fromNumber: from,
+    toNumber: to,
+    contactId,
+    startedAt,
+    duration,
+    direction: 'inbound',
+    source: 'call_flow',
+    status: 'missed',
+    endedAt: duration === null ? null : inside.now(),
   });
 }
 
@@ -189,8 +198,19 @@ export async function endCall(ctx: Context, ends: Ends, duration: number | null)
     await emitLiveCall(inside, 'deleted', call);
     const endedAt = duration === null ? null : new Date(startedAt.getTime() + duration * 1000);
     await logCall(inside, {
-      ...{ providerId: sid, callFlowId, callFlowVersion, fromNumber, toNumber, userId, recordingUrl, contactId, startedAt },
-      ...{ direction: 'inbound', source: 'call_flow', endedAt, duration },
+      providerId: sid,
+      callFlowId,
+      callFlowVersion,
+      fromNumber,
+      toNumber,
+      userId,
+      recordingUrl,
+      contactId,
+      startedAt,
+      direction: 'inbound',
+      source: 'call_flow',
+      endedAt,
+      duration,
       status: status === 'voicemail' ? 'voicemail' : answeredAt ? 'completed' : 'missed',
     });
   });

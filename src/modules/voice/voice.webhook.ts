@@ -140,7 +140,14 @@ const whole = (text: string | undefined) => (text !== undefined && /^\d{1,6}$/.t
 
 /** The turn that an address asks for. */
 const turnOf = ({ n, do: what, at = '', k, c, i, h, s }: Record<string, string>): Turn => ({
-  ...{ n: whole(n) ?? 0, do: what as Turn['do'], at, k: whole(k), c, i: whole(i), h: whole(h), s: whole(s) },
+  n: whole(n) ?? 0,
+  do: what as Turn['do'],
+  at,
+  k: whole(k),
+  c,
+  i: whole(i),
+  h: whole(h),
+  s: whole(s),
 });
 
 type Found = NonNullable<Awaited<ReturnType<typeof callAt>>>;

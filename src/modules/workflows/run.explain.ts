@@ -23,11 +23,20 @@ export async function explainRun(ctx: Context, id: string, workflowId?: string |
   const { status, error, conditions, actions, nextAction, tries, dueAt } = run;
   const next = status === 'running' ? actions[nextAction] : undefined;
   return {
-    ...{ runId: run.id, workflowId: run.workflowId, status, error, conditions, actions },
+    runId: run.id,
+    workflowId: run.workflowId,
+    status,
+    error,
+    conditions,
+    actions,
     event: {
-      ...{ eventId: run.eventId, name: run.triggerEvent, createdAt: run.eventAt, type: run.entityType },
+      eventId: run.eventId,
+      name: run.triggerEvent,
+      createdAt: run.eventAt,
+      type: run.entityType,
       entityId: (run.triggerData?.id as string | undefined) ?? null,
-      ...{ changes: run.changes, causes: run.causes ?? [] },
+      changes: run.changes,
+      causes: run.causes ?? [],
     },
     next: next ? { index: nextAction, type: next.type, at: dueAt, failedTries: tries } : null,
   };
@@ -44,8 +53,13 @@ const stored = statement({
 });
 
 const told = (event: FeedEvent): TriggeringEvent => ({
-  ...{ eventId: event.eventId, name: event.name, createdAt: event.createdAt, type: event.type, entityId: event.entityId },
-  ...{ changes: event.changes, causes: event.causes },
+  eventId: event.eventId,
+  name: event.name,
+  createdAt: event.createdAt,
+  type: event.type,
+  entityId: event.entityId,
+  changes: event.changes,
+  causes: event.causes,
 });
 
 /**

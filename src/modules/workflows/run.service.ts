@@ -67,7 +67,12 @@ export const changesOfRun = (before: RunRow, after: RunRow): Changes => changesB
 
 /** An action that is still to be done. */
 export const pending = ({ type, config }: Pick<WorkflowRunAction, 'type' | 'config'>): WorkflowRunAction => ({
-  ...{ type, config, status: 'pending', result: null, error: null, executedAt: null },
+  type,
+  config,
+  status: 'pending',
+  result: null,
+  error: null,
+  executedAt: null,
 });
 
 // Before the run, as who deletes the workflow and ends its runs does.
@@ -108,7 +113,13 @@ export async function retryRun(ctx: Context, id: string, workflowId?: string | n
   check(live, () => conflict('workflowId', 'names a deleted workflow'));
   const actions = before.actions.map((action, i) => (i < before.nextAction ? action : pending(action)));
   const after = ctx.update('WorkflowRun', before, {
-    ...{ actions, status: 'running', error: null, tries: 0, dueAt: ctx.now(), completedAt: null, durationMs: null },
+    actions,
+    status: 'running',
+    error: null,
+    tries: 0,
+    dueAt: ctx.now(),
+    completedAt: null,
+    durationMs: null,
   }) as RunRow;
   await emitRun(ctx, 'updated', after, changesOfRun(before, after));
   ctx.wake('workflowRuns');

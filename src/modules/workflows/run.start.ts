@@ -14,8 +14,12 @@ import type { WorkflowAction, WorkflowTrigger } from './workflow.model.js';
 import type { RunRow } from './workflow.table.js';
 
 const active = {
-  ...{ id: uuid, name: text, trigger: json<WorkflowTrigger>(), activatedAfter: bigint },
-  ...{ size: integer, actions: nullable(json<WorkflowAction[]>()) },
+  id: uuid,
+  name: text,
+  trigger: json<WorkflowTrigger>(),
+  activatedAfter: bigint,
+  size: integer,
+  actions: nullable(json<WorkflowAction[]>()),
 };
 /** An active workflow, with the bytes of its actions: where they are many, they are read once it begins a run. */
 type Active = RowOf<typeof active>;
@@ -116,10 +120,21 @@ async function begin(ctx: Context, { event, workflow, evaluation, actions }: Beg
   const loops = isLoop(event.causes, { kind: 'workflow', id: workflow.id });
   const skippedAll = actions.map((action) => ({ ...pending(action), status: 'skipped' as const, executedAt: now.toISOString() }));
   const run: RunRow = ctx.insert('WorkflowRun', {
-    ...{ workflowId: workflow.id, workflowName: workflow.name, eventId: event.eventId, triggerEvent: event.name },
-    ...{ triggerData: event.data, entityType: event.type, changes: event.changes, eventAt: event.createdAt },
+    workflowId: workflow.id,
+    workflowName: workflow.name,
+    eventId: event.eventId,
+    triggerEvent: event.name,
+    triggerData: event.data,
+    entityType: event.type,
+    changes: event.changes,
+    eventAt: event.createdAt,
     contactId,
-    ...{ conditions: evaluation.conditions, causes: event.causes, startedAt: now, nextAction: 0, tries: 0, attempt: 0 },
+    conditions: evaluation.conditions,
+    causes: event.causes,
+    startedAt: now,
+    nextAction: 0,
+    tries: 0,
+    attempt: 0,
     ...(loops
       ? { status: 'failed' as const, error: 'loop', actions: skippedAll, completedAt: now, durationMs: 0, dueAt: null }
       : {

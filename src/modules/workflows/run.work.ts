@@ -55,8 +55,12 @@ const within = (ctx: Context, { id: runId, workflowId: id, workflowName: name }:
 const occasionOf = (run: RunRow): Occasion => ({
   run: { kind: 'workflow', id: run.workflowId, runId: run.id, name: run.workflowName },
   happening: {
-    ...{ event: run.triggerEvent, eventId: run.eventId, at: run.eventAt, type: run.entityType },
-    ...{ data: run.triggerData ?? {}, changes: run.changes },
+    event: run.triggerEvent,
+    eventId: run.eventId,
+    at: run.eventAt,
+    type: run.entityType,
+    data: run.triggerData ?? {},
+    changes: run.changes,
   },
   contactId: actsFor(run.triggerEvent, run.contactId),
 });

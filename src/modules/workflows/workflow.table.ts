@@ -35,8 +35,15 @@ const triggerEvent = sql`t.trigger_event`;
  * its event may be seen. */
 export const runTable = table({
   row: modelRow('WorkflowRun', WorkflowRun, {
-    ...{ nextAction: integer, tries: integer, attempt: integer, dueAt: nullable(instant), eventAt: instant },
-    ...{ entityType: nullable(text), changes: nullable(json<Changes>()), conditions: json<Seen[]>(), causes: nullable(json<Cause[]>()) },
+    nextAction: integer,
+    tries: integer,
+    attempt: integer,
+    dueAt: nullable(instant),
+    eventAt: instant,
+    entityType: nullable(text),
+    changes: nullable(json<Changes>()),
+    conditions: json<Seen[]>(),
+    causes: nullable(json<Cause[]>()),
   }),
   withoutEvents: ['tries'],
   list: WorkflowRunList,

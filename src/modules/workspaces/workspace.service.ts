@@ -10,8 +10,16 @@ import { tellWorkspace } from '../auth/auth.service.js';
 import type { UpdateWorkspaceSettingsInput } from './workspace.model.js';
 
 const settings = {
-  ...{ id: uuid, name: text, timezone: text, defaultCountry: text, currency: text, defaultTaxRate: decimal },
-  ...{ lostReasonRequired: flag, lostReasons: listOf(text), createdAt: instant, updatedAt: instant },
+  id: uuid,
+  name: text,
+  timezone: text,
+  defaultCountry: text,
+  currency: text,
+  defaultTaxRate: decimal,
+  lostReasonRequired: flag,
+  lostReasons: listOf(text),
+  createdAt: instant,
+  updatedAt: instant,
 };
 export type SettingsRow = RowOf<typeof settings>;
 
@@ -37,8 +45,14 @@ export const getSettings = async (ctx: Context): Promise<SettingsRow> => (await 
 const write = statement({
   name: 'changeWorkspace',
   takes: {
-    ...{ name: text, timezone: text, country: text, currency: text, taxRate: decimal },
-    ...{ lostReasonRequired: flag, lostReasons: listOf(text), now: instant },
+    name: text,
+    timezone: text,
+    country: text,
+    currency: text,
+    taxRate: decimal,
+    lostReasonRequired: flag,
+    lostReasons: listOf(text),
+    now: instant,
   },
   row: settings,
   changes: true,

@@ -101,8 +101,14 @@ export class SmtpSimulator {
     const messageId = mail.messageId ?? '';
     const ofLists = mail.headers.filter(({ key }) => key.startsWith('list-'));
     const taken: Taken = {
-      ...{ from: mail.from?.address ?? '', to, subject: mail.subject ?? '', messageId, replyTo: mail.replyTo?.[0]?.address },
-      ...{ text: mail.text?.trimEnd() ?? '', html: mail.html, headers: Object.fromEntries(ofLists.map(({ key, value }) => [key, value])) },
+      from: mail.from?.address ?? '',
+      to,
+      subject: mail.subject ?? '',
+      messageId,
+      replyTo: mail.replyTo?.[0]?.address,
+      text: mail.text?.trimEnd() ?? '',
+      html: mail.html,
+      headers: Object.fromEntries(ofLists.map(({ key, value }) => [key, value])),
     };
     this.#taken.push(taken);
     await this.#outbox.write({ channel: 'email', ...taken, body: taken.text }, fileOf(messageId));

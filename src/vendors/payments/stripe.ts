@@ -89,8 +89,12 @@ export class StripePayments implements PaymentsVendor {
     const [plan, interval] = (name?.split('_') ?? []) as [SoldPlan?, Interval?];
     const end = item?.current_period_end;
     return {
-      ...{ id, status: statuses[status] ?? 'past_due', startedAt: dateOf(created) },
-      ...{ plan, interval, currentPeriodEnd: end ? dateOf(end) : null },
+      id,
+      status: statuses[status] ?? 'past_due',
+      startedAt: dateOf(created),
+      plan,
+      interval,
+      currentPeriodEnd: end ? dateOf(end) : null,
     };
   }
 

@@ -28,8 +28,11 @@ export class SimulatedNumbers {
     for (const number of numbers) {
       const nth = this.#numbers.length;
       this.#numbers.push({
-        ...{ sid: `PN${String(nth).padStart(32, '0')}`, phone_number: number, friendly_name: `Simulated line ${nth + 1}` },
-        ...{ capabilities: { sms: true, voice: true }, ...blank },
+        sid: `PN${String(nth).padStart(32, '0')}`,
+        phone_number: number,
+        friendly_name: `Simulated line ${nth + 1}`,
+        capabilities: { sms: true, voice: true },
+        ...blank,
       });
     }
   }

@@ -45,14 +45,18 @@ interface Listed extends VoiceConfig {
 }
 
 const asListed = (listed: Listed): VendorNumber => ({
-  ...{ id: listed.sid, number: listed.phoneNumber, label: listed.friendlyName, hasVoice: listed.capabilities?.voice !== false },
+  id: listed.sid,
+  number: listed.phoneNumber,
+  label: listed.friendlyName,
+  hasVoice: listed.capabilities?.voice !== false,
   voice: {
     ...{
       voiceUrl: listed.voiceUrl ?? '',
       voiceMethod: listed.voiceMethod || 'POST',
       voiceApplicationSid: listed.voiceApplicationSid ?? '',
     },
-    ...{ statusCallback: listed.statusCallback ?? '', statusCallbackMethod: listed.statusCallbackMethod || 'POST' },
+    statusCallback: listed.statusCallback ?? '',
+    statusCallbackMethod: listed.statusCallbackMethod || 'POST',
   },
 });
 
