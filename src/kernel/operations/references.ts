@@ -5,7 +5,6 @@ import type { Reference } from '../context/registry.js';
 import { listOf, uuid } from '../database/kinds.js';
 import { rawSql, sql } from '../database/sql.js';
 import { type Statement, statement } from '../database/statement.js';
-import type { Changes } from '../events/facts.js';
 import { batched } from './loader.js';
 
 /** What each field of a body refers to: kinds that modules declare in `references`. */
@@ -94,8 +93,10 @@ export async function missingReferences<F extends string>(ctx: Context, of: Refe
 }
 
 /** Of the fields that refer to something, those that a change gives a new value: what stays is not asked for again. */
-export const changedReferences = <F extends string>(of: ReferenceKinds<F>, changes: Changes): Body<F> =>
-  Object.fromEntries((Object.keys(of) as F[]).map((field) => [field, changes[field]?.to as string | null | undefined])) as Body<F>;
+export function changedReferences<F extends string>(of: ReferenceKinds<F>, before: Body<F>, input: Body<F>): Body<F> {
+  const changed = (Object.keys(of) as F[]).filter((field) => input[field] !== undefined && input[field] !== before[field]);
+  return Object.fromEntries(changed.map((field) => [field, input[field]])) as Body<F>;
+}
 
 /** Throws 400 naming every one of them. */
 export function refuseMissing(fields: string[]): void {

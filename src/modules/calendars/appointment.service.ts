@@ -118,7 +118,7 @@ export async function updateAppointment(
   const given = { ...defined(input), ...timesOf({ startTime, endTime }, calendar, before) };
   const changes = changesBetween(before, { ...before, ...given }, tracked);
   if (Object.keys(changes).length === 0) return before;
-  await checkReferences(ctx, links, changedReferences(links, changes));
+  await checkReferences(ctx, links, changedReferences(links, before, given));
   const after = { ...before, ...given };
   const isPlaced = placing.some((field) => changes[field]);
   if (isPlaced && after.status === 'scheduled') takePlace(ctx, calendar, after.assignedTo);

@@ -76,7 +76,7 @@ export async function updateCall(ctx: Context, id: string, input: UpdateCallInpu
   const changes = changesBetween(before, after, tracked);
   if (Object.keys(changes).length === 0) return before;
   if (changes.source || changes.fromNumber || changes.toNumber) checkNumbers(after);
-  await checkReferences(ctx, links, changedReferences(links, changes));
+  await checkReferences(ctx, links, changedReferences(links, before, input));
   // What the vendor measured stays; of what was logged by hand the end follows from the duration.
   const endedAt = changes.duration && !before.providerId ? endOf(before.startedAt, after.duration) : undefined;
   const call = ctx.update('Call', before, { ...input, endedAt });

@@ -8,7 +8,7 @@ import { type Changes, changesBetween, type Fact } from '../../kernel/events/fac
 import { getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
-import { checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
+import { changedReferences, checkReferences, type ReferenceKinds } from '../../kernel/operations/references.js';
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { leaveCompany } from '../contacts/contact.links.js';
@@ -50,11 +50,10 @@ const above = statement({
     select id from up`,
 });
 
-/** Whom and what a company is linked to must be there (400), and no company is above itself (422). */
-async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void> {
-  await checkReferences(ctx, links, body);
-  if (!id || !body.parentCompanyId) return;
-  const ancestors = await ctx.rows(above, { company: body.parentCompanyId });
+/** No company is above itself (422). */
+async function checkAbove(ctx: Context, { parentCompanyId }: Links, id: string): Promise<void> {
+  if (!parentCompanyId) return;
+  const ancestors = await ctx.rows(above, { company: parentCompanyId });
   check(!ancestors.some((ancestor) => ancestor.id === id), () =>
     unprocessable('parentCompanyId', 'conflicting', 'must not be the company itself or one below it'),
   );
@@ -62,8 +61,9 @@ async function checkLinks(ctx: Context, body: Links, id?: string): Promise<void>
 
 /** Contract POST /companies. An account whose trial has expired makes nothing new (402). */
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
-  await checkLinks(ctx, input);
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'company', input.customFields, null)) ?? {};
+  await checkReferences(ctx, links, input);
+  const checked = await checkCustomFields(ctx, 'company', input.customFields, null);
+  const customFields = mergeCustomFields({}, checked()) ?? {};
   checkTrial(ctx);
   const values = { ...blank, ...defined(input), customFields };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
@@ -77,14 +77,12 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   if (input.parentCompanyId) await ctx.lockName('companies above');
   const before = await ctx.forChange(companyRows, id);
   const checked = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked) });
+  const relinked = changedReferences(links, before, input);
+  await checkReferences(ctx, links, relinked);
+  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked()) });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
   if (Object.keys(changes).length === 0) return before;
-  await checkLinks(
-    ctx,
-    { ownerId: changes.ownerId && input.ownerId, parentCompanyId: changes.parentCompanyId && input.parentCompanyId },
-    before.id,
-  );
+  await checkAbove(ctx, relinked, before.id);
   const saved = ctx.update('Company', before, given);
   await ctx.emit({ name: 'company.updated', record: saved, changes });
   return saved;

@@ -100,8 +100,8 @@ export async function createContact(
     checkCustomFields(ctx, 'contact', input.customFields, null),
     missingReferences(ctx, links, input),
   ]);
-  const customFields = mergeCustomFields({}, checked) ?? {};
   refuseMissing(missing);
+  const customFields = mergeCustomFields({}, checked()) ?? {};
   // Last of the checks: what is refused takes no place in the plan.
   if (!beyondPlan) await checkPlan(ctx, contactsOfPlan);
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
@@ -127,14 +127,9 @@ export async function updateContact(ctx: Context, id: string, { tags, ...input }
   if (tags !== undefined) ctx.lockRows();
   const before = await contactForChange(ctx, id);
   const checked = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
-  const customFields = mergeCustomFields(before.customFields, checked);
+  await checkReferences(ctx, links, changedReferences(links, before, input));
+  const customFields = mergeCustomFields(before.customFields, checked());
   const given = defined({ ...input, customFields, attribution: mergeAttribution(before.attribution, input.attribution) });
-  const relinked = changesBetween(
-    before,
-    given,
-    Object.keys(links).filter((name) => name in given),
-  );
-  await checkReferences(ctx, links, changedReferences(links, relinked));
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;

@@ -86,26 +86,29 @@ export const definitionsLock = 'custom_fields';
 
 /**
  * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked
- * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. 422 where a required field
- * is emptied, or missing from a record that is made. A value that the record has already stands, also where its definition would no
+ * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. The answer gives the values when it is
+ * called, and throws 422 then where a required field is emptied, or missing from a record that is made: after all that is refused
+ * with 400 or 404. A value that the record has already stands, also where its definition would no
  * longer take it: who sends back what was read changes nothing. @param before what the record has; null of one that is made
  */
-export async function checkCustomFields<T extends object | undefined>(
+export async function checkCustomFields(
   ctx: Context,
   entityType: CustomField['entityType'],
-  given: T,
+  given: object | undefined,
   before: object | null,
-): Promise<T> {
-  if (given === undefined) return given;
+): Promise<() => object | undefined> {
+  if (given === undefined) return () => undefined;
   const values = { ...given } as Record<string, unknown>;
   const all = await definitionsToWrite(ctx, entityType);
   // A deletion of a definition takes this lock alone: what it counts is all that was written by its leave.
   if (all.length > 0) ctx.shareName(definitionsLock);
   const { emptied, details, missing } = judged(ctx, all, values, before);
   if (details.length > 0) throw invalid(details);
-  if (missing) throw unprocessable(missing.field, missing.code, missing.message);
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
-  return values as T;
+  return () => {
+    if (missing) throw unprocessable(missing.field, missing.code, missing.message);
+    return values;
+  };
 }
 
 type Values = Readonly<Record<string, unknown>>;

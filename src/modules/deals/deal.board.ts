@@ -3,7 +3,6 @@ import type { Context } from '../../kernel/context/context.js';
 import { flag, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
-import { checkReferences } from '../../kernel/operations/references.js';
 
 /** Digits of a position behind the point. */
 const decimals = 15;
@@ -62,14 +61,13 @@ interface MoveTarget {
 }
 
 /**
- * A position for a deal in a column, behind another or, for null, before all. 400 for a deal that is not there, 422 for one of
- * another column or the deal itself, naming the field. Where there is no room left, the column is spread: its order stays.
+ * A position for a deal in a column, behind another, which is there, or, for null, before all. 422 naming the field for one of
+ * another column or the deal itself. Where there is no room left, the column is spread: its order stays.
  */
 export async function positionBehind(ctx: Context, { stage, deal, after }: MoveTarget, field: string): Promise<string> {
   if (after === null) return (await ctx.rows(first, { stage, deal }))[0]!.position;
   const [between] = await ctx.rows(behind, { stage, deal, after });
   if (between?.fits) return between.position;
-  await checkReferences(ctx, { [field]: 'deal' }, { [field]: after });
   if (between) await ctx.rows(spread, { stage });
   const [wider] = await ctx.rows(behind, { stage, deal, after });
   check(wider, () => unprocessable(field, 'not_allowed', 'must be another deal of the stage'));

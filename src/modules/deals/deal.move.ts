@@ -1,5 +1,6 @@
 import { found } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
+import { missingReferences, refuseMissing } from '../../kernel/operations/references.js';
 import type { DealRow, WholeDeal } from './deal.columns.js';
 import type { MoveDealArgs } from './deal.model.js';
 import { statusIn } from './deal.rules.js';
@@ -11,7 +12,13 @@ import { rulesOf, type StageRules } from './deal.stage.js';
  * opened again; between stages that do not close, and within one, its status stays. A stage of another pipeline takes it there.
  */
 export async function moveDeal(ctx: Context, id: string, { stageId, afterId, lostReason }: MoveDealArgs): Promise<DealRow> {
-  const [before, rules] = await Promise.all([ctx.forChange(dealRows, id), rulesOf(ctx, stageId)]);
+  // Asked at one moment, so that they are one statement.
+  const [before, rules, missing] = await Promise.all([
+    ctx.forChange(dealRows, id),
+    rulesOf(ctx, stageId),
+    missingReferences(ctx, { afterId: 'deal' }, { afterId }),
+  ]);
+  refuseMissing(missing);
   const stage = found(rules, 'Stage');
   const status = await statusAfter(ctx, before, stage);
   const place = { stageId, pipelineId: stage.pipelineId, afterDealId: afterId };

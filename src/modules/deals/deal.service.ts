@@ -8,7 +8,7 @@ import { type Changes, changesBetween } from '../../kernel/events/facts.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
-import { missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
+import { changedReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
@@ -45,6 +45,8 @@ export const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = {
   assignedTo: 'user',
 };
 
+const namedByChange: ReferenceKinds<keyof typeof links | 'afterDealId'> = { ...links, afterDealId: 'deal' };
+
 /** Contract POST /deals: 400 naming a link that leads nowhere, 404 for pipeline and stage, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
   // Asked at one moment, so that they are one statement.
@@ -54,11 +56,13 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
     input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
   refuseMissing(missing);
+  const lines = linesOf(ctx, products ?? []);
+  const worthOf = worth(input.value, lines);
+  const checked = await checkCustomFields(ctx, 'deal', input.customFields, null);
   const stage = await checkStage(ctx, rules, input.pipelineId);
   holdStage(ctx, stage);
-  const lines = linesOf(ctx, products ?? []);
-  const computed = { ...worth(input.value, lines), ...likelihood(input.probability, stage) };
-  const customFields = mergeCustomFields({}, await checkCustomFields(ctx, 'deal', input.customFields, null)) ?? {};
+  const computed = { ...worthOf, ...likelihood(input.probability, stage) };
+  const customFields = mergeCustomFields({}, checked()) ?? {};
   checkTrial(ctx);
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true, isGiven: true });
@@ -80,31 +84,32 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
   const [before, rules, missing] = await Promise.all([
     ctx.forChange(dealRows, id),
     input.stageId ? rulesOf(ctx, input.stageId) : undefined,
-    missingReferences(ctx, links, input),
+    missingReferences(ctx, namedByChange, input),
     input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
-  return changeDeal(ctx, before, input, { rules, missing });
+  const named = changedReferences(namedByChange, before, input);
+  refuseMissing(missing.filter((field) => field in named));
+  return changeDeal(ctx, before, input, { rules });
 }
 
 /** What a change of a deal goes by. */
 interface Change {
   /** The stage that it puts the deal into, if any. */
   rules?: StageRules;
-  /** The fields of it that lead nowhere. */
-  missing?: string[];
   /** What the deal that it is put behind is called by the caller. */
   afterField?: string;
 }
 
 /** Changes a deal that was read to be changed. */
 export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateDealInput, change: Change) {
-  const { rules, missing = [], afterField = 'afterDealId' } = change;
+  const { rules, afterField = 'afterDealId' } = change;
+  // What is wrong with a value alone (400) is told before what is wrong with the stage (404, 422).
+  const own = await ownValues(ctx, before, input);
   const entered = await destination(ctx, before, input, rules);
-  const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { entered, afterField }));
+  const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { own, entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
   const changes = changesBetween(comparable(before), comparable(after), fieldNames);
   if (Object.keys(changes).length === 0) return keepSource(ctx, before, after);
-  refuseMissing(missing.filter((field) => changes[field]));
   await checkClosing(ctx, after, changes, entered);
   if (changes.products) {
     await ctx.db.dealProduct.deleteMany({ where: { dealId: before.id } });
@@ -133,7 +138,17 @@ async function destination(ctx: Context, before: DealRow, { stageId, pipelineId 
   throw unprocessable('stageId', 'required', 'must be given with another pipeline');
 }
 
+type OwnValues = Awaited<ReturnType<typeof ownValues>>;
+
+/** The new values of a deal that do not depend on its stage. Throws 400. */
+async function ownValues(ctx: Context, before: WholeDeal, { products, ...input }: UpdateDealInput) {
+  const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
+  const worthOf = worthAfter(before, input, lines);
+  return { lines, worthOf, customFields: await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}) };
+}
+
 interface Entering {
+  own: OwnValues;
   entered?: StageRules;
   afterField: string;
 }
@@ -142,21 +157,17 @@ interface Entering {
 async function valuesOf(
   ctx: Context,
   before: WholeDeal,
-  { afterDealId, products, ...input }: UpdateDealInput,
-  { entered, afterField }: Entering,
+  { afterDealId, products: _products, ...input }: UpdateDealInput,
+  { own, entered, afterField }: Entering,
 ) {
   const now = ctx.now();
-  const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
-  const customFields = mergeCustomFields(
-    before.customFields,
-    await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}),
-  );
+  const customFields = mergeCustomFields(before.customFields, own.customFields());
   const moves = entered !== undefined && entered.stageId !== before.stageId;
   const stage = entered?.stageId ?? before.stageId;
   return {
     ...input,
-    ...{ customFields, products: lines },
-    ...worthAfter(before, input, lines),
+    ...{ customFields, products: own.lines },
+    ...own.worthOf,
     ...likelihoodAfter(before, input, moves ? entered : undefined),
     ...(moves && entering(now)),
     ...(afterDealId !== undefined && { position: await positionBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),

@@ -142,7 +142,7 @@ export async function updateInvoice(ctx: Context, id: string, { items, ...input 
   const wanted = { ...before, ...given, ...totals, items: (items as InvoiceItem[] | undefined) ?? before.items };
   const changes = changesOf(before, wanted);
   if (Object.keys(changes).length === 0) return before;
-  await checkLinks(ctx, changedReferences(links, changes), changes.items ? items! : []);
+  await checkLinks(ctx, changedReferences(links, before, given), changes.items ? items! : []);
   if (changes.invoiceNumber) await checkNumber(ctx, wanted.invoiceNumber);
   // What was received is in the currency of before.
   check(!changes.currency || exact(before.amountPaid).isZero(), () =>

@@ -46,7 +46,7 @@ export async function updateTask(ctx: Context, id: string, input: UpdateTaskInpu
   const before = await ctx.forChange(taskRows, id);
   const changes = changesBetween(before, { ...before, ...defined(input) }, tracked);
   if (Object.keys(changes).length === 0) return before;
-  await checkReferences(ctx, links, changedReferences(links, changes));
+  await checkReferences(ctx, links, changedReferences(links, before, input));
   const { status } = changes;
   const completedAt = status && (input.status === 'done' ? ctx.now() : null);
   const task = ctx.update('Task', before, { ...input, completedAt });
