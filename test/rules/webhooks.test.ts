@@ -97,6 +97,53 @@ describe('a webhook that is new, or on again,', () => {
   });
 });
 
+describe('a webhook that is given other names of events', () => {
+  const [made, changed] = ['contact.created', 'contact.updated'];
+  const patched = async ({ id }: Loose, events: string[]) => dataOf(await key.patch(`/webhooks/manage/${id}`, { events }));
+  /** Which contacts' events it was sent, up to the last one that it is. */
+  const sentTo = async (hook: Loose) => {
+    await eventually(async () => (await deliveriesOf(hook)).some(({ payload }) => payload.data.firstName === 'After'));
+    const own = (await deliveriesOf(hook)).filter(({ event }) => event.startsWith('contact.'));
+    return own.map(({ event, payload }) => `${event} ${payload.data.firstName}`).sort();
+  };
+
+  it('is sent nothing from before of those that are new to it, and all of those that it had, however late the feed is read', async () => {
+    const [further, all, fewer, again] = [[changed], [changed], ['*'], [made, changed]].map((events) => webhook({ events }));
+    const each = { further: await further, all: await all, fewer: await fewer, again: await again };
+    await whileUnread(acme, 'webhooks', async () => {
+      const { id } = await acme.contact({ firstName: 'Before' });
+      dataOf(await acme.owner.patch(`/contacts/${id}`, { firstName: 'Changed' }));
+      await allPlaced(acme);
+      await patched(each.further, [changed, made]);
+      await patched(each.all, ['*']);
+      await patched(each.fewer, [made, changed]);
+      await patched(each.again, [changed]);
+      await patched(each.again, [changed, made]);
+      await patched(each.again, [made, changed]);
+    });
+    await acme.contact({ firstName: 'After' });
+    const [old, late] = [[`${made} Before`], [`${made} After`, `${changed} Changed`]];
+    expect(await sentTo(each.fewer)).toEqual([...late, ...old].sort());
+    for (const hook of [each.further, each.all, each.again]) expect(await sentTo(hook)).toEqual(late);
+  });
+
+  it('is sent what it takes by * or by a name alike, whichever it was first', async () => {
+    const hook = await webhook({ events: [changed] });
+    await whileUnread(acme, 'webhooks', async () => {
+      const { id } = await acme.contact({ firstName: 'Before' });
+      dataOf(await acme.owner.patch(`/contacts/${id}`, { firstName: 'Changed' }));
+      await allPlaced(acme);
+      await patched(hook, ['*']);
+      await acme.contact({ firstName: 'Between' });
+      await allPlaced(acme);
+      await patched(hook, [made]);
+      await patched(hook, ['*']);
+    });
+    await acme.contact({ firstName: 'After' });
+    expect(await sentTo(hook)).toEqual([`${made} After`, `${made} Between`]);
+  });
+});
+
 describe('an event that is not for the workspace', () => {
   it('since it is for one person alone, goes nowhere', async () => {
     await webhook({ events: ['*'] });

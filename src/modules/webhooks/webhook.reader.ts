@@ -1,31 +1,36 @@
 import type { Context, FeedReader } from '../../kernel/context/context.js';
-import { bigint, instant, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, instant, json, jsonText, listOf, text, uuid } from '../../kernel/database/kinds.js';
 import { commitsUnawaited, type Sql, sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { webhookActor } from './webhook.due.js';
+import { type EventsAfter, placeOfName } from './webhook.heard.js';
 import { bodyOf } from './webhook.queue.js';
 
 const listening = (account: Sql) => sql`from webhooks w where w.account_id = ${account} and w.is_active and w.archived_at is null`;
 
 const listeners = statement({
   name: 'listeningWebhooks',
-  row: { id: uuid, events: listOf(text), activeAfter: bigint },
-  text: ({ account }) => sql`select w.id, w.events, w.active_after as "activeAfter" ${listening(account)} order by w.id`,
+  row: { id: uuid, events: listOf(text), activeAfter: bigint, eventsAfter: json<EventsAfter>() },
+  text: ({ account }) => sql`
+    select w.id, w.events, w.active_after as "activeAfter", w.events_after as "eventsAfter" ${listening(account)} order by w.id`,
 });
 
 type Wanting = Pick<FeedEvent, 'id' | 'name'>;
 
-/** The webhooks that want an event, by its name, and were active when it happened. */
+/** The webhooks that want an event, by its name, and were active and wanted that name when it happened. */
 async function wantedBy(ctx: Context): Promise<(event: Wanting) => string[]> {
-  const byName = new Map<string, { id: string; after: bigint }[]>();
-  for (const { id, events, activeAfter } of await ctx.rows(listeners)) {
-    const own = { id, after: BigInt(activeAfter) };
+  const byName = new Map<string, { id: string; activeAfter: bigint; eventsAfter: EventsAfter }[]>();
+  for (const { id, events, activeAfter, eventsAfter } of await ctx.rows(listeners)) {
+    const own = { id, activeAfter: BigInt(activeAfter), eventsAfter };
     for (const name of events.includes('*') ? ['*'] : events) byName.set(name, [...(byName.get(name) ?? []), own]);
   }
-  return ({ id: position, name }) =>
-    [...(byName.get(name) ?? []), ...(byName.get('*') ?? [])].flatMap(({ id, after }) => (BigInt(position) > after ? [id] : []));
+  return ({ id, name }) => {
+    const position = BigInt(id);
+    const naming = [...(byName.get(name) ?? []), ...(byName.get('*') ?? [])];
+    return naming.filter((own) => position > own.activeAfter && position > BigInt(placeOfName(own, name))).map((own) => own.id);
+  };
 }
 
 // The body of an event goes along once, for however many webhooks it is. With them moves the reader's place, in the same transaction: what

@@ -2,7 +2,7 @@ import { AppError, check, orNull, unprocessable } from '../../kernel/base/errors
 import { defined } from '../../kernel/base/objects.js';
 import type { Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
-import { emptyRow, instant, nullable, text, uuid } from '../../kernel/database/kinds.js';
+import { bigint, emptyRow, instant, json, nullable, type RowOf, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
@@ -13,6 +13,7 @@ import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
+import { type EventsAfter, eventsAfterChange } from './webhook.heard.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
 import {
   bodyOf,
@@ -36,7 +37,15 @@ export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx
 /** Contract GET /webhooks/manage/{id}: one webhook, or 404. */
 export const getWebhook = (ctx: Context, id: string) => getRow<WebhookRow>(ctx, webhookTable, id);
 
-const webhookRows = rowsToChange(webhookTable);
+/** A webhook, what it is sent, and where the feed of the account ends. */
+const heardWebhooks = webhookTable.reading(
+  { ...webhookTable.shape, eventsAfter: json<EventsAfter>(), endOfFeed: bigint },
+  sql`${webhookTable.columns}, t.events_after as "eventsAfter",
+    coalesce((select h.pos from feed_heads h where h.account_id = t.account_id), 0)::text as "endOfFeed"`,
+);
+type HeardWebhook = RowOf<typeof heardWebhooks.shape>;
+
+const webhookRows = rowsToChange(heardWebhooks);
 
 /** A webhook that is to be changed; null where it is gone. */
 export const findWebhookForChange = (ctx: Context, id: string) => orNull(ctx.forChange(webhookRows, id));
@@ -92,17 +101,25 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
   });
 }
 
-/** Changes a webhook, and tells of it. One that is active again has not failed yet, and is sent what happens from here on. */
-export async function changed(ctx: Context, before: WebhookRow, given: Partial<WebhookRow>): Promise<WebhookRow> {
+/**
+ * Changes a webhook that is locked, and tells of it. One that is active again has not failed yet, and is sent what happens from here on,
+ * as are the events that it is given besides.
+ */
+export async function changed(ctx: Context, before: HeardWebhook, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
   if (Object.keys(changes).length === 0) return before;
-  const after = isBack ? (await ctx.rows(endOfFeed))[0]!.pos : undefined;
-  const saved: WebhookRow = ctx.update('Webhook', before, { ...whole, activeAfter: after });
+  const saved: WebhookRow = ctx.update('Webhook', before, { ...whole, ...heardFrom(before, changes.events && given.events, isBack) });
   if (given.isActive === false) await cancelDeliveries(ctx, before.id);
   await ctx.emit({ name: 'webhook.updated', record: saved, changes });
   return saved;
+}
+
+/** From where on a webhook is sent what, after a change. */
+function heardFrom({ endOfFeed: end, ...before }: HeardWebhook, events: readonly string[] | undefined, isBack: boolean | undefined) {
+  if (isBack) return { activeAfter: end, eventsAfter: {} };
+  return events && { eventsAfter: eventsAfterChange(before, events, end) };
 }
 
 /** Contract DELETE /webhooks/manage/{id}: archived; what waits to be sent is cancelled, what was sent can still be looked at. */
