@@ -40,6 +40,8 @@ const seconds: Record<Bucket, number> = {
 /** What spending one point of a bucket left. */
 export interface Spent {
   bucket: Bucket;
+  /** Whose bucket it is. */
+  key: string;
   limit: number;
   remaining: number;
   /** When the bucket is full again. */
@@ -52,22 +54,62 @@ const unlimited = 2 ** 31;
 
 interface Counter {
   consume(key: string, points: number): Promise<RateLimiterRes>;
-  /** Takes back what was consumed. */
-  reward(key: string, points: number): Promise<RateLimiterRes>;
+  /** Takes one point back of the window that ends in so many milliseconds, as the caller's clock has it; of no other one. */
+  giveBack(key: string, left: number): Promise<unknown>;
 }
+
+interface CounterOptions {
+  points: number;
+  /** Seconds of a window. */
+  duration: number;
+  keyPrefix: string;
+}
+
+// The windows of a key end at least one duration apart: half of one tells them apart, however late an answer came.
+/** By how many milliseconds an end may be another than it was taken for. */
+const tolerance = ({ duration }: CounterOptions): number => (duration * 1000) / 2;
+
+/** Counts in process. */
+class OwnCounter implements Counter {
+  readonly #counts: RateLimiterMemory;
+  readonly #tolerance: number;
+
+  constructor(options: CounterOptions) {
+    this.#counts = new RateLimiterMemory(options);
+    this.#tolerance = tolerance(options);
+  }
+
+  consume(key: string, points: number): Promise<RateLimiterRes> {
+    return this.#counts.consume(key, points);
+  }
+
+  async giveBack(key: string, left: number): Promise<void> {
+    const window = await this.#counts.get(key);
+    if (!window || window.consumedPoints <= 0 || window.msBeforeNext <= 0) return;
+    if (Math.abs(window.msBeforeNext - left) < this.#tolerance) await this.#counts.reward(key, 1);
+  }
+}
+
+// One step, so that no window ends in the middle of it: what counts in one that is not there begins another.
+const giveBackScript = `
+  local left = redis.call('pttl', KEYS[1])
+  if left > 0 and math.abs(left - tonumber(ARGV[1])) < tonumber(ARGV[2]) and tonumber(redis.call('get', KEYS[1])) > 0 then
+    redis.call('decr', KEYS[1])
+  end
+  return left`;
 
 /** Counts in Redis, and in process while Redis is away. */
 class SharedCounter implements Counter {
   readonly #shared: RateLimiterRedis;
-  readonly #own: RateLimiterMemory;
+  readonly #own: OwnCounter;
 
   constructor(
-    redis: Redis,
+    private readonly redis: Redis,
     private readonly breaker: Breaker,
-    options: { points: number; duration: number; keyPrefix: string },
+    private readonly options: CounterOptions,
   ) {
     this.#shared = new RateLimiterRedis({ storeClient: redis, ...options, rejectIfRedisNotReady: true });
-    this.#own = new RateLimiterMemory(options);
+    this.#own = new OwnCounter(options);
   }
 
   consume(key: string, points: number): Promise<RateLimiterRes> {
@@ -77,10 +119,10 @@ class SharedCounter implements Counter {
     );
   }
 
-  reward(key: string, points: number): Promise<RateLimiterRes> {
-    return this.breaker.ask(
-      () => this.#shared.reward(key, points),
-      () => this.#own.reward(key, points),
+  giveBack(key: string, left: number): Promise<unknown> {
+    return this.breaker.ask<unknown>(
+      () => this.redis.eval(giveBackScript, 1, this.#shared.getKey(key), left, tolerance(this.options)),
+      () => this.#own.giveBack(key, left),
     );
   }
 }
@@ -108,6 +150,7 @@ export class Limiter {
     const { consumedPoints, msBeforeNext } = result;
     return {
       bucket,
+      key,
       limit,
       remaining: Math.max(0, limit - consumedPoints),
       resetAt: new Date(Date.now() + Math.max(0, msBeforeNext)),
@@ -115,9 +158,9 @@ export class Limiter {
     };
   }
 
-  /** Takes back one point: what it was spent on turned out not to count. */
-  async giveBack(bucket: Bucket, key: string): Promise<void> {
-    await this.#counter(seconds[bucket]).reward(`${bucket}:${key}`, 1);
+  /** Takes a spent point back: what it was spent on turned out not to count. Nothing of it is left once its window has ended. */
+  async giveBack({ bucket, key, resetAt }: Pick<Spent, 'bucket' | 'key' | 'resetAt'>): Promise<void> {
+    await this.#counter(seconds[bucket]).giveBack(`${bucket}:${key}`, resetAt.getTime() - Date.now());
   }
 
   #counter(duration: number): Counter {
@@ -125,7 +168,7 @@ export class Limiter {
     if (known) return known;
     const options = { points: unlimited, duration, keyPrefix: `crm:${duration}` };
     const { redis } = this;
-    const counter = redis && this.#breaker ? new SharedCounter(redis, this.#breaker, options) : new RateLimiterMemory(options);
+    const counter = redis && this.#breaker ? new SharedCounter(redis, this.#breaker, options) : new OwnCounter(options);
     this.#counters.set(duration, counter);
     return counter;
   }

@@ -1,5 +1,5 @@
 import { clientKey } from '../../kernel/access/clientKey.js';
-import { limited } from '../../kernel/access/rateLimits.js';
+import { limited, type Spent } from '../../kernel/access/rateLimits.js';
 import { nilId } from '../../kernel/base/ids.js';
 import type { Context } from '../../kernel/context/context.js';
 import { verifyPassword } from './auth.secrets.js';
@@ -27,20 +27,20 @@ async function isKnownAddress(ctx: Context, userId: string): Promise<boolean> {
 }
 
 /**
- * Counts a guess before it is looked at, so that many at once are limited like as many in a row. Answers the name under which it was
+ * Counts a guess before it is looked at, so that many at once are limited like as many in a row. Answers how it was
  * counted. Throws 429 when too many were wrong. Guesses from an address where the person logged in before are counted apart then:
  * strangers keep nobody out of their account.
  */
-async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | null): Promise<string> {
+async function count(ctx: Context, name: string, person: Pick<Person, 'id'> | null): Promise<Spent> {
   const { limiter } = ctx.app;
   const spent = await limiter.spend('failedLogin', name);
-  if (!spent.refused) return name;
+  if (!spent.refused) return spent;
   // Asked for an address that nobody has too, so that the time tells nothing.
   if (!(await isKnownAddress(ctx, person?.id ?? nilId))) throw limited(spent);
   const own = `${name} from ${clientKey(ctx.request.ip)}`;
   const spentHere = await limiter.spend('failedLogin', own);
   if (spentHere.refused) throw limited(spentHere);
-  return own;
+  return spentHere;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function guessed(
   isRight: () => Promise<boolean>,
 ): Promise<boolean> {
   const counted = await count(ctx, name, person);
-  const giveBack = () => ctx.app.limiter.giveBack('failedLogin', counted);
+  const giveBack = () => ctx.app.limiter.giveBack(counted);
   const right = await isRight().catch(async (error: unknown) => {
     await giveBack();
     throw error;

@@ -40,7 +40,7 @@ export async function takeReplies(ctx: Context, { id, attempt }: DueRow): Promis
 async function polled(ctx: Context, connection: ConnectionRow, attempt: number): Promise<Date> {
   const key = keyOf(ctx, connection);
   const later = new Date(ctx.now().getTime() + every);
-  const again = await reserve(ctx, budgetOf(ctx, key));
+  const { again } = await reserve(ctx, budgetOf(ctx, key));
   if (again) return again;
   try {
     const { replies, more } = await ctx.app.vendors.line.replies(key, connection.cursor);

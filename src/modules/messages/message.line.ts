@@ -1,4 +1,4 @@
-import { limited } from '../../kernel/access/rateLimits.js';
+import { limited, type Spent } from '../../kernel/access/rateLimits.js';
 import type { Context } from '../../kernel/context/context.js';
 import { LineRefused, LineUnconfirmed } from '../../vendors/line/line.js';
 import { budgetOf, findConnection, keyOf } from '../vendorLine/vendorLine.service.js';
@@ -6,14 +6,11 @@ import { type Outcome, pauseAfter, type Sending } from './message.due.js';
 
 const second = 1000;
 
-/** When a request of the budget may be made again; undefined where this one may, and is spent. */
-export async function reserve(ctx: Context, budget: string): Promise<Date | undefined> {
+/** A request of the budget, which is spent; `again` says when one may be made where this one may not. */
+export async function reserve(ctx: Context, budget: string): Promise<{ spent: Spent; again?: Date }> {
   const spent = await ctx.app.limiter.spend('vendorLine', budget);
-  return spent.refused ? new Date(ctx.now().getTime() + limited(spent).retryAfter! * second) : undefined;
+  return { spent, again: spent.refused ? new Date(ctx.now().getTime() + limited(spent).retryAfter! * second) : undefined };
 }
-
-/** Takes a request back that was not made. */
-const unreserve = (ctx: Context, budget: string) => ctx.app.limiter.giveBack('vendorLine', budget);
 
 /**
  * Hands a message over to the vendor of lines: one request of the key's budget is reserved first. The operation key is the message's
@@ -26,8 +23,7 @@ export async function sentByLine(ctx: Context, message: Sending, mayBeSent: bool
   const connection = await findConnection(ctx);
   if (!connection) return failed('vendor_line_not_configured');
   const key = keyOf(ctx, connection);
-  const budget = budgetOf(ctx, key);
-  const again = await reserve(ctx, budget);
+  const { spent, again } = await reserve(ctx, budgetOf(ctx, key));
   if (again) return later('throttled', again);
   const soon = (least = 0) => new Date(ctx.now().getTime() + Math.max(pauseAfter(message.tries), least * second));
   const { id: operationKey, lineId, toNumber, body } = message;
@@ -38,7 +34,8 @@ export async function sentByLine(ctx: Context, message: Sending, mayBeSent: bool
     if (error instanceof LineUnconfirmed) return { kind: 'unconfirmed', at: soon() };
     if (!(error instanceof LineRefused)) throw error;
     const { reason, retryAfter } = error;
-    if (reason === 'unavailable') await unreserve(ctx, budget);
+    // It was not made.
+    if (reason === 'unavailable') await ctx.app.limiter.giveBack(spent);
     if (reason === 'unavailable' || reason === 'throttled') return later(reason, soon(retryAfter));
     // The key or the line is another than the one that an earlier attempt was made with.
     return reason === 'key_rejected' || reason === 'line_not_found' ? failed(reason) : { kind: 'failed', error: reason };
