@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Account, dataOf, day, expectNothingWritten, expectRefusal, type Reply, server, type TestServer } from '../support/index.js';
+import { Egress } from '../../src/kernel/egress/egress.js';
+import {
+  type Account,
+  type Client,
+  dataOf,
+  day,
+  expectNothingWritten,
+  expectRefusal,
+  type Reply,
+  server,
+  type TestServer,
+} from '../support/index.js';
 import { freeNumber } from './samples.talk.js';
 
 let api: TestServer;
@@ -147,5 +158,25 @@ it('An expired trial answers 402 on every create; reads stay', async () => {
     for (const [path, body] of creates) expectRefusal(await owner.post(path, body), 402);
   });
   for (const path of ['/contacts', '/tasks', '/notes', '/tags']) expect((await owner.get(path)).status).toBe(200);
+  api.clock.reset();
+});
+
+it('After a trial nobody has the name of a webhook looked up: 402 comes before that, behind what is wrong by itself', async () => {
+  const account = await api.seed.account({ plan: 'trial' });
+  const asked: string[] = [];
+  const resolve = async (name: string) => {
+    asked.push(name);
+    return ['10.0.0.1'];
+  };
+  await api.app.egress.close();
+  Object.assign(api.app, { egress: new Egress({ allowPrivate: false, publicUrl: 'https://crm.example.com', resolve }) });
+  const send = (caller: Client, address: string) => caller.post('/webhooks/manage', { url: address, events: ['*'] });
+  expectRefusal(await send(account.owner, 'https://hooks.example.com/'), 422, 'url');
+  expect(asked).toEqual(['hooks.example.com']);
+  api.clock.advance(15 * day);
+  const owner = await account.login();
+  expectRefusal(await send(owner, 'https://10.0.0.1/'), 422, 'url');
+  expectRefusal(await send(owner, 'https://hooks.example.com/'), 402);
+  expect(asked).toEqual(['hooks.example.com']);
   api.clock.reset();
 });

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { seal, signatures, unseal } from '../../kernel/base/crypto.js';
-import { check, unprocessable } from '../../kernel/base/errors.js';
+import { unprocessable } from '../../kernel/base/errors.js';
 import type { App, Context } from '../../kernel/context/context.js';
 import { newId } from '../../kernel/context/freeIds.js';
 import type { SealedColumn } from '../../kernel/context/registry.js';
@@ -82,13 +82,18 @@ const cancelAll = statement({
  */
 export const cancelDeliveries = (ctx: Context, source: string) => ctx.rows(cancelAll, { source, now: ctx.now() });
 
+/** Throws 422, naming the field, where it shows by itself that an address may not be called: not https, a user name in it, private. */
+export const checkUrl = (ctx: Context, field: string, url: string): void => refuseUrl(field, ctx.app.egress.urlFault(url));
+
 /**
  * Throws 422, naming the field, unless an address may be called: https, with no user name in it, and public by the addresses to which
  * its name leads now. It asks the servers of names: never inside a transaction.
  */
-export async function checkUrlNow(ctx: Context, field: string, url: string): Promise<void> {
-  const fault = await ctx.app.egress.urlFaultNow(url);
-  check(!fault, () => unprocessable(field, 'not_allowed', fault!));
+export const checkUrlNow = async (ctx: Context, field: string, url: string): Promise<void> =>
+  refuseUrl(field, await ctx.app.egress.urlFaultNow(url));
+
+function refuseUrl(field: string, fault: string | undefined): void {
+  if (fault) throw unprocessable(field, 'not_allowed', fault);
 }
 
 /** The bytes of a payload, as webhooks send them. */

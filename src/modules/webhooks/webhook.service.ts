@@ -18,6 +18,7 @@ import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, 
 import {
   bodyOf,
   cancelDeliveries,
+  checkUrl,
   checkUrlNow,
   headersOf,
   newSecret,
@@ -64,11 +65,15 @@ function checkedEvents(ctx: Context, events: readonly string[]): string[] {
   return [...new Set(events)];
 }
 
-/** Contract POST /webhooks/manage: 422 for whatever is wrong with a field, then 402 after a trial. The secret is in this reply and nowhere else. */
+/**
+ * Contract POST /webhooks/manage: 422 for whatever is wrong with a field, then 402 after a trial; where the name of the address leads is
+ * asked after that. The secret is in this reply and nowhere else.
+ */
 export async function createWebhook(ctx: Context, input: CreateWebhookInput): Promise<WebhookWithSecret> {
   const events = checkedEvents(ctx, input.events);
-  await checkUrlNow(ctx, 'url', input.url);
+  checkUrl(ctx, 'url', input.url);
   checkTrial(ctx);
+  await checkUrlNow(ctx, 'url', input.url);
   return concluded(ctx, async (inside) => {
     const id = input.id ?? newId(inside);
     const secret = newSecret(ctx.app);
