@@ -2,7 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, parse, printSchema } from 'graphql';
+import {
+  buildClientSchema,
+  buildSchema,
+  type GraphQLObjectType,
+  getIntrospectionQuery,
+  getNamedType,
+  lexicographicSortSchema,
+  parse,
+  printSchema,
+  printType,
+} from 'graphql';
 import { operationIds } from '../../src/rest/openapi.js';
 import { documentFaults } from '../../src/rest/table.js';
 import { type Account, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
@@ -27,6 +37,30 @@ describe('the documents behind the endpoints', () => {
   it('and one that asks for a field which is not there is told of with its endpoint', () => {
     const wrong = { ...published.endpoints[0]!, address: 'GET /wrong', document: parse('{ contacts { nodes { shoeSize } } }') };
     expect(documentFaults(published.schema, [wrong])).toEqual([expect.stringMatching(/^GET \/wrong: .*shoeSize/)]);
+  });
+});
+
+describe('the published descriptions', () => {
+  /** Types of sequences and enrollments; automations begin runs for who is enrolled in them. */
+  const isOurs = (name: string) => /Sequence|Enrollment|Unenroll|^Enroll(Input|Detail|Result|Outcome|Skip)$/.test(name);
+
+  it('call what a sequence has of a contact an enrollment, and leave the word run to workflows and automations', () => {
+    const { components, paths } = published.openapi as Loose;
+    const schemas = Object.entries(components.schemas).filter(([name]) => isOurs(name));
+    const operations = Object.entries(paths).filter(([path]) => path.startsWith('/emails/sequences'));
+    const types = Object.values(published.schema.getTypeMap()).filter(({ name }) => isOurs(name));
+    const roots = (['Query', 'Mutation', 'Subscription'] as const).flatMap((root) =>
+      Object.values((published.schema.getType(root) as GraphQLObjectType).getFields()).filter(
+        ({ name, type }) => /sequence/i.test(name) || isOurs(getNamedType(type).name),
+      ),
+    );
+    expect([schemas, operations, types, roots].map((all) => all.length > 5)).toEqual([true, true, true, true]);
+    const texts = JSON.stringify([schemas, operations]).match(/"description":"[^"]*"/g)!;
+    const told = [
+      ...types.flatMap((type) => printType(type).split('"""')),
+      ...roots.flatMap(({ description, args }) => [description, ...args.map((arg) => arg.description)]),
+    ];
+    expect([...texts, ...told].filter((text) => /\bruns?\b(?! of workflows and automations)/i.test(text ?? ''))).toEqual([]);
   });
 });
 

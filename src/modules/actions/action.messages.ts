@@ -59,7 +59,7 @@ async function mailOf(ctx: Context, { templateId, subject, body, bodyHtml }: Ema
   };
 }
 
-/** Begins the run of the contact through a sequence. */
+/** Enrolls the contact in a sequence. */
 export const enrollSequence: ActionKind = {
   members: { sequenceId: { type: 'string', check: uuid, required: true, names: 'sequence' } },
   async perform(ctx, { sequenceId }: { sequenceId: string }, acting) {

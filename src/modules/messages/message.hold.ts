@@ -3,7 +3,7 @@ import { instant, integer, nullable, uuid } from '../../kernel/database/kinds.js
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 
-// The run and its sequence are held until this is written: who lets them go on waits, and finds the mail.
+// The enrollment and its sequence are held until this is written: who lets them go on waits, and finds the mail.
 const parking = statement({
   name: 'parkMessage',
   takes: { id: uuid, attempt: integer },
@@ -19,7 +19,7 @@ const parking = statement({
     returning t.id`,
 });
 
-/** Keeps a mail that has come due of a run that is paused, or whose sequence is inactive, until it goes on. False where it does by now. */
+/** Keeps a mail that has come due of an enrollment that is paused, or whose sequence is inactive, until it goes on. False where it does by now. */
 export async function park(ctx: Context, { id, attempt }: { id: string; attempt: number }): Promise<boolean> {
   return (await ctx.rows(parking, { id, attempt })).length > 0;
 }
@@ -36,7 +36,7 @@ const unparking = statement({
       and e.status <> 'paused' returning t.id`,
 });
 
-/** Sends the mails that came due while a sequence was inactive, or one run through it was paused. */
+/** Sends the mails that came due while a sequence was inactive, or one enrollment in it was paused. */
 export async function unpark(ctx: Context, sequence: string, enrollment: string | null = null): Promise<void> {
   const kept = await ctx.rows(unparking, { sequence, enrollment, now: ctx.now() });
   if (kept.length > 0) ctx.wake('messages');

@@ -83,7 +83,7 @@ export class Message extends MessageFields {
   @Text(200, 'Why it is not sent: a word for programs, such as recipient_opted_out or unconfirmed') error: string | null;
   @Ref('The user who wrote or sent it') userId: string | null;
   @Ref('The template that it was made of') templateId: string | null;
-  @Ref('The run through a sequence that it is a step of') enrollmentId: string | null;
+  @Ref('The enrollment in a sequence that it is a step of') enrollmentId: string | null;
   @Count('Which step of it, from 1') stepOrder: number | null;
   @Stamp('When it was sent', {}) sentAt: Date | null;
   @Stamp('When it arrived, as far as the carrier tells', {}) deliveredAt: Date | null;

@@ -14,7 +14,7 @@ export const EnrollmentStatus = oneOf(
     unsubscribed: 'The contact opted out',
     failed: 'It could not go on',
   },
-  'How a run stands: under way, held, or ended; what has ended stays so',
+  'How an enrollment stands: under way, held, or ended; what has ended stays so',
 );
 export const EnrollmentEnd = oneOf(
   'EnrollmentEnd',
@@ -32,11 +32,11 @@ export const EnrollmentEnd = oneOf(
     too_large: 'The next e-mail would be larger than 500 KB with the values of its merge fields',
     empty: 'Nothing would be left of the subject or the text of the next e-mail',
   },
-  'Why a run ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields, or nothing would be left of its subject or its text',
+  'Why an enrollment ended: all was sent; somebody ended it; the contact answered, has an appointment, opted out; an e-mail came back; there is no address any more, or nobody may write there; the contact was deleted, or merged into one who is enrolled too; the next mail would be larger than 500 KB with the values of its merge fields, or nothing would be left of its subject or its text',
 );
 
 /** Contract "Enrollment fields". */
-@Entity('The run of a contact through a sequence', { scope: 'emails' })
+@Entity('The enrollment of a contact in a sequence', { scope: 'emails' })
 export class Enrollment {
   @Id() id: string;
   @Ref('The sequence', { required: true }) sequenceId: string;
@@ -47,8 +47,8 @@ export class Enrollment {
   @Count('The version of the steps that it follows', { required: true }) version: number;
   @Stamp('When the contact was enrolled') enrolledAt: Date;
   @Stamp('When the last step was done', {}) lastEmailSentAt: Date | null;
-  @Stamp('When the next e-mail goes, unless the run is held', {}) nextEmailAt: Date | null;
-  @Stamp('Since when nothing is sent, as the run is paused or its sequence inactive; null while it is not', {}) heldAt: Date | null;
+  @Stamp('When the next e-mail goes, unless the enrollment is held', {}) nextEmailAt: Date | null;
+  @Stamp('Since when nothing is sent, as the enrollment is paused or its sequence inactive; null while it is not', {}) heldAt: Date | null;
   @Stamp('When it ended', {}) endedAt: Date | null;
   @OneOf(EnrollmentEnd, 'Why it ended') endReason: keyof typeof EnrollmentEnd | null;
   @Ref('The user who enrolled the contact') enrolledBy: string | null;
@@ -64,7 +64,7 @@ export class EnrollInput {
   @Targets(mostEnrolled, 'The contacts') contactIds: string[];
 }
 
-@Input('Contacts whose run ends: many, or one')
+@Input('Contacts whose enrollment ends: many, or one')
 export class UnenrollInput {
   @Targets(mostEnrolled, 'The contacts', {}) contactIds?: string[] | null;
   @Ref('One contact') contactId?: string | null;
@@ -78,7 +78,7 @@ export const EnrollOutcome = oneOf(
 export const EnrollSkip = oneOf(
   'EnrollSkip',
   {
-    already_enrolled: 'The contact runs through the sequence, or completed a run that began within the last five minutes',
+    already_enrolled: 'The contact is enrolled in the sequence, or completed an enrollment that began within the last five minutes',
     not_found: 'No contact of the workspace has this id',
     no_email: 'The contact has no e-mail address',
     opted_out: 'The contact has opted out of e-mail',
@@ -88,12 +88,12 @@ export const EnrollSkip = oneOf(
 );
 export const UnenrollOutcome = oneOf(
   'UnenrollOutcome',
-  { unenrolled: 'Its run was ended, or a mail of it taken back', skipped: 'There was nothing to end' },
+  { unenrolled: 'Its enrollment was ended, or a mail of it taken back', skipped: 'There was nothing to end' },
   'What became of ending the enrollment of one contact',
 );
 export const UnenrollSkip = oneOf(
   'UnenrollSkip',
-  { not_enrolled: 'The contact does not run through the sequence' },
+  { not_enrolled: 'The contact is not enrolled in the sequence' },
   'Why no enrollment of a contact is ended',
 );
 
@@ -128,11 +128,11 @@ export class UnenrollDetail {
   @Ref('The enrollment that was ended, or of which a mail was taken back') enrollmentId: string | null;
 }
 
-@Entity('What became of contacts whose run was to end')
+@Entity('What became of contacts whose enrollment was to end')
 export class UnenrollResult {
   /** The sequence, for who asks for it. */
   sequenceId: string;
-  @Count('How many runs were ended', { required: true }) unenrolled: number;
+  @Count('How many enrollments were ended', { required: true }) unenrolled: number;
   @Count('How many were skipped', { required: true }) skipped: number;
   @Nested(
     () => UnenrollDetail,

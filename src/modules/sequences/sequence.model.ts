@@ -23,7 +23,7 @@ import { longestSubject } from '../templates/template.model.js';
 
 export const SequenceStatus = oneOf(
   'SequenceStatus',
-  { active: 'It sends, and takes contacts', inactive: 'Its runs are held, and nobody can be enrolled' },
+  { active: 'It sends, and takes contacts', inactive: 'Its enrollments are held, and nobody can be enrolled' },
   'Whether a sequence sends and takes contacts',
 );
 
@@ -61,14 +61,15 @@ export class SequenceFields {
     { required: true, list: mostSteps },
   )
   steps: SequenceStepFields[];
-  @Flag('Whether it sends and takes contacts; true by default. What is left of its runs is later by the time that it was inactive', {
+  @Flag('Whether it sends and takes contacts; true by default. What is left of its enrollments is later by the time that it was inactive', {
     optional: true,
   })
   isActive: boolean;
-  @Flag('Whether an e-mail that cannot be delivered ends a run; true by default', { optional: true }) autoUnenrollOnBounce: boolean;
-  @Flag('Whether an appointment with the contact ends a run; false by default', { optional: true }) autoUnenrollOnMeeting: boolean;
-  @Flag('Whether an answer of the contact, on any channel, ends a run; true by default', { optional: true }) autoUnenrollOnReply: boolean;
-  @Flag('Whether it ends a run that the contact opts out of e-mail; true by default', { optional: true })
+  @Flag('Whether an e-mail that cannot be delivered ends an enrollment; true by default', { optional: true }) autoUnenrollOnBounce: boolean;
+  @Flag('Whether an appointment with the contact ends an enrollment; false by default', { optional: true }) autoUnenrollOnMeeting: boolean;
+  @Flag('Whether an answer of the contact, on any channel, ends an enrollment; true by default', { optional: true })
+  autoUnenrollOnReply: boolean;
+  @Flag('Whether it ends an enrollment that the contact opts out of e-mail; true by default', { optional: true })
   autoUnenrollOnUnsubscribe: boolean;
 }
 

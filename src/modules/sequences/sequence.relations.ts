@@ -18,17 +18,17 @@ export const sequenceRelations = [
   ...relation(sequenceTable, 'createdBy', userTable, { one: { name: 'author', description: 'The user who made the sequence' } }),
   ...relation(enrollmentTable, 'sequenceId', sequenceTable, {
     one: { name: 'sequence', description: 'The sequence', required: true },
-    many: { name: 'enrollments', description: 'Runs of contacts through it, newest first by default' },
+    many: { name: 'enrollments', description: 'Enrollments of contacts in it, newest first by default' },
   }),
   ...relation(enrollmentTable, 'contactId', contactTable, {
     one: { name: 'contact', description: 'The contact; null when deleted', record: ['id', 'firstName', 'lastName', 'email'] },
-    many: { name: 'enrollments', description: 'Runs of the contact through sequences, newest first by default' },
+    many: { name: 'enrollments', description: 'Enrollments of the contact in sequences, newest first by default' },
   }),
   ...relation(enrollmentTable, 'enrolledBy', userTable, {
     one: { name: 'enroller', description: 'The user who enrolled the contact' },
   }),
   ...relation(messageTable, 'enrollmentId', enrollmentTable, {
-    one: { name: 'enrollment', description: 'The run through a sequence that the message is a step of' },
+    one: { name: 'enrollment', description: 'The enrollment in a sequence that the message is a step of' },
     many: { name: 'messages', description: 'The e-mails of its steps, newest first by default' },
   }),
 ];

@@ -65,13 +65,13 @@ export class SequenceResolver {
     return sequences.updateSequence(ctx, id, input);
   }
 
-  @Mutation(() => EnrollResult, { description: 'Begins the run of contacts through a sequence' })
+  @Mutation(() => EnrollResult, { description: 'Enrolls contacts in a sequence' })
   @Unprocessable()
   enroll(@Ctx() ctx: Context, @IdArg() id: string, @In() input: EnrollInput) {
     return enroll(ctx, id, input);
   }
 
-  @Mutation(() => UnenrollResult, { description: 'Ends the run of contacts through a sequence' })
+  @Mutation(() => UnenrollResult, { description: 'Ends the enrollment of contacts in a sequence' })
   unenroll(@Ctx() ctx: Context, @IdArg() id: string, @In() input: UnenrollInput) {
     return unenroll(ctx, id, input);
   }
@@ -83,13 +83,13 @@ const OfSequence = () => Arg('sequenceId', () => ID, { nullable: true, descripti
 @Resolver(() => Enrollment)
 @Access({ scope: 'emails' })
 export class EnrollmentResolver {
-  @Query(() => EnrollmentConnection, { description: 'Runs of contacts through sequences, newest first unless sorted otherwise' })
+  @Query(() => EnrollmentConnection, { description: 'Enrollments of contacts in sequences, newest first unless sorted otherwise' })
   @Reads(enrollmentTable)
   enrollments(@Ctx() ctx: Context, @Listing() args: EnrollmentList) {
     return enrollments.listEnrollments(ctx, args);
   }
 
-  @Query(() => Enrollment, { nullable: true, description: 'One run of a contact through a sequence' })
+  @Query(() => Enrollment, { nullable: true, description: 'One enrollment of a contact in a sequence' })
   @Reads(enrollmentTable)
   enrollment(@Ctx() ctx: Context, @IdArg() id: string) {
     return enrollments.getEnrollment(ctx, id);
@@ -97,18 +97,20 @@ export class EnrollmentResolver {
 
   @Query(() => EnrollmentConnection, {
     nullable: true,
-    description: 'Runs of contacts through one sequence, newest first unless sorted otherwise',
+    description: 'Enrollments of contacts in one sequence, newest first unless sorted otherwise',
   })
   sequenceEnrollments(@Ctx() ctx: Context, @IdArg() id: string, @Listing() args: EnrollmentList) {
     return sequences.listEnrollmentsOf(ctx, id, args);
   }
 
-  @Mutation(() => Enrollment, { description: 'Pauses the run of a contact through a sequence: no step of it comes until it is resumed' })
+  @Mutation(() => Enrollment, { description: 'Pauses the enrollment of a contact in a sequence: no step of it comes until it is resumed' })
   pauseEnrollment(@Ctx() ctx: Context, @IdArg() id: string, @OfSequence() sequenceId?: string) {
     return pauseEnrollment(ctx, id, sequenceId);
   }
 
-  @Mutation(() => Enrollment, { description: 'Lets a paused run go on where it stood, what is left of it later by the time of the pause' })
+  @Mutation(() => Enrollment, {
+    description: 'Lets a paused enrollment go on where it stood, what is left of it later by the time of the pause',
+  })
   resumeEnrollment(@Ctx() ctx: Context, @IdArg() id: string, @OfSequence() sequenceId?: string) {
     return resumeEnrollment(ctx, id, sequenceId);
   }

@@ -32,7 +32,7 @@ export default defineModule({
     recordFeed(enrollmentEvents, {
       record: () => Enrollment,
       find: findEnrollment,
-      by: { sequenceId: 'Only runs through this sequence', contactId: 'Only runs of this contact' },
+      by: { sequenceId: 'Only enrollments in this sequence', contactId: 'Only enrollments of this contact' },
       access,
     }),
   ],
