@@ -107,7 +107,7 @@ export class Sockets {
 
   #open(ws: WebSocket, line: Duplex, caller: Connection['caller']): void {
     const known = this.#strangers.add(caller.ip);
-    const failed = (error: unknown) => this.door.app.log.error({ err: error }, 'a socket failed');
+    const failed = (error: unknown) => this.endpoint.app.log.error({ err: error }, 'a socket failed');
     const connection = new Connection(ws, line, caller, known, failed);
     this.#connections.add(connection);
     const closed = this.#protocol.opened(connection.adapter(), { connection });
