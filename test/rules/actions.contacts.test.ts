@@ -63,3 +63,17 @@ describe.each(ways)('a run that is started by %s', (_what, event, happens) => {
     dataOf(await acme.owner.del(`/automations/${nobody}`));
   });
 });
+
+describe('an e-mail of a run', () => {
+  it('is left out where somebody else with the address has opted out of e-mail', async () => {
+    const trigger = { event: 'contact.created', conditions: { lastName: 'Namesake' } };
+    const workflow = await activeWorkflow(acme, { trigger, actions: [{ type: 'send_email', config: { subject: 'S', body: 'B' } }] });
+    await acme.contact({ email: 'Namesake@example.com', optedOutEmail: true });
+    const { id } = await acme.contact({ lastName: 'Namesake', email: 'namesake@example.com' });
+    const [run] = await endedRuns(acme, workflow);
+    expect(run).toMatchObject({ status: 'success', contactId: id });
+    expect(run!.actions).toMatchObject([{ status: 'skipped', result: { reason: 'recipient_opted_out' } }]);
+    expect(dataOf(await acme.owner.get(`/messages?contact_id=${id}`)).data).toEqual([]);
+    dataOf(await acme.owner.del(`/workflows/${workflow.id}`));
+  });
+});
