@@ -113,6 +113,22 @@ describe('a run ends as well', () => {
   });
 });
 
+describe('an opt-out of somebody else with the address of its contact', () => {
+  it('ends a run at its next step where its sequence says so; otherwise it says what was not sent', async () => {
+    const { id: contact, email } = await sequences.reader();
+    const [ending, lasting] = await twoRuns('autoUnenrollOnUnsubscribe', contact);
+    dataOf(await key.post('/contacts', { email: email.toUpperCase(), optedOutEmail: true }));
+    expect(await sequences.run(ending)).toMatchObject({ status: 'active' });
+    api.clock.advance(day);
+    const run = await eventually(async () => (await sequences.run(ending)).endedAt && sequences.run(ending));
+    expect(run).toMatchObject(ended('unsubscribed', 'unsubscribed'));
+    expect(await sequences.mails(ending)).toHaveLength(1);
+    expect(await sequences.done(lasting, 2)).toMatchObject({ status: 'completed' });
+    await eventually(async () => (await sequences.mails(lasting))[1]!.error === 'recipient_opted_out');
+    expect(await mailsTo(api, email)).toHaveLength(2);
+  });
+});
+
 describe('the last mail of a run, complete while that waits to be tried again,', () => {
   it('is taken back by what would end the run, and by unenrolling', async () => {
     const waits = async (fields: Loose = {}) => {

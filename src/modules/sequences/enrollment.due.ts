@@ -1,12 +1,12 @@
 import { daysAfter } from '../../kernel/base/timeZones.js';
 import type { Context } from '../../kernel/context/context.js';
 import type { DueRow } from '../../kernel/context/registry.js';
-import { integer, listOf, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
+import { flag, integer, listOf, nullable, type RowOf, record, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
 import { transacted } from '../../kernel/operations/transacted.js';
-import { type EmailRefusal, emailRefusal } from '../contacts/contact.optOut.js';
+import { type EmailRefusal, emailRefusal, isMailRefused } from '../contacts/contact.optOut.js';
 import { contactTable } from '../contacts/contact.table.js';
 import { keepEmail } from '../messages/message.email.js';
 import { unpaid } from '../plans/plan.limits.js';
@@ -27,6 +27,7 @@ const step = {
   templateHtml: nullable(text),
   nextDelay: nullable(integer),
   contact: record(contactTable.shape),
+  refusesMail: flag,
   enroller: nullable(text),
 };
 type Due = EnrollmentRow & RowOf<typeof step>;
@@ -36,7 +37,7 @@ const stepRows = {
   table: enrollmentTable.name,
   what: enrollmentTable.what,
   key: enrollmentTable.key,
-  reads: 'enrollments sequence_steps templates contacts memberships',
+  reads: 'enrollments sequence_steps templates contacts address_facts memberships',
   look: statement({
     name: 'lookAtSteps',
     takes: { ids: listOf(uuid) },
@@ -47,6 +48,7 @@ const stepRows = {
       g.name as "templateName", g.subject as "templateSubject", g.body as "templateBody", g.body_html as "templateHtml",
       n.delay_days as "nextDelay", (select row_to_json(r) from (select t.account_id, t.contact_id) k cross join lateral (
         select ${contactTable.columns} from contacts t where t.account_id = k.account_id and t.id = k.contact_id) r) as contact,
+      (select ${isMailRefused} from contacts c where c.account_id = t.account_id and c.id = t.contact_id) as "refusesMail",
       (select m.name from memberships m where m.account_id = t.account_id and m.user_id = t.enrolled_by) as enroller
     from enrollments t
     left join sequence_steps p on p.account_id = t.account_id and p.sequence_id = t.sequence_id and p.version = t.version
@@ -114,16 +116,16 @@ const endOf = {
 } as const satisfies Record<EmailRefusal, keyof typeof EnrollmentEnd>;
 
 /** Ends the enrollment of a contact whom no e-mail can or may go to. */
-async function ends(ctx: Context, { contactId, sequenceId, contact }: Due): Promise<boolean> {
-  const which = { contacts: [contactId], sequences: [sequenceId] };
-  const reason = reasonToEnd(contact);
+async function ends(ctx: Context, due: Due): Promise<boolean> {
+  const which = { contacts: [due.contactId], sequences: [due.sequenceId] };
+  const reason = reasonToEnd(due);
   return reason !== undefined && (await endEnrollments(ctx, { ...which, reason })).size > 0;
 }
 
 /** An opt-out comes last: a sequence may go on after it, and then the mail is kept, and says that it was not sent. */
-function reasonToEnd(contact: Due['contact']): keyof typeof EnrollmentEnd | undefined {
+function reasonToEnd({ contact, refusesMail }: Due): keyof typeof EnrollmentEnd | undefined {
   if (contact.deletedAt) return 'contact_deleted';
-  const refusal = emailRefusal({ ...contact, optedOutEmail: false }) ?? emailRefusal(contact);
+  const refusal = emailRefusal({ ...contact, optedOutEmail: false }) ?? emailRefusal({ ...contact, optedOutEmail: refusesMail });
   return refusal && endOf[refusal];
 }
 
