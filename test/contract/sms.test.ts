@@ -16,6 +16,7 @@ import {
 } from '../support/index.js';
 import { eventually } from '../support/live.js';
 import { messagesTo } from '../support/sms.js';
+import { toldIn } from '../support/told.js';
 
 let api: TestServer;
 let acme: Account;
@@ -258,6 +259,22 @@ describe('what the vendor does not take', () => {
     expect(dataOf(await send({ contactId }))).toMatchObject({ status: 'failed', error, sentAt: null });
     const next = await send({ contactId });
     expect([next.status, next.body.code]).toEqual(refusal ? [422, refusal] : [201, undefined]);
+  });
+});
+
+describe('a text that waits while its contact has no number for a time', () => {
+  it('goes to the next one that the contact gets', async () => {
+    const [{ id: contactId, phone }, other] = [await reader({ firstName: 'Ann' }), await reader()];
+    vendor().will(throttled, throttled);
+    const [{ id }, { id: others }] = [dataOf(await send({ contactId })), dataOf(await send({ contactId: other.id }))];
+    const next = nextNumber();
+    dataOf(await acme.owner.patch(`/contacts/${contactId}`, { phone: null }));
+    expect(await messageOf(id)).toMatchObject({ status: 'queued', toNumber: null });
+    const told = await toldIn(acme, async () => dataOf(await acme.owner.patch(`/contacts/${contactId}`, { phone: next })));
+    expect(told.rows.find(({ name }) => name === 'message.updated')).toMatchObject({ changes: { toNumber: { from: null, to: next } } });
+    api.clock.advance(minute);
+    await eventually(async () => (await Promise.all([id, others].map(messageOf))).every(({ status }) => status === 'sent'));
+    expect([phone, next, other.phone].map((number) => messagesTo(api, number).length)).toEqual([0, 1, 1]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { instant, listOf, text, uuid } from '../../kernel/database/kinds.js';
+import { instant, listOf, nullable, text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
@@ -29,16 +29,17 @@ export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> 
 const readdressing = statement({
   name: 'readdressQueuedTexts',
   takes: { contacts: listOf(uuid), before: listOf(text), after: listOf(text), now: instant },
-  row: { ...messageTable.shape, was: text },
+  row: { ...messageTable.shape, was: nullable(text) },
   changes: true,
   text: ({ account, contacts, before, after, now }) => sql`
     update messages t set to_number = nullif(n.after, ''), updated_at = ${now}
     from unnest(${contacts}, ${before}, ${after}) n(contact, before, after)
     where t.account_id = ${account} and t.contact_id = n.contact and t.channel = 'sms' and t.direction = 'outbound'
-      and t.status = 'queued' and t.to_number = n.before returning ${messageTable.columns}, n.before as was`,
+      and t.status = 'queued' and t.to_number is not distinct from nullif(n.before, '')
+    returning ${messageTable.columns}, nullif(n.before, '') as was`,
 });
 
-/** Contacts whose number was changed at one moment, as `contact/before/after`: one statement. */
+/** Contacts whose number was changed at one moment, as `contact/before/after`, each empty where there is none: one statement. */
 const readdressed = batched<void>(async (ctx, keys) => {
   const [contacts, before, after] = [0, 1, 2].map((nth) => keys.map((key) => key.split('/')[nth]!));
   const messages = await ctx.rows(readdressing, { contacts: contacts!, before: before!, after: after!, now: ctx.now() });
@@ -46,8 +47,25 @@ const readdressed = batched<void>(async (ctx, keys) => {
   return keys.map(() => undefined);
 });
 
-/** A text that waits for its first way out goes to the number that its contact has by then, as a mail does to the address. */
+const withoutNumber = statement({
+  name: 'queuedTextsWithoutNumber',
+  takes: { contact: uuid },
+  row: { id: uuid },
+  shared: true,
+  beside: true,
+  text: ({ account, contact }) => sql`
+    select t.id from messages t where t.account_id = ${account} and t.contact_id = ${contact} and t.channel = 'sms'
+      and t.direction = 'outbound' and t.status = 'queued' and t.to_number is null limit 1`,
+});
+
+/**
+ * A text that waits for its first way out goes to the number that its contact has by then, as a mail does to the address; also where the
+ * contact had none in between.
+ */
 export async function onContactUpdated(ctx: Context, { record, changes }: Fact): Promise<void> {
-  const { from, to } = changes?.phone ?? {};
-  if (from) await readdressed(ctx, `${record.id}/${from}/${to ?? ''}`);
+  if (!changes?.phone) return;
+  const { from, to } = changes.phone;
+  // Somebody gets a first number far more often than one again.
+  if (!from && (await ctx.rows(withoutNumber, { contact: record.id })).length === 0) return;
+  await readdressed(ctx, `${record.id}/${from ?? ''}/${to ?? ''}`);
 }
