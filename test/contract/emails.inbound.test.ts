@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMail } from '../../src/modules/messages/message.email.reader.js';
 import { answer, answered, inboundMail, lines, mailing } from '../support/inboundMail.js';
-import { type Account, dataOf, expectNothingWritten, expectRefusal, type Loose, server, type TestServer } from '../support/index.js';
+import { type Account, dataOf, expectNothingWritten, expectRefusal, hour, type Loose, server, type TestServer } from '../support/index.js';
 
 let api: TestServer;
 let acme: Account;
@@ -128,6 +128,18 @@ describe('a mail that comes back', () => {
     await brought(bounce(mail.messageId, '5.1.1'));
     const [now] = dataOf(await acme.owner.get(`/messages?contact_id=${message.contactId}`)).data;
     expect(now).toMatchObject({ status: 'failed', error: 'bounced', bouncedAt: expect.any(String) });
+  });
+
+  it('before it is known to have gone has failed, and is not due any more', async () => {
+    const { message, mail } = await sent();
+    const where = { accountId: acme.id, id: message.id };
+    const { prisma } = api.app.database;
+    // As it was until what became of it was kept. In the lease of whoever sends it nobody else takes it.
+    const [dueAt, leasedUntil] = [api.clock.now(), new Date(Date.now() + hour)];
+    await prisma.message.updateMany({ where, data: { status: 'queued', sentAt: null, providerId: null, dueAt, leasedUntil } });
+    await brought(bounce(mail.messageId, '5.1.1'));
+    const now = await prisma.message.findFirstOrThrow({ where });
+    expect(now).toMatchObject({ status: 'failed', error: 'bounced', dueAt: null, leasedUntil: null });
   });
 
   it.each([

@@ -167,6 +167,8 @@ async function comeBack(ctx: Context, id: string, report: string): Promise<void>
   const before = await ctx.forChange(messageRows, id);
   const isHard = /^action:\s*failed/im.test(report) && !/^status:\s*4/im.test(report);
   if (!isHard || before.bouncedAt) return;
-  const bounced = ctx.update('Message', before, { status: 'failed', error: 'bounced', bouncedAt: ctx.now() });
+  // Maybe before whoever sends it has kept that it went, or while it waits to be tried again: nothing is due any more.
+  const over = { dueAt: null, leasedUntil: null };
+  const bounced = ctx.update('Message', before, { status: 'failed', error: 'bounced', bouncedAt: ctx.now(), ...over });
   await emitMessage(ctx, 'updated', bounced, changesBetween(before, bounced, ['status', 'error', 'bouncedAt']));
 }
