@@ -168,6 +168,26 @@ describe('merging contacts', () => {
   });
 });
 
+describe('merging a contact into one whom nobody may write to', () => {
+  it('ends the runs that are handed over, as the flag of the kept contact does', async () => {
+    const [silent, out, ...gone] = [
+      await sequences.reader({ doNotContact: true }),
+      await sequences.reader({ optedOutEmail: true }),
+      await sequences.reader(),
+      await sequences.reader(),
+    ];
+    const steps = [aStep(1)];
+    const [ending, lasting] = [await sequences.make(steps), await sequences.make(steps, { autoUnenrollOnUnsubscribe: false })];
+    const [a, b] = (await sequences.enroll(ending, ...gone.map(({ id }) => id))) as [string, string];
+    const [, c] = (await sequences.enroll(lasting, ...gone.map(({ id }) => id))) as [string, string];
+    for (const [nth, kept] of [silent, out].entries())
+      dataOf(await key.post('/contacts/merge', { primaryId: kept.id, secondaryId: gone[nth]!.id }));
+    expect(await sequences.run(a)).toMatchObject({ ...ended('cancelled', 'do_not_contact'), contactId: silent.id });
+    expect(await sequences.run(b)).toMatchObject({ ...ended('unsubscribed', 'unsubscribed'), contactId: out.id });
+    expect(await sequences.run(c)).toMatchObject({ status: 'active', contactId: out.id });
+  });
+});
+
 describe('the figures of a sequence', () => {
   it('count once whoever unsubscribes by a mail of it: by the last one, and where that ends no run', async () => {
     const [ending, lasting] = [[aStep(0)], [aStep(0), aStep(1)]];

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/context/context.js';
-import { uuid } from '../../kernel/database/kinds.js';
+import { flag, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import type { Fact } from '../../kernel/events/facts.js';
@@ -44,13 +44,21 @@ export async function onMessageUpdated(ctx: Context, { record, changes }: Fact):
   await endEnrollmentsOf(ctx, `bounced/${contactId}`);
 }
 
+interface Flags {
+  optedOutEmail: boolean;
+  doNotContact: boolean;
+}
+
 /** Who opts out of e-mail leaves the sequences that say so; whom nobody may write to leaves all. */
+async function endByFlags(ctx: Context, contact: string, { optedOutEmail, doNotContact }: Flags): Promise<void> {
+  const reasons = [...(optedOutEmail ? ['unsubscribed'] : []), ...(doNotContact ? ['do_not_contact'] : [])];
+  await Promise.all(reasons.map((reason) => endEnrollmentsOf(ctx, `${reason}/${contact}`)));
+}
+
+/** Ends what a flag ends that a contact was given. */
 export async function onContactUpdated(ctx: Context, { record, changes = {} }: Fact): Promise<void> {
-  const reasons = [
-    ...(changes.optedOutEmail?.to === true ? ['unsubscribed'] : []),
-    ...(changes.doNotContact?.to === true ? ['do_not_contact'] : []),
-  ];
-  await Promise.all(reasons.map((reason) => endEnrollmentsOf(ctx, `${reason}/${record.id}`)));
+  const { optedOutEmail, doNotContact } = changes;
+  await endByFlags(ctx, record.id, { optedOutEmail: optedOutEmail?.to === true, doNotContact: doNotContact?.to === true });
 }
 
 /** An appointment with a contact, one that was called off aside, ends the enrollments whose sequences say so. */
@@ -69,13 +77,26 @@ const followContact = relinks(
   'contactId',
 );
 
+const flagsOf = statement({
+  name: 'flagsOfWhoIsKept',
+  takes: { id: uuid },
+  row: { optedOutEmail: flag, doNotContact: flag },
+  planned: true,
+  text: ({ account, id }) => sql`
+    select c.opted_out_email as "optedOutEmail", coalesce(c.do_not_contact, false) as "doNotContact"
+    from contacts c where c.account_id = ${account} and c.id = ${id}`,
+});
+
 /**
  * Contract DELETE /contacts/{id}: the contact's enrollments end. Merged: the enrollments are those of the contact that is kept, one for a
- * sequence; where both are under way, the kept contact's goes on.
+ * sequence; where both are under way, the kept contact's goes on. Those that it may not be in end, as they would by its flags.
  */
 export async function onContactDeleted(ctx: Context, fact: Fact): Promise<void> {
   const [contact, kept] = [fact.record.id, mergedInto(fact)];
   if (!kept) return endEnrollmentsOf(ctx, `contact_deleted/${contact}`);
   await endEnrollments(ctx, { contacts: [contact], beside: kept, reason: 'merged' });
   await followContact(ctx, contact, kept);
+  // What the merge itself gives it of the other's flags is told as a change of the contact.
+  const [flags] = await ctx.rows(flagsOf, { id: kept });
+  if (flags) await endByFlags(ctx, kept, flags);
 }
