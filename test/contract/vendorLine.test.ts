@@ -186,6 +186,26 @@ describe('PUT /settings/vendor-line/lines/{lineId}', () => {
   });
 });
 
+describe('an assignment to the agent who has the line', () => {
+  it('makes it anew where the vendor has another number or label of the line by now', async () => {
+    const { name, assign, holders, owner, account } = await connected();
+    for (const changed of [{}, { number: '+16285550199' }, { name: 'Sales' }]) {
+      Object.assign(vendor().lines(name)[0]!, changed);
+      const { number, name: label } = vendor().lines(name)[0]!;
+      const told = await toldIn(account, async () => {
+        const answer = dataOf(await assign(1, account.ownerId));
+        expect(answer).toMatchObject({ phoneNumber: number, label, assignedTo: { userId: account.ownerId }, released: [] });
+      });
+      const isFirst = Object.keys(changed).length === 0;
+      const names = told.rows.map((event) => event.name);
+      expect(names).toEqual([...(isFirst ? [] : ['line_assignment.deleted']), 'line_assignment.created']);
+      expect(told.rows.at(-1)!.data).toMatchObject({ phoneNumber: number, label });
+      expect(dataOf(await owner.get(settings)).assignments).toMatchObject([{ lineId: `${name}-1`, phoneNumber: number, label }]);
+    }
+    expect(await holders()).toEqual({ [`${name}-1`]: account.ownerId });
+  });
+});
+
 describe('an assignment', () => {
   it('is refused where the key was replaced while the vendor was asked', async () => {
     const { name, assign, holders, owner, account } = await connected();

@@ -57,7 +57,8 @@ async function lineAtVendor(ctx: Context, connection: ConnectionRow, lineId: str
  * Contract PUT /settings/vendor-line/lines/{lineId}: one line an agent and one agent a line, so that the previous holder of the line
  * and the agent's previous line are released in the same step. The vendor is asked outside of the transaction: 409
  * credentials_changed where the key was replaced meanwhile, 409 conflict where the line or the agent was moved. A line that the
- * vendor no longer lists can be released.
+ * vendor no longer lists can be released. One that its agent has already is assigned anew where the vendor has another number or label
+ * of it by now, and is not reported as released.
  */
 export async function assignLine(ctx: Context, lineId: string, { userId }: AssignLineInput): Promise<LineOutcome> {
   check(userId !== undefined, () => invalidField('userId', 'required', 'is required: an agent, or null to release the line'));
@@ -91,10 +92,11 @@ async function move(
 ): Promise<LineOutcome> {
   const holder = userId === null ? null : await activeAgent(ctx, userId);
   const given = now.filter((one) => one.lineId !== lineId || one.userId !== userId);
-  await ctx.rows(release, { ids: given.map(({ id }) => id) });
-  await releaseAll(ctx, given);
-  // A line that its agent has already stays as it is.
-  if (holder && given.length === now.length) {
+  // A line that its agent has already stays as it is, unless the vendor has another number or label of it by now.
+  const ended = now.filter((one) => given.includes(one) || one.phoneNumber !== phoneNumber || one.label !== label);
+  await ctx.rows(release, { ids: ended.map(({ id }) => id) });
+  await releaseAll(ctx, ended);
+  if (holder && ended.length === now.length) {
     const { name: _name, ...user } = holder;
     const assigned = ctx.insert('LineAssignment', { provider, lineId, phoneNumber, label, userId: holder.id });
     await ctx.emit({ name: 'line_assignment.created', record: { ...assigned, user } as { id: string } });
