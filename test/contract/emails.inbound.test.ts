@@ -122,6 +122,14 @@ const bounce = (messageId: string, status: string, action = 'failed') =>
     ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${messageId}`, '', '--b--', ''],
   );
 
+const complaint = (messageId: string) =>
+  lines(
+    ...['From: fbl@example.com', 'To: fbl@acme.example', 'Subject: complaint'],
+    ...['Content-Type: multipart/report; report-type=feedback-report; boundary=b', ''],
+    ...['--b', 'Content-Type: message/feedback-report', '', 'Feedback-Type: abuse', 'Version: 1', ''],
+    ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${messageId}`, '', '--b--', ''],
+  );
+
 describe('a mail that comes back', () => {
   it('for good has failed', async () => {
     const { message, mail } = await sent();
@@ -154,17 +162,30 @@ describe('a mail that comes back', () => {
     const { contact, mail, message } = await sent();
     const other = await acme.contact({ email: contact.email });
     if (isDeleted) dataOf(await acme.owner.del(`/contacts/${contact.id}`));
-    const raw = lines(
-      ...['From: fbl@example.com', 'To: fbl@acme.example', 'Subject: complaint'],
-      ...['Content-Type: multipart/report; report-type=feedback-report; boundary=b', ''],
-      ...['--b', 'Content-Type: message/feedback-report', '', 'Feedback-Type: abuse', 'Version: 1', ''],
-      ...['--b', 'Content-Type: text/rfc822-headers', '', `Message-ID: ${mail.messageId}`, '', '--b--', ''],
-    );
-    expect(answered(await brought(raw))).toEqual({ taken: true });
+    expect(answered(await brought(complaint(mail.messageId)))).toEqual({ taken: true });
     if (isDeleted) dataOf(await acme.owner.post(`/contacts/${contact.id}/restore`));
     for (const { id } of [contact, other]) expect(dataOf(await acme.owner.get(`/contacts/${id}`)).optedOutEmail).toBe(true);
     const { data } = dataOf(await acme.owner.get(`/messages?contact_id=${contact.id}`));
     expect(data).toMatchObject([{ id: message.id, unsubscribedAt: expect.any(String) }]);
+  });
+});
+
+describe('what comes while the account is suspended', () => {
+  it('is taken where it is a complaint or a report, and no answer is', async () => {
+    const [angry, gone, friend] = [await sent(), await sent(), await sent()];
+    const suspend = (suspendedAt: Date | null) => api.app.database.prisma.account.update({ where: { id: acme.id }, data: { suspendedAt } });
+    await suspend(api.clock.now());
+    const replies = [
+      await brought(complaint(angry.mail.messageId)),
+      await brought(bounce(gone.mail.messageId, '5.1.1')),
+      await brought(answer({ to: friend.mail.replyTo })),
+    ];
+    await suspend(null);
+    expect(replies.map((reply) => answered(reply).taken)).toEqual([true, true, false]);
+    expect(dataOf(await acme.owner.get(`/contacts/${angry.contact.id}`)).optedOutEmail).toBe(true);
+    const { data } = dataOf(await acme.owner.get(`/messages?contact_id=${gone.contact.id}`));
+    expect(data).toMatchObject([{ id: gone.message.id, status: 'failed', error: 'bounced' }]);
+    expect(await thread(friend.contact.id)).toHaveLength(1);
   });
 });
 

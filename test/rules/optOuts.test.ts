@@ -21,16 +21,17 @@ let people = 0;
 const nextNumber = () => `+1415888${String(++people).padStart(4, '0')}`;
 const nextEmail = () => `Gone${++people}@Example.com`;
 
-/** A text to our number, as the vendor brings it. */
-async function text(From: string, Body: string) {
+/** What the vendor tells. */
+async function notice(path: string, form: Record<string, string>) {
   const { authToken } = await (api.app.vendors.sms as SimulatedSms).simulator.config();
-  const path = '/webhooks/twilio/sms';
-  const form = { From, To: ours, Body, MessageSid: `SM${v4()}` };
   const signature = twilio.getExpectedTwilioSignature(authToken, `${api.app.config.publicUrl}${path}`, form);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature };
   const payload = new URLSearchParams(form).toString();
   expect((await api.anybody().raw({ method: 'POST', path, headers, payload })).status).toBe(200);
 }
+
+/** A text to our number, as the vendor brings it. */
+const text = (From: string, Body: string) => notice('/webhooks/twilio/sms', { From, To: ours, Body, MessageSid: `SM${v4()}` });
 
 const contact = (fields: Loose): Promise<Loose> => acme.contact({ firstName: 'Ann', ...fields });
 const patch = async ({ id }: Loose, fields: Loose) => dataOf(await acme.owner.patch(`/contacts/${id}`, fields));
@@ -181,6 +182,41 @@ describe('an opt-out of e-mail', () => {
     const ann = await contact({ email: nextEmail(), optedOutEmail: true });
     await patch(ann, { email: ann.email.toUpperCase(), optedOutEmail: false });
     expect(await atEmail(ann.email)).toEqual([200, null]);
+  });
+});
+
+describe('while the account is suspended', () => {
+  const whileSuspended = async (work: () => Promise<void>) => {
+    const suspend = (suspendedAt: Date | null) => api.app.database.prisma.account.update({ where: { id: acme.id }, data: { suspendedAt } });
+    await suspend(api.clock.now());
+    await work().finally(() => suspend(null));
+  };
+
+  it('STOP, START and unsubscribing are heard, and nothing else that is written is kept', async () => {
+    const [ann, bob, reader] = [
+      await contact({ phone: nextNumber() }),
+      await contact({ phone: nextNumber() }),
+      await contact({ email: nextEmail() }),
+    ];
+    await text(bob.phone, 'STOP');
+    const leave = await linkOf(reader);
+    await whileSuspended(async () => {
+      await text(ann.phone, 'Stop.');
+      await text(bob.phone, 'START');
+      await text(bob.phone, 'Hello');
+      await leave();
+    });
+    expect([await words(ann.phone), await words(bob.phone), await words(reader.email)]).toEqual([[true], [true, false], [true]]);
+    expect([(await now(ann)).optedOutSms, (await now(bob)).optedOutSms, (await now(reader)).optedOutEmail]).toEqual([true, false, true]);
+    const { data } = dataOf(await acme.owner.get(`/messages?contact_id=${bob.id}`));
+    expect(data.map(({ body }: Loose) => body).sort()).toEqual(['START', 'STOP']);
+  });
+
+  it('what became of a text is kept', async () => {
+    const { id, providerId } = dataOf(await texted(await contact({ phone: nextNumber() })));
+    const form = { MessageSid: providerId, MessageStatus: 'delivered' };
+    await whileSuspended(() => notice(`/webhooks/twilio/status/${acme.id}/${id}`, form));
+    expect(dataOf(await acme.owner.get(`/messages/sms/${id}`))).toMatchObject({ status: 'delivered' });
   });
 });
 

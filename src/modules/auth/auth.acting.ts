@@ -9,18 +9,27 @@ import { accountInfo } from './auth.session.js';
 /** Who changes something for an account when nobody is calling. */
 const system: Actor = { kind: 'system', id: null, name: 'System' };
 
-interface Acting {
+export interface ActingOptions {
   /** Whose doing it is in the log. */
   actor?: Actor;
   requestId?: string;
+  /**
+   * Whether it acts while it is suspended, too: only to keep what people say of being written to, and what became of a message. Nobody
+   * says so a second time.
+   */
+  evenSuspended?: boolean;
 }
 
 /**
  * The context in which an account acts although nobody is calling: for forms, inbound messages, sequences. The log names the actor. An
- * account that is suspended or unknown has none.
+ * account that is unknown has none, nor one that is suspended, unless it is to act all the same.
  */
-export async function actingForAccount(app: App, id: string, { actor = system, requestId }: Acting = {}): Promise<Context | undefined> {
-  const account = await app.database.prisma.account.findFirst({ where: { id, suspendedAt: null } });
+export async function actingForAccount(
+  app: App,
+  id: string,
+  { actor = system, requestId, evenSuspended = false }: ActingOptions = {},
+): Promise<Context | undefined> {
+  const account = await app.database.prisma.account.findFirst({ where: { id, ...(!evenSuspended && { suspendedAt: null }) } });
   const request = { id: requestId ?? app.clock.id(), ip: '127.0.0.1' };
   return account ? new Context(app, request, accountPrincipal(accountInfo(account), actor)) : undefined;
 }
@@ -101,8 +110,8 @@ export async function actingForPerson(app: App, accountId: string, userId: strin
   return new Context(app, { id: `job-${jobId}`, ip: '127.0.0.1' }, principal);
 }
 
-/** The context of the account that has claimed a phone number; undefined where none has, or it is suspended. */
-export async function actingForNumber(app: App, number: string, actor: Actor): Promise<Context | undefined> {
+/** The context of the account that has claimed a phone number, as `actingForAccount` has it; undefined where none has. */
+export async function actingForNumber(app: App, number: string, acting: ActingOptions): Promise<Context | undefined> {
   const claimed = await app.database.prisma.phoneNumber.findUnique({ where: { number } });
-  return claimed ? actingForAccount(app, claimed.accountId, { actor }) : undefined;
+  return claimed ? actingForAccount(app, claimed.accountId, acting) : undefined;
 }

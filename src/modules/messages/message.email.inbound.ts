@@ -49,11 +49,11 @@ export async function takeMail(ctx: Context, request: CallbackRequest): Promise<
 
 type Ours = NonNullable<Awaited<ReturnType<typeof messageAt>>>;
 
-/** The mails of ours that words name, as many as are asked for. */
-async function oursAmong(ctx: Context, words: readonly string[], most: number): Promise<Ours[]> {
+/** The mails of ours that words name, as many as are asked for; those of suspended accounts only where it says so. */
+async function oursAmong(ctx: Context, words: readonly string[], most: number, evenSuspended = false): Promise<Ours[]> {
   const found: Ours[] = [];
   for (const word of words) {
-    const at = await messageAt(ctx, 'reply', word, actor);
+    const at = await messageAt(ctx, 'reply', word, { actor, evenSuspended });
     if (at) found.push(at);
     if (found.length === most) break;
   }
@@ -63,7 +63,7 @@ async function oursAmong(ctx: Context, words: readonly string[], most: number): 
 async function takeReport(ctx: Context, body: Buffer, head: Head): Promise<boolean> {
   const report = reportOf(await read('reports', body, head));
   const words = [...wordsOfReaders(head), ...wordsOfAnswered(head), ...wordsIn([report])];
-  const [at] = await oursAmong(ctx, words, 1);
+  const [at] = await oursAmong(ctx, words, 1, true);
   if (at) await keptOnce(at.acting, (inside) => comeBack(inside, at.id, report));
   return at !== undefined;
 }

@@ -39,13 +39,20 @@ const mostOfWord = 40;
 const asksToStop = (text: string): boolean =>
   text.length <= mostOfWord && optsOut.has(text.toLowerCase().replace(/[\s.,:;!'"“”‘’()*_-]/g, ''));
 
+/** Whether the writer of a text opts out by it, or in again (false); undefined where it says nothing of that. */
+function optOutBy(text: string): boolean | undefined {
+  if (asksToStop(text)) return true;
+  return optsIn.has(text.trim().toLowerCase()) ? false : undefined;
+}
+
 /**
  * POST /webhooks/twilio/sms: a text message to one of our numbers, once however often it is told. An unknown sender becomes a
- * contact whatever the plan. STOP and START move what the contact has opted out of.
+ * contact whatever the plan. STOP and START move what the contact has opted out of; they alone are kept while the account is suspended.
  */
 export async function takeSms(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, '/webhooks/twilio/sms', request);
-  const acting = await actingForNumber(ctx.app, numberOf(form.To), actor);
+  const evenSuspended = optOutBy(form.Body ?? '') !== undefined;
+  const acting = await actingForNumber(ctx.app, numberOf(form.To), { actor, evenSuspended });
   // A text to a number that no account has is not kept.
   if (!acting || !form.MessageSid || !numberOf(form.From)) return noted;
   await keptOnce(acting, (inside) => receiveText(inside, textOf(form)));
@@ -115,10 +122,9 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
   };
   const message = ctx.insert('Message', withChanges(blankMessage, own));
   await emitMessage(ctx, 'created', message);
-  const isOut = asksToStop(body);
+  const isOut = optOutBy(body);
   // Nobody can write to what is no number.
-  if (!isE164(text.fromNumber) || !(isOut || optsIn.has(body.trim().toLowerCase()))) return;
-  await optOutNumber(ctx, text.fromNumber, isOut);
+  if (isOut !== undefined && isE164(text.fromNumber)) await optOutNumber(ctx, text.fromNumber, isOut);
 }
 
 /** More than any vendor sends. */
@@ -156,7 +162,7 @@ export async function takeReport(ctx: Context, request: CallbackRequest): Promis
   const form = await genuine(ctx, `/webhooks/twilio/status/${account}/${id}`, request);
   const status = outcomes[form.MessageStatus ?? ''];
   if (!status || !isUuid(account) || !isUuid(id)) return noted;
-  const acting = await actingForAccount(ctx.app, account, { actor });
+  const acting = await actingForAccount(ctx.app, account, { actor, evenSuspended: true });
   const [message] = acting ? await acting.rows(reported, { id }) : [];
   if (!acting || !message) return noted;
   const error = status === 'failed' ? refusalOf(Number(form.ErrorCode)) : null;

@@ -1,8 +1,7 @@
 import { isOneOf, signatures } from '../../kernel/base/crypto.js';
 import { hexOfIds, idInHex } from '../../kernel/base/ids.js';
-import type { Actor } from '../../kernel/base/principal.js';
 import type { Context } from '../../kernel/context/context.js';
-import { actingForAccount } from '../auth/auth.acting.js';
+import { type ActingOptions, actingForAccount } from '../auth/auth.acting.js';
 
 /** What an address or a link that names a message is for: one that was signed for something else does not open it. */
 export type Purpose = 'open' | 'click' | 'unsubscribe' | 'reply';
@@ -30,14 +29,17 @@ export function tokenOf(ctx: Context, purpose: Purpose, message: string, target 
   return `${place}${signaturesOf(ctx, purpose, place, target)[0]}`;
 }
 
+/** Who acts by a word, and what its signature is of besides. */
+type Written = ActingOptions & { target?: string };
+
 /** The message of such a word, and a context of its account in which the actor acts; undefined for what we did not write. */
-export async function messageAt(ctx: Context, purpose: Purpose, written: string, actor: Actor, target = '') {
+export async function messageAt(ctx: Context, purpose: Purpose, written: string, { target = '', ...by }: Written) {
   const word = written.toLowerCase();
   if (!isWord.test(word)) return undefined;
   const [place, given] = [word.slice(0, placeLength), word.slice(placeLength)];
   const ours = signaturesOf(ctx, purpose, place, target).map((signature) => Buffer.from(signature));
   if (!isOneOf(ours, Buffer.from(given))) return undefined;
   const hex = numberIn(place).toString(16).padStart(64, '0');
-  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), { actor });
+  const acting = await actingForAccount(ctx.app, idInHex(hex, 0), by);
   return acting && { acting, id: idInHex(hex, 1) };
 }

@@ -59,9 +59,14 @@ const withFooter = (html: string, footer: string) =>
 
 const actor: Actor = { kind: 'sender', id: null, name: 'Recipient' };
 
-/** The message that a link is of, and the context of its account. Throws 404 for a link that we did not write. */
-const opened = async (ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) =>
-  found(await messageAt(ctx, purpose, params.token ?? '', actor, query.to), 'Link');
+/**
+ * The message that a link is of, and the context of its account. Throws 404 for a link that we did not write; while the account is
+ * suspended also for others than those that unsubscribe.
+ */
+async function opened(ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) {
+  const evenSuspended = purpose === 'unsubscribe';
+  return found(await messageAt(ctx, purpose, params.token ?? '', { actor, evenSuspended, target: query.to }), 'Link');
+}
 
 const pixel = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 

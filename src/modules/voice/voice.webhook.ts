@@ -219,7 +219,7 @@ const final = new Set(['completed', 'busy', 'no-answer', 'canceled', 'failed']);
 export async function takeStatus(ctx: Context, request: CallbackRequest): Promise<RawReply> {
   const form = await genuine(ctx, voiceStatusPath, request);
   const ends = endsOf(form);
-  const acting = ends.sid && final.has(form.CallStatus ?? '') ? await actingForNumber(ctx.app, ends.to, voiceActor) : undefined;
+  const acting = ends.sid && final.has(form.CallStatus ?? '') ? await actingForNumber(ctx.app, ends.to, { actor: voiceActor }) : undefined;
   if (acting) await endCall(acting, ends, whole(form.CallDuration) ?? null);
   return reply(ctx, []);
 }
