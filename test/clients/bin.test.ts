@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,12 +8,24 @@ import { eventually } from '../support/live.js';
 
 const { bin, files } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string>; files: string[] };
 const folder = mkdtempSync(join(tmpdir(), 'crm-empty-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const started: ChildProcess[] = [];
+afterAll(() => {
+  // What a failed test left running; one that has ended is not there any more.
+  for (const child of started) child.kill('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function command(settings: Record<string, string>) {
+  const { PATH = '' } = process.env;
+  const env = { PATH, PORT: '0', LOG_LEVEL: 'silent', ...settings };
+  const child = spawn(process.execPath, [resolve(bin['crm-server']!)], { cwd: folder, env });
+  started.push(child);
+  return child;
+}
 
 describe('the command of the package', () => {
   it('starts the demo in an empty folder, and ends it when it is told to', async () => {
-    const { PATH = '' } = process.env;
-    const child = spawn(process.execPath, [resolve(bin['crm-server']!)], { cwd: folder, env: { PATH, PORT: '0', LOG_LEVEL: 'silent' } });
+    const child = command({});
     const ended = once(child, 'exit');
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -29,10 +41,8 @@ describe('the command of the package', () => {
   });
 
   it('hands on what would end it, and nothing else', async () => {
-    const { PATH = '' } = process.env;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      const env = { PATH, PORT: '0', LOG_LEVEL: 'silent', SEED_DEMO: '0', DATA_DIR: ':memory:' };
-      const child = spawn(process.execPath, [resolve(bin['crm-server']!)], { cwd: folder, env });
+      const child = command({ SEED_DEMO: '0', DATA_DIR: ':memory:' });
       const ended = once(child, 'exit');
       let output = '';
       child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
