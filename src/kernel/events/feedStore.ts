@@ -190,18 +190,22 @@ async function eventsAt(source: FeedSource, account: string, places: Sql): Promi
 interface Counted {
   names: string[] | null;
   viewer: string;
+  /** Beyond so many it is not counted on, where it is counted by names; null for no such bound. */
+  most?: number | null;
 }
 
 /** How many events the feed keeps: positions have no gaps, so all of them are counted by the first and the last. */
-export async function countFeed(database: Database, account: string, { floor, head }: Extent, { names, viewer }: Counted): Promise<number> {
+export async function countFeed(database: Database, account: string, { floor, head }: Extent, counted: Counted): Promise<number> {
+  const { names, viewer, most } = counted;
   const within = 'account_id = $1::uuid and pos > $2::bigint and pos <= $3::bigint';
   // As the index by name has it.
   const named = names ? "and name = any($5::text[]) and name <> ''" : '';
-  const { rows } = await database.execute(
-    `select ${names ? `(select count(*) from feed_positions where ${within} ${named})` : '$3::bigint - $2::bigint'}
-       - (select count(*) from feed_positions where ${within} and only_for <> $4::uuid ${named}) as n`,
-    [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : [])],
-  );
+  const bounded = `select count(*) as n from (select from feed_positions where ${within} and (only_for is null or only_for = $4::uuid) ${named} limit $6::int) c`;
+  const whole = `select ${names ? `(select count(*) from feed_positions where ${within} ${named})` : '$3::bigint - $2::bigint'}
+       - (select count(*) from feed_positions where ${within} and only_for <> $4::uuid ${named}) as n`;
+  const isBounded = names && most;
+  const values = [account, floor.toString(), head.toString(), viewer, ...(names ? [names] : []), ...(isBounded ? [most] : [])];
+  const { rows } = await database.execute(isBounded ? bounded : whole, values);
   const [{ n }] = rows as [{ n: string | number | bigint }];
   return Number(n);
 }

@@ -3,7 +3,7 @@ import { mayUse } from '../access/access.js';
 import { check, denied, invalidField } from '../base/errors.js';
 import type { Context, Principal } from '../context/context.js';
 import { countFeed, extentOf, type FeedEvent, keptDays, positionOf, readFeed, startAfter } from '../events/feedStore.js';
-import { Page, pageSize } from '../model/connection.js';
+import { mostCounted, Page, pageSize, type TotalCount } from '../model/connection.js';
 import { EventKind, ready } from './eventFields.js';
 
 /** Which events of the account are wanted. */
@@ -31,6 +31,7 @@ export interface FeedArgs extends Choice {
   after?: string | null;
   first?: number | null;
   perPage?: number | null;
+  count?: TotalCount | null;
   selection: ReadonlySet<string>;
 }
 
@@ -51,7 +52,8 @@ export async function pageOfFeed(ctx: Context, args: FeedArgs): Promise<FeedPage
   const start = startAfter(after, extent);
   const size = pageSize(args);
   const events = await readFeed(ctx.app, account, { after: start, upTo: extent.head, names, limit: size + 1, viewer });
-  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, { names, viewer }) : null;
+  const most = args.count === 'estimated' ? mostCounted : null;
+  const total = args.selection.has('totalCount') ? await countFeed(database, account, extent, { names, viewer, most }) : null;
   const shown = events.slice(0, size);
   const more = { next: events.length > size, previous: start > extent.floor };
   const position = more.next ? shown.at(-1)!.id : extent.head.toString();

@@ -1,6 +1,6 @@
 import { ArgsType, Field, Int, ObjectType } from 'type-graphql';
 import { EventFields, EventKind } from '../../kernel/feed/eventFields.js';
-import { ConnectionOf } from '../../kernel/model/connection.js';
+import { ConnectionOf, TotalCount } from '../../kernel/model/connection.js';
 import { Entity, JsonObject, Position } from '../../kernel/model/fields.js';
 
 @Entity('Something that happened in the workspace')
@@ -19,6 +19,7 @@ export class EventList {
   after?: string;
   @Field(() => Int, { nullable: true, description: 'How many, at most 200; 50 by default' }) first?: number;
   @Field(() => Int, { nullable: true, description: 'The same; beats first' }) perPage?: number;
+  @Field(() => TotalCount, { nullable: true, description: 'How the total is found; exactly by default' }) count?: TotalCount;
   selection: ReadonlySet<string>;
 }
 
