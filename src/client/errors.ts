@@ -8,8 +8,8 @@ export type FieldFault = NonNullable<components['schemas']['Error']['details']>[
 
 /** `members`: all that the server told, what the contract names for the row besides too: `blockers`, `uses`, `impact`. */
 type Base = { message: string; requestId?: string; members?: Members };
-type MayBlame = 'transport_conflict' | 'conflict' | 'payload_too_large' | 'precondition_required';
-type Other = Exclude<ErrorCode, MayBlame | 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
+type WithDetails = 'transport_conflict' | 'conflict' | 'payload_too_large' | 'precondition_required';
+type Other = Exclude<ErrorCode, WithDetails | 'invalid_request' | 'validation_failed' | 'rate_limited' | 'unavailable'>;
 
 /**
  * What went wrong, to switch over by `code`. `no_answer` is none of the server's: the connection failed, or what came was no
@@ -17,7 +17,7 @@ type Other = Exclude<ErrorCode, MayBlame | 'invalid_request' | 'validation_faile
  */
 export type CrmError =
   | (Base & { code: 'invalid_request' | 'validation_failed'; details: readonly FieldFault[] })
-  | (Base & { code: MayBlame /** The fields to blame, where it is for some that it was refused. */; details?: readonly FieldFault[] })
+  | (Base & { code: WithDetails /** The fields to blame, where it is for some that it was refused. */; details?: readonly FieldFault[] })
   | (Base & { code: 'rate_limited' | 'unavailable' /** Seconds until a retry makes sense. */; retryAfter: number })
   | (Base & { code: Other })
   | (Base & { code: 'no_answer'; cause: unknown });

@@ -37,11 +37,11 @@ function whole(live: Data, lists: Lists): Data | string {
   return shown;
 }
 
-/** The arguments of a field, found by its name: whatever stands there where it has none, undefined where it is not asked for. */
-const argumentsOf = (field: string, text: string) =>
-  new RegExp(`(?<!\\b(?:subscription|query|mutation)\\s+)\\b${field}\\s*(\\([^)]*\\)|[{@])`).exec(text)?.[1];
+/** The arguments of the first field whose name is of the pattern; the next sign where it has none; undefined where no field is. */
+const argumentsOf = (pattern: string, text: string) =>
+  new RegExp(`(?<!\\b(?:subscription|query|mutation)\\s+)\\b${pattern}\\s*(\\([^)]*\\)|[{@])`).exec(text)?.[1];
 
-/** Whether events of these arguments come after the last one that was told, and the first of them after where it begins. */
+/** Whether a subscription with these arguments can go on: after the last event, or, before the first one, after where `ready` said. */
 const goesOn = (given: string, isBegun: boolean) =>
   /\bafter\s*:\s*\$after\b/.test(given) && (isBegun || /\bready\s*:\s*(true\b|\$)/.test(given));
 
@@ -49,8 +49,8 @@ const goesOn = (given: string, isBegun: boolean) =>
 export type ResumingOptions = { textOf?: (payload: SubscribePayload) => string | undefined };
 
 const noText = 'An operation that goes by its hash needs its text for going on after a cut: resuming(client, { textOf })';
-const noPlace = 'A subscription to events needs ready: true and after: $after, by this name: what happens during a cut is lost without';
-const noStart = 'began with a difference: begin without after, what there is by then is told as it after a cut';
+const noPlace = 'A subscription to events needs ready: true and after: $after, by this name: else events are lost in a cut';
+const noStart = 'began with a difference: leave out after at the start; it is filled in when the connection comes back';
 const noId = 'must select id, by that name: it says where to go on after a cut';
 
 /**

@@ -45,7 +45,7 @@ describe('the key that searches', () => {
     await one.page.keyboard.press('Escape');
   });
 
-  it('is left to the browser with a key that makes it another one', async () => {
+  it('goes to the browser with Ctrl, Alt or Meta', async () => {
     await one.visit('/board');
     await (await one.find('[data-deal]')).focus();
     for (const modifier of ['ctrlKey', 'metaKey', 'altKey']) expect(await taken({ key: '/', [modifier]: true })).toBe(false);

@@ -105,7 +105,7 @@ describe('a deal', () => {
     );
   });
 
-  it('that is changed is, too, and for its neighbour; before all stands the deal itself (404)', async () => {
+  it('that is changed is refused for itself (404), then for references, values and afterDealId (400), then for its stage (404, 422)', async () => {
     const { right, other, turns } = await faulty();
     const deal = dataOf(await acme.owner.post('/deals', { title: 'a', ...right, ...missing }));
     const path = `/deals/${deal.id}`;
@@ -121,7 +121,7 @@ describe('a deal', () => {
     await refusedInTurn('PATCH', `/deals/${nobody}`, [[{ contactId: nobody, stageId: nobody, afterDealId: nobody, ...wrong }, 404]]);
   });
 
-  it('that is moved is refused for its neighbour (400) before its stage (404)', async () => {
+  it('that is moved is refused for afterId (400) before its stage (404)', async () => {
     const { right } = await faulty();
     const { id } = dataOf(await acme.owner.post('/deals', { title: 'a', ...right, ...missing }));
     const move = (variables: Record<string, unknown>) =>
@@ -136,7 +136,7 @@ describe('a deal', () => {
 });
 
 describe('of tags of a contact', () => {
-  it('the contact is missed (404) before the tags (400 where they are added, 404 where one is taken off)', async () => {
+  it('an unknown contact is told (404) before unknown tags (400 where they are added, 404 where one is taken off)', async () => {
     const { id } = await acme.contact({ firstName: 'Ada' });
     const [tag, unknown] = [await acme.tag(), { tagIds: [nobody] }];
     const missedBy = async (method: string, path: string, body?: object) => {

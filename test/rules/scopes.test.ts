@@ -170,7 +170,7 @@ describe('who may not see an event, whatever the scopes are,', () => {
   });
   const ofKeys = { name: 'W', trigger: { event: 'api_key.created' } };
 
-  it('cannot have it start a workflow, and changes one that waits for it', async () => {
+  it('cannot have it start a workflow, nor change what an active one does about it', async () => {
     const member = await acme.member();
     const narrow = await acme.key({ scopes: ['workflows'], permission: 'write' });
     for (const caller of [member, narrow])
@@ -188,6 +188,7 @@ describe('who may not see an event, whatever the scopes are,', () => {
     const actions = [{ type: 'create_task', config: { title: '{{record.name}} {{record.prefix}}' } }];
     for (const caller of [member, narrow]) {
       expectRefusal(await caller.patch(`/workflows/${id}`, { actions }), 403);
+      // It has none, so this changes nothing.
       dataOf(await caller.patch(`/workflows/${id}`, { actions: [] }));
       dataOf(await caller.patch(`/workflows/${(await activeWorkflow(acme, { trigger: own.trigger })).id}`, { actions }));
     }

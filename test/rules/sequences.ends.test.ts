@@ -114,7 +114,7 @@ describe('a run ends as well', () => {
 });
 
 describe('an opt-out of somebody else with the address of its contact', () => {
-  it('ends a run at its next step where its sequence says so; otherwise it says what was not sent', async () => {
+  it('ends an enrollment at its next step where its sequence says so; otherwise it says what was not sent', async () => {
     const { id: contact, email } = await sequences.reader();
     const [ending, lasting] = await twoRuns('autoUnenrollOnUnsubscribe', contact);
     dataOf(await key.post('/contacts', { email: email.toUpperCase(), optedOutEmail: true }));
@@ -169,7 +169,7 @@ describe('merging contacts', () => {
 });
 
 describe('merging a contact into one whom nobody may write to', () => {
-  it('ends the runs that are handed over, as the flag of the kept contact does', async () => {
+  it('ends the enrollments that are handed over, as the flag of the kept contact does', async () => {
     const [silent, out, ...gone] = [
       await sequences.reader({ doNotContact: true }),
       await sequences.reader({ optedOutEmail: true }),

@@ -1,5 +1,7 @@
+import { appendFileSync } from 'node:fs';
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 import { faultMeanings } from '../../src/kernel/base/errors.js';
+import { isPublishedStatus } from './publishedStatuses.js';
 
 /** What came back from the server: a test reads whatever members it expects. */
 // biome-ignore lint/suspicious/noExplicitAny: the shape of a reply is what the tests are there to find out
@@ -49,6 +51,8 @@ export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   if (reply.status === 500) throw new Error(`${told}\n${wire.logs.slice(-3).join('\n')}`);
   if (reply.status >= 400 && leaks.test(reply.text)) throw new Error(`The error tells too much: ${told}`);
   if (!detailsOf(reply.body).every(isDetail)) throw new Error(`An error has a detail that no program can read: ${told}`);
+  if (raw.path.startsWith(basePath) && !isPublishedStatus(raw.method ?? 'GET', raw.path.slice(basePath.length), reply.status))
+    appendFileSync('/tmp/statuses.txt', `${raw.method ?? 'GET'} ${raw.path.slice(0, 120)} ${reply.status} ${reply.text.slice(0, 150)}\n`);
   return reply;
 }
 

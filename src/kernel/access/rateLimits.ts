@@ -54,7 +54,7 @@ const unlimited = 2 ** 31;
 
 interface Counter {
   consume(key: string, points: number): Promise<RateLimiterRes>;
-  /** Takes one point back of the window that ends in so many milliseconds, as the caller's clock has it; of no other one. */
+  /** Gives one point back to the window that ends in `left` milliseconds by the caller's clock, and to no other. */
   giveBack(key: string, left: number): Promise<unknown>;
 }
 
@@ -65,8 +65,10 @@ interface CounterOptions {
   keyPrefix: string;
 }
 
-// The windows of a key end at least one duration apart: half of one tells them apart, however late an answer came.
-/** By how many milliseconds an end may be another than it was taken for. */
+/**
+ * Milliseconds by which the end of a window may differ from the one that a point was spent under. Windows of a key end at least one
+ * duration apart, so half of it tells them apart, however late an answer came.
+ */
 const tolerance = ({ duration }: CounterOptions): number => (duration * 1000) / 2;
 
 /** Counts in process. */
@@ -90,7 +92,7 @@ class OwnCounter implements Counter {
   }
 }
 
-// One step, so that no window ends in the middle of it: what counts in one that is not there begins another.
+// One script, so that the window cannot end between the look and the change: DECR of a key that has expired would make one that never does.
 const giveBackScript = `
   local left = redis.call('pttl', KEYS[1])
   if left > 0 and math.abs(left - tonumber(ARGV[1])) < tonumber(ARGV[2]) and tonumber(redis.call('get', KEYS[1])) > 0 then

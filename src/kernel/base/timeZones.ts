@@ -97,7 +97,7 @@ const words = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
-/** What names in small letters stand for, null for nothing: finding out takes longer than most of what else a graph is checked for. */
+/** What `zoneName` answered, by the name in small letters; `name` is undefined for what is no zone. Asking Intl is slow, and a call flow may name thousands of zones. */
 const zoneNames = new LRUCache<string, { name: string | undefined }>({ max: 1000 });
 
 /**

@@ -19,8 +19,8 @@ export const normalized = (text: string): string => (mark.test(text) ? inForm(te
 /** Whether a text has more than `max` code points, each of which is one or two characters. */
 export const isLonger = (text: string, max: number) => text.length > 2 * max || (text.length > max && [...text].length > max);
 
-/** What can be kept of a text that comes from outside: without NUL and halves of characters, at most so many characters. */
-export const keepable = (text: string, max: number): string => shortened(text.replace(/\0|\p{Cs}/gu, ''), max);
+/** A text from outside as PostgreSQL keeps it: without NUL and lone surrogates, cut to `max` code points. */
+export const storable = (text: string, max: number): string => shortened(text.replace(/\0|\p{Cs}/gu, ''), max);
 
 /** The first characters of a text, as code points: half of one could not be kept. */
 export const shortened = (text: string, max: number): string =>

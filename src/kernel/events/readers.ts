@@ -48,11 +48,14 @@ export const followFeed = statement({
     on conflict (account_id, name) do nothing`,
 });
 
-/** Where the feed of the account ends: what has its place by now, whatever the clocks of processes say. */
+/** Where the feed of an account ends: what has its place by now, whatever the clocks of processes say. */
+export const endOfFeedSql = (account: Sql): Sql => sql`coalesce((select h.pos from feed_heads h where h.account_id = ${account}), 0)::text`;
+
+/** The same of the caller's account. */
 export const endOfFeed = statement({
   name: 'endOfFeed',
   row: { pos: bigint },
-  text: ({ account }) => sql`select coalesce((select pos from feed_heads where account_id = ${account}), 0)::text as pos`,
+  text: ({ account }) => sql`select ${endOfFeedSql(account)} as pos`,
 });
 
 /**

@@ -1,7 +1,7 @@
 import { check, found, unprocessable } from '../../kernel/base/errors.js';
 import type { Context } from '../../kernel/context/context.js';
 import { longText, text, uuid } from '../../kernel/model/checks.js';
-import { mailRefusalOf } from '../contacts/contact.optOut.js';
+import { findEmailRefusal } from '../contacts/contact.optOut.js';
 import { keepEmail } from '../messages/message.email.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { enroll } from '../sequences/enrollment.enroll.js';
@@ -37,7 +37,7 @@ export const sendEmail: ActionKind = {
   async perform(ctx, config: EmailConfig, acting) {
     checkTrial(ctx);
     const contact = await acting.contact();
-    const refusal = await mailRefusalOf(ctx, contact);
+    const refusal = await findEmailRefusal(ctx, contact);
     if (refusal) return skipped(refusal);
     const mail = await mailOf(ctx, config, await acting.values());
     const key = `${acting.run.runId}:${acting.place}`;
@@ -87,7 +87,7 @@ export const sendWebhook: ActionKind = {
   async perform(ctx, { url, payload }: { url: string; payload?: object }, acting) {
     checkTrial(ctx);
     const { happening, run, place } = acting;
-    const event = happening.event ?? deliveredWithoutEvent[run.kind];
+    const event = happening.event ?? deliveredWithoutEvent.action;
     const { eventId, at: createdAt, data, changes } = happening;
     const own = { id: eventId ?? run.runId, event, createdAt, data, changes };
     const body = payload ? JSON.stringify(mergedJson(payload, await acting.values(), new Room('payload', mostPayload))) : bodyOf(ctx, own);

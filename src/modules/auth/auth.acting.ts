@@ -14,15 +14,14 @@ export interface ActingOptions {
   actor?: Actor;
   requestId?: string;
   /**
-   * Whether it acts while it is suspended, too: only to keep what people say of being written to, and what became of a message. Nobody
-   * says so a second time.
+   * Whether a suspended account acts too. Only for what nobody tells a second time: opt-outs, complaints, and what became of a message.
    */
   evenSuspended?: boolean;
 }
 
 /**
  * The context in which an account acts although nobody is calling: for forms, inbound messages, sequences. The log names the actor. An
- * account that is unknown has none, nor one that is suspended, unless it is to act all the same.
+ * account that is unknown has none; one that is suspended only with `evenSuspended`.
  */
 export async function actingForAccount(
   app: App,

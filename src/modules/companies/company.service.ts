@@ -12,7 +12,6 @@ import { changedReferences, checkReferences, type ReferenceKinds } from '../../k
 import { relinks } from '../../kernel/operations/relink.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { leaveCompany } from '../contacts/contact.links.js';
-import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { CompanyFields, type CompanyList, type CreateCompanyInput, type UpdateCompanyInput } from './company.model.js';
@@ -62,8 +61,8 @@ async function checkAbove(ctx: Context, { parentCompanyId }: Links, id: string):
 /** Contract POST /companies. An account whose trial has expired makes nothing new (402). */
 export async function createCompany(ctx: Context, input: CreateCompanyInput): Promise<CompanyRow> {
   await checkReferences(ctx, links, input);
-  const checked = await checkCustomFields(ctx, 'company', input.customFields, null);
-  const customFields = mergeCustomFields({}, checked()) ?? {};
+  const merged = await checkCustomFields(ctx, 'company', input.customFields, null);
+  const customFields = merged() ?? {};
   checkTrial(ctx);
   const values = { ...blank, ...defined(input), customFields };
   const company = { ...ctx.insert('Company', values), contactCount: 0 };
@@ -76,10 +75,10 @@ export async function updateCompany(ctx: Context, id: string, input: UpdateCompa
   // One change of what is above what at a time: each of two could be right, and both together a circle.
   if (input.parentCompanyId) await ctx.lockName('companies above');
   const before = await ctx.forChange(companyRows, id);
-  const checked = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
+  const merged = await checkCustomFields(ctx, 'company', input.customFields, before.customFields ?? {});
   const relinked = changedReferences(links, before, input);
   await checkReferences(ctx, links, relinked);
-  const given = defined({ ...input, customFields: mergeCustomFields(before.customFields, checked()) });
+  const given = defined({ ...input, customFields: merged() });
   const changes = changesBetween(before, { ...before, ...given }, fieldNames);
   if (Object.keys(changes).length === 0) return before;
   await checkAbove(ctx, relinked, before.id);

@@ -110,7 +110,7 @@ export type EmailRefusal = 'do_not_contact' | 'recipient_opted_out' | 'no_email'
 
 /**
  * Why no e-mail may be sent to a contact, the first reason of those that apply; undefined where one may be. Whether its address is
- * opted out is for the caller to find out: `isMailRefused`, `contactsRefusingMail`, or `mailRefusalOf`, which asks itself.
+ * opted out is for the caller to find out: `isMailRefused`, `contactsRefusingMail`, or `findEmailRefusal`, which asks itself.
  */
 export function emailRefusal(contact: Pick<Contact, 'email' | 'doNotContact' | 'optedOutEmail'>): EmailRefusal | undefined {
   if (contact.doNotContact) return 'do_not_contact';
@@ -118,8 +118,8 @@ export function emailRefusal(contact: Pick<Contact, 'email' | 'doNotContact' | '
   return contact.email ? undefined : 'no_email';
 }
 
-/** The same of a contact that was read without what is known of its address: that is looked up where nothing else is in the way. */
-export async function mailRefusalOf(ctx: Context, contact: Contact): Promise<EmailRefusal | undefined> {
+/** The same, with the opt-out of the address looked up where nothing else is in the way: one statement. */
+export async function findEmailRefusal(ctx: Context, contact: Contact): Promise<EmailRefusal | undefined> {
   return emailRefusal(contact) ?? ((await contactsRefusingMail(ctx, [contact.id])).size > 0 ? 'recipient_opted_out' : undefined);
 }
 

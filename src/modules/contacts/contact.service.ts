@@ -18,7 +18,6 @@ import {
 } from '../../kernel/operations/references.js';
 import { rowsByIds } from '../../kernel/operations/rowsByIds.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields } from '../customFields/customField.values.js';
 import { checkPlan } from '../plans/plan.limits.js';
 import type { TagRow } from '../tags/tag.table.js';
@@ -96,12 +95,12 @@ export async function createContact(
   check(input.firstName || input.lastName || input.email || input.phone, () =>
     invalidField('firstName', 'required', 'or lastName, email or phone is required'),
   );
-  const [checked, missing] = await Promise.all([
+  const [merged, missing] = await Promise.all([
     checkCustomFields(ctx, 'contact', input.customFields, null),
     missingReferences(ctx, links, input),
   ]);
   refuseMissing(missing);
-  const customFields = mergeCustomFields({}, checked()) ?? {};
+  const customFields = merged() ?? {};
   // Last of the checks: what is refused takes no place in the plan.
   if (!beyondPlan) await checkPlan(ctx, contactsOfPlan);
   const carried = tags?.length ? await tagsNamed(ctx, tags) : [];
@@ -126,10 +125,9 @@ function mergeAttribution(before: object | null, given: object | null | undefine
 export async function updateContact(ctx: Context, id: string, { tags, ...input }: UpdateContactInput) {
   if (tags !== undefined) ctx.lockRows();
   const before = await contactForChange(ctx, id);
-  const checked = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
+  const merged = await checkCustomFields(ctx, 'contact', input.customFields, before.customFields ?? {});
   await checkReferences(ctx, links, changedReferences(links, before, input));
-  const customFields = mergeCustomFields(before.customFields, checked());
-  const given = defined({ ...input, customFields, attribution: mergeAttribution(before.attribution, input.attribution) });
+  const given = defined({ ...input, customFields: merged(), attribution: mergeAttribution(before.attribution, input.attribution) });
   const carried = tags === undefined ? before.tags : await setTags(ctx, before, tags ?? []);
   const changes = changesBetween(named(before), named({ ...before, ...given, tags: carried }), tracked);
   if (Object.keys(changes).length === 0) return before;

@@ -10,6 +10,7 @@ import { statement } from '../../kernel/database/statement.js';
 import { isDay, isEmail, moment, toE164 } from '../../kernel/model/checks.js';
 import { loader } from '../../kernel/operations/loader.js';
 import { shapeOf } from '../../kernel/tables/modelRow.js';
+import { mergeCustomFields } from './customField.merge.js';
 import { CustomField } from './customField.model.js';
 import { choicesOf, domainsOf } from './customField.options.js';
 
@@ -85,11 +86,12 @@ const isEmpty = (value: unknown) =>
 export const definitionsLock = 'custom_fields';
 
 /**
- * What a record's custom fields may be set to: the given ones, where those that are emptied are null. Known keys are checked
- * against their definition (400 naming customFields.<key>), unknown ones are kept as they are. The answer gives the values when it is
- * called, and throws 422 then where a required field is emptied, or missing from a record that is made: after all that is refused
- * with 400 or 404. A value that the record has already stands, also where its definition would no
- * longer take it: who sends back what was read changes nothing. @param before what the record has; null of one that is made
+ * Checks what a record's custom fields are to be set to. Known keys are checked against their definition, unknown ones are kept as
+ * they are. Throws 400 naming customFields.<key>. Answers a function that gives the record's fields with the given ones merged in,
+ * undefined where none are given; call it after everything that is refused with 400 or 404, since it throws 422 where a required field
+ * is emptied, or missing from a record that is made, and 413 above 64 KB. A value that the record has already stands, also where its
+ * definition would no longer take it: who sends back what was read changes nothing. @param before what the record has; null of one
+ * that is made
  */
 export async function checkCustomFields(
   ctx: Context,
@@ -107,7 +109,7 @@ export async function checkCustomFields(
   for (const { fieldKey } of emptied) if (Object.hasOwn(values, fieldKey)) values[fieldKey] = null;
   return () => {
     if (missing) throw unprocessable(missing.field, missing.code, missing.message);
-    return values;
+    return mergeCustomFields(before ?? {}, values);
   };
 }
 

@@ -10,7 +10,6 @@ import { namesOf } from '../../kernel/model/fieldRules.js';
 import { deleted } from '../../kernel/model/removal.js';
 import { changedReferences, missingReferences, type ReferenceKinds, refuseMissing } from '../../kernel/operations/references.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
-import { mergeCustomFields } from '../customFields/customField.merge.js';
 import { checkCustomFields, definitionsToWrite } from '../customFields/customField.values.js';
 import { checkTrial } from '../plans/plan.limits.js';
 import { lastPosition, positionBehind } from './deal.board.js';
@@ -45,7 +44,7 @@ export const links: ReferenceKinds<'contactId' | 'companyId' | 'assignedTo'> = {
   assignedTo: 'user',
 };
 
-const namedByChange: ReferenceKinds<keyof typeof links | 'afterDealId'> = { ...links, afterDealId: 'deal' };
+const linksOfChange: ReferenceKinds<keyof typeof links | 'afterDealId'> = { ...links, afterDealId: 'deal' };
 
 /** Contract POST /deals: 400 naming a link that leads nowhere, 404 for pipeline and stage, 402 after the trial. */
 export async function createDeal(ctx: Context, { products, ...input }: CreateDealInput): Promise<DealRow> {
@@ -57,12 +56,12 @@ export async function createDeal(ctx: Context, { products, ...input }: CreateDea
   ]);
   refuseMissing(missing);
   const lines = linesOf(ctx, products ?? []);
-  const worthOf = worth(input.value, lines);
-  const checked = await checkCustomFields(ctx, 'deal', input.customFields, null);
+  const ownWorth = worth(input.value, lines);
+  const merged = await checkCustomFields(ctx, 'deal', input.customFields, null);
   const stage = await checkStage(ctx, rules, input.pipelineId);
   holdStage(ctx, stage);
-  const computed = { ...worthOf, ...likelihood(input.probability, stage) };
-  const customFields = mergeCustomFields({}, checked()) ?? {};
+  const computed = { ...ownWorth, ...likelihood(input.probability, stage) };
+  const customFields = merged() ?? {};
   checkTrial(ctx);
   const status = input.status ?? statusIn(stage);
   checkLostReason(stage, { status, lostReason: input.lostReason ?? null, enters: true, isGiven: true });
@@ -84,10 +83,10 @@ export async function updateDeal(ctx: Context, id: string, input: UpdateDealInpu
   const [before, rules, missing] = await Promise.all([
     ctx.forChange(dealRows, id),
     input.stageId ? rulesOf(ctx, input.stageId) : undefined,
-    missingReferences(ctx, namedByChange, input),
+    missingReferences(ctx, linksOfChange, input),
     input.customFields && definitionsToWrite(ctx, 'deal'),
   ]);
-  const named = changedReferences(namedByChange, before, input);
+  const named = changedReferences(linksOfChange, before, input);
   refuseMissing(missing.filter((field) => field in named));
   return changeDeal(ctx, before, input, { rules });
 }
@@ -109,7 +108,7 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   const { products: lines, ...given } = defined(await valuesOf(ctx, before, input, { own, entered, afterField }));
   const after = { ...before, ...given, products: lines ?? before.products };
   const changes = changesBetween(comparable(before), comparable(after), fieldNames);
-  if (Object.keys(changes).length === 0) return keepSource(ctx, before, after);
+  if (Object.keys(changes).length === 0) return keepValueSource(ctx, before, after);
   await checkClosing(ctx, after, changes, entered);
   if (changes.products) {
     await ctx.db.dealProduct.deleteMany({ where: { dealId: before.id } });
@@ -120,8 +119,8 @@ export async function changeDeal(ctx: Context, before: WholeDeal, input: UpdateD
   return saved;
 }
 
-/** Notes whether the value follows the products from here on, where nothing changes that anybody sees. */
-function keepSource(ctx: Context, before: WholeDeal, { valueFromProducts }: WholeDeal): WholeDeal {
+/** Keeps whether the value follows the products. No record shows it, so nothing is told and `updatedAt` stays. */
+function keepValueSource(ctx: Context, before: WholeDeal, { valueFromProducts }: WholeDeal): WholeDeal {
   if (valueFromProducts === before.valueFromProducts) return before;
   return { ...ctx.update('Deal', before, { valueFromProducts, updatedAt: before.updatedAt }), products: before.products };
 }
@@ -143,8 +142,8 @@ type OwnValues = Awaited<ReturnType<typeof ownValues>>;
 /** The new values of a deal that do not depend on its stage. Throws 400. */
 async function ownValues(ctx: Context, before: WholeDeal, { products, ...input }: UpdateDealInput) {
   const lines = products === undefined ? undefined : linesOf(ctx, products ?? []);
-  const worthOf = worthAfter(before, input, lines);
-  return { lines, worthOf, customFields: await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}) };
+  const ownWorth = worthAfter(before, input, lines);
+  return { lines, ownWorth, mergedFields: await checkCustomFields(ctx, 'deal', input.customFields, before.customFields ?? {}) };
 }
 
 interface Entering {
@@ -161,13 +160,14 @@ async function valuesOf(
   { own, entered, afterField }: Entering,
 ) {
   const now = ctx.now();
-  const customFields = mergeCustomFields(before.customFields, own.customFields());
+  const customFields = own.mergedFields();
   const moves = entered !== undefined && entered.stageId !== before.stageId;
   const stage = entered?.stageId ?? before.stageId;
   return {
     ...input,
-    ...{ customFields, products: own.lines },
-    ...own.worthOf,
+    customFields,
+    products: own.lines,
+    ...own.ownWorth,
     ...likelihoodAfter(before, input, moves ? entered : undefined),
     ...(moves && entering(now)),
     ...(afterDealId !== undefined && { position: await positionBehind(ctx, { stage, deal: before.id, after: afterDealId }, afterField) }),

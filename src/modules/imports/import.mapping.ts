@@ -164,9 +164,9 @@ function readValue(field: string, value: unknown, report: Report): unknown {
   if (field === 'tags') return tagsIn(value, report);
   if (field === 'customFields') return objectIn(value, report);
   const isFlag = flags.includes(field);
-  const isWrong = () => report('invalid_type', isFlag ? 'must be true or false' : 'must be text');
-  if (typeof value === 'object') return isWrong();
-  return isFlag ? (truths.get(String(value).trim().toLowerCase()) ?? isWrong()) : String(value);
+  const refuse = () => report('invalid_type', isFlag ? 'must be true or false' : 'must be text');
+  if (typeof value === 'object') return refuse();
+  return isFlag ? (truths.get(String(value).trim().toLowerCase()) ?? refuse()) : String(value);
 }
 
 const isNothing = (value: unknown) => value === undefined || (typeof value === 'string' && value.trim() === '');

@@ -168,7 +168,7 @@ function settled(ctx: Context, before: MessageRow, { outcome, isPlanned }: Settl
   }
   if (outcome.kind !== 'later' && outcome.kind !== 'unconfirmed') return { status: outcome.kind, error: outcome.error, dueAt: null };
   const tries = before.tries + Number(isPlanned);
-  // A moment that a vendor names is taken for two days, and by what waited longer before its first attempt, in a run that was paused.
+  // A moment that a vendor names is taken for two days, and by what waited longer before its first attempt, of an enrollment that was paused.
   const isLate = before.tries > 0 && now.getTime() - (before.scheduledAt ?? before.createdAt).getTime() > 2 * pauses.at(-1)!;
   const named = isPlanned && isLate ? undefined : outcome.at;
   /** What a client tries in between neither puts off what is planned nor uses it up. */

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Mailbox } from 'postal-mime';
 import { badRequest, check, denied, found } from '../../kernel/base/errors.js';
 import type { Actor } from '../../kernel/base/principal.js';
-import { keepable } from '../../kernel/base/unicode.js';
+import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { text, uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -49,8 +49,15 @@ export async function takeMail(ctx: Context, request: CallbackRequest): Promise<
 
 type Ours = NonNullable<Awaited<ReturnType<typeof messageAt>>>;
 
-/** The mails of ours that words name, as many as are asked for; those of suspended accounts only where it says so. */
-async function oursAmong(ctx: Context, words: readonly string[], most: number, evenSuspended = false): Promise<Ours[]> {
+interface Search {
+  /** The most mails that are looked for. */
+  most: number;
+  /** Whether those of suspended accounts are found, too. */
+  evenSuspended?: boolean;
+}
+
+/** Our mails that the words name. */
+async function oursAmong(ctx: Context, words: readonly string[], { most, evenSuspended = false }: Search): Promise<Ours[]> {
   const found: Ours[] = [];
   for (const word of words) {
     const at = await messageAt(ctx, 'reply', word, { actor, evenSuspended });
@@ -63,7 +70,7 @@ async function oursAmong(ctx: Context, words: readonly string[], most: number, e
 async function takeReport(ctx: Context, body: Buffer, head: Head): Promise<boolean> {
   const report = reportOf(await read('reports', body, head));
   const words = [...wordsOfReaders(head), ...wordsOfAnswered(head), ...wordsIn([report])];
-  const [at] = await oursAmong(ctx, words, 1, true);
+  const [at] = await oursAmong(ctx, words, { most: 1, evenSuspended: true });
   if (at) await keptOnce(at.acting, (inside) => comeBack(inside, at.id, report));
   return at !== undefined;
 }
@@ -72,8 +79,8 @@ async function takeReport(ctx: Context, body: Buffer, head: Head): Promise<boole
 const mostReaders = 50;
 
 async function takeAnswer(ctx: Context, body: Buffer, head: Head): Promise<boolean> {
-  const addressed = await oursAmong(ctx, wordsOfReaders(head), mostReaders);
-  const ours = addressed.length > 0 ? addressed : await oursAmong(ctx, wordsOfAnswered(head), 1);
+  const addressed = await oursAmong(ctx, wordsOfReaders(head), { most: mostReaders });
+  const ours = addressed.length > 0 ? addressed : await oursAmong(ctx, wordsOfAnswered(head), { most: 1 });
   if (ours.length === 0) return false;
   const mail = await read(ours[0]!.acting.caller.account.id, body, head);
   const providerId = idOf(mail, body);
@@ -95,7 +102,7 @@ async function read(whose: string, body: Buffer, { isReport }: Head): Promise<Ma
 /** What a mail server reports of a mail of ours. */
 const reportOf = ({ text = '', parts }: Mail): string => [text, ...parts].join('\n').slice(0, mostText);
 
-const kept = (text: string | undefined) => keepable(text ?? '', mostText);
+const kept = (text: string | undefined) => storable(text ?? '', mostText);
 
 /** The most characters of an id. */
 const longestId = 200;

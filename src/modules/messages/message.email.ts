@@ -138,7 +138,7 @@ async function sent(ctx: Context, message: Sending): Promise<Outcome | undefined
   if (left) return left;
   const mail = mailOf(ctx, message);
   const mayGo = async () => {
-    // Its reader may have opted out since, its run been paused, or the mail be taken back.
+    // Its reader may have opted out since, its enrollment been paused, or the mail be taken back.
     const now = await messageToSend(ctx, message.id, message.attempt);
     left = now && hindrance(now);
     return now !== undefined && !now.isHeld && !left;

@@ -1,6 +1,6 @@
 import { withChanges } from '../../kernel/base/objects.js';
 import type { Actor } from '../../kernel/base/principal.js';
-import { keepable } from '../../kernel/base/unicode.js';
+import { storable } from '../../kernel/base/unicode.js';
 import type { Context } from '../../kernel/context/context.js';
 import { uuid } from '../../kernel/database/kinds.js';
 import { sql } from '../../kernel/database/sql.js';
@@ -27,7 +27,7 @@ const noted: RawReply = { type: 'text/xml; charset=utf-8', body: '<?xml version=
 const longestNumber = 30;
 
 /** The number of an address, which a chat app writes with a prefix; a short code or a name is none. */
-const numberOf = (address = '') => keepable(address.replace(/^whatsapp:/, '').trim(), longestNumber);
+const numberOf = (address = '') => storable(address.replace(/^whatsapp:/, '').trim(), longestNumber);
 
 const optsOut = new Set(['stop', 'stopall', 'unsubscribe', 'cancel', 'end', 'quit', 'revoke', 'optout']);
 const optsIn = new Set(['start', 'unstop', 'yes']);
@@ -83,7 +83,7 @@ const mostMedia = 10;
 
 function mediaOf(form: Record<string, string>): Medium[] {
   const count = Math.min(Number(form.NumMedia) || 0, mostMedia);
-  const told = (name: string) => keepable(form[name] ?? '', mostCharacters);
+  const told = (name: string) => storable(form[name] ?? '', mostCharacters);
   const all = Array.from({ length: count }, (_, n) => ({ url: told(`MediaUrl${n}`), contentType: told(`MediaContentType${n}`) || null }));
   return all.filter(({ url }) => url);
 }
@@ -116,7 +116,7 @@ export async function receiveText(ctx: Context, received: InboundText): Promise<
     ...({ channel: 'sms', direction: 'inbound', status: 'received' } as const),
     ...text,
     contactId,
-    body: keepable(body, mostCharacters) || (media.length > 0 ? noText : ''),
+    body: storable(body, mostCharacters) || (media.length > 0 ? noText : ''),
     lineId,
     metadata: metadataOf(received),
   };

@@ -19,7 +19,7 @@ const signaturesOf = ({ app }: Context, purpose: Purpose, place: string, target:
     return inLetters(hash.subarray(0, 9).toString('hex'), signatureLength);
   });
 
-/** What `placeOf` makes. */
+/** The pattern of what `tokenOf` makes. */
 export const tokenPattern = `[0-9a-z]{${placeLength + signatureLength}}`;
 const isWord = new RegExp(`^${tokenPattern}$`);
 
@@ -29,11 +29,13 @@ export function tokenOf(ctx: Context, purpose: Purpose, message: string, target 
   return `${place}${signaturesOf(ctx, purpose, place, target)[0]}`;
 }
 
-/** Who acts by a word, and what its signature is of besides. */
-type Written = ActingOptions & { target?: string };
+/** Who acts, and the target that is inside the signature. */
+interface TokenUse extends ActingOptions {
+  target?: string;
+}
 
 /** The message of such a word, and a context of its account in which the actor acts; undefined for what we did not write. */
-export async function messageAt(ctx: Context, purpose: Purpose, written: string, { target = '', ...by }: Written) {
+export async function messageAt(ctx: Context, purpose: Purpose, written: string, { target = '', ...by }: TokenUse) {
   const word = written.toLowerCase();
   if (!isWord.test(word)) return undefined;
   const [place, given] = [word.slice(0, placeLength), word.slice(placeLength)];

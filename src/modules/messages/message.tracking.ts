@@ -60,8 +60,8 @@ const withFooter = (html: string, footer: string) =>
 const actor: Actor = { kind: 'sender', id: null, name: 'Recipient' };
 
 /**
- * The message that a link is of, and the context of its account. Throws 404 for a link that we did not write; while the account is
- * suspended also for others than those that unsubscribe.
+ * The message that a link is of, and a context of its account. Throws 404 for a link that we did not write, and, while the account is
+ * suspended, for every link but the one that unsubscribes.
  */
 async function opened(ctx: Context, purpose: Purpose, { params, query }: CallbackRequest) {
   const evenSuspended = purpose === 'unsubscribe';

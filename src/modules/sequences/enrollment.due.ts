@@ -122,10 +122,13 @@ async function ends(ctx: Context, due: Due): Promise<boolean> {
   return reason !== undefined && (await endEnrollments(ctx, { ...which, reason })).size > 0;
 }
 
-/** An opt-out comes last: a sequence may go on after it, and then the mail is kept, and says that it was not sent. */
+/**
+ * Why an enrollment ends instead of sending. The opt-out is asked last: it ends only where the sequence says so; else the mail is kept,
+ * and says that it was not sent.
+ */
 function reasonToEnd({ contact, refusesMail }: Due): keyof typeof EnrollmentEnd | undefined {
   if (contact.deletedAt) return 'contact_deleted';
-  const refusal = emailRefusal({ ...contact, optedOutEmail: false }) ?? emailRefusal({ ...contact, optedOutEmail: refusesMail });
+  const refusal = emailRefusal({ ...contact, optedOutEmail: false }) ?? (refusesMail ? 'recipient_opted_out' : undefined);
   return refusal && endOf[refusal];
 }
 

@@ -19,15 +19,14 @@ export interface Payload {
   changes?: object | null;
 }
 
-/** What deliveries are of that no event led to, in place of its name. */
+/** The names under which deliveries go that no event led to. */
 export const deliveredWithoutEvent = {
-  /** The runner of an ext automation is called for a contact that somebody enrolled. */
+  /** The runner of an ext automation, called for a contact that somebody enrolled. */
   enrolled: 'automation.enrolled',
-  /** It is called because its schedule says so. */
+  /** The same, called by its schedule. */
   scheduled: 'automation.scheduled',
-  /** An action of a workflow, or of an automation that was started in one of these ways. */
-  workflow: 'workflow.action',
-  automation: 'automation.action',
+  /** An action of a run of an automation that started in one of these ways; a run of a workflow always has an event. */
+  action: 'automation.action',
 } as const;
 
 /** What is sent somewhere that is no registered webhook. */

@@ -5,8 +5,8 @@ import { statement } from '../../kernel/database/statement.js';
 import type { FeedEvent } from '../../kernel/events/feedStore.js';
 import { Portion, type ReadEvent } from '../../kernel/events/readers.js';
 import { webhookActor } from './webhook.due.js';
-import { type EventsAfter, placeOfName } from './webhook.heard.js';
 import { bodyOf } from './webhook.queue.js';
+import { type EventsAfter, placeOfName } from './webhook.subscription.js';
 
 const listening = (account: Sql) => sql`from webhooks w where w.account_id = ${account} and w.is_active and w.archived_at is null`;
 

@@ -6,14 +6,13 @@ import { bigint, emptyRow, instant, json, nullable, type RowOf, text, uuid } fro
 import { sql } from '../../kernel/database/sql.js';
 import { statement } from '../../kernel/database/statement.js';
 import { changesBetween } from '../../kernel/events/facts.js';
-import { endOfFeed } from '../../kernel/events/readers.js';
+import { endOfFeed, endOfFeedSql } from '../../kernel/events/readers.js';
 import { findRow, getRow, listRows } from '../../kernel/lists/list.js';
 import { archived } from '../../kernel/model/removal.js';
 import { concluded } from '../../kernel/operations/concluded.js';
 import { effectIdOf } from '../../kernel/operations/idempotency.js';
 import { rowsToChange } from '../../kernel/operations/rowsToChange.js';
 import { checkTrial } from '../plans/plan.limits.js';
-import { type EventsAfter, eventsAfterChange } from './webhook.heard.js';
 import type { CreateWebhookInput, UpdateWebhookInput, WebhookList, WebhookTest, WebhookWithSecret } from './webhook.model.js';
 import {
   bodyOf,
@@ -27,6 +26,7 @@ import {
   sealed,
   secretsOfWebhook,
 } from './webhook.queue.js';
+import { type EventsAfter, eventsAfterChange } from './webhook.subscription.js';
 import { type WebhookRow, webhookTable } from './webhook.table.js';
 
 /** Contract GET /webhooks/manage: newest first. */
@@ -39,14 +39,13 @@ export const findWebhook = (ctx: Context, id: string) => findRow<WebhookRow>(ctx
 export const getWebhook = (ctx: Context, id: string) => getRow<WebhookRow>(ctx, webhookTable, id);
 
 /** A webhook, what it is sent, and where the feed of the account ends. */
-const heardWebhooks = webhookTable.reading(
+const webhooksToChange = webhookTable.reading(
   { ...webhookTable.shape, eventsAfter: json<EventsAfter>(), endOfFeed: bigint },
-  sql`${webhookTable.columns}, t.events_after as "eventsAfter",
-    coalesce((select h.pos from feed_heads h where h.account_id = t.account_id), 0)::text as "endOfFeed"`,
+  sql`${webhookTable.columns}, t.events_after as "eventsAfter", ${endOfFeedSql(sql`t.account_id`)} as "endOfFeed"`,
 );
-type HeardWebhook = RowOf<typeof heardWebhooks.shape>;
+type WebhookToChange = RowOf<typeof webhooksToChange.shape>;
 
-const webhookRows = rowsToChange(heardWebhooks);
+const webhookRows = rowsToChange(webhooksToChange);
 
 /** A webhook that is to be changed; null where it is gone. */
 export const findWebhookForChange = (ctx: Context, id: string) => orNull(ctx.forChange(webhookRows, id));
@@ -110,19 +109,26 @@ export async function updateWebhook(ctx: Context, id: string, input: UpdateWebho
  * Changes a webhook that is locked, and tells of it. One that is active again has not failed yet, and is sent what happens from here on,
  * as are the events that it is given besides.
  */
-export async function changed(ctx: Context, before: HeardWebhook, given: Partial<WebhookRow>): Promise<WebhookRow> {
+export async function changed(ctx: Context, before: WebhookToChange, given: Partial<WebhookRow>): Promise<WebhookRow> {
   const isBack = given.isActive && !before.isActive;
   const whole = { ...given, ...(isBack && { disabledAt: null, failingSince: null }) };
   const changes = changesBetween(before, { ...before, ...whole }, Object.keys(whole));
   if (Object.keys(changes).length === 0) return before;
-  const saved: WebhookRow = ctx.update('Webhook', before, { ...whole, ...heardFrom(before, changes.events && given.events, isBack) });
+  const saved: WebhookRow = ctx.update('Webhook', before, {
+    ...whole,
+    ...positionsAfterChange(before, changes.events && given.events, isBack),
+  });
   if (given.isActive === false) await cancelDeliveries(ctx, before.id);
   await ctx.emit({ name: 'webhook.updated', record: saved, changes });
   return saved;
 }
 
 /** From where on a webhook is sent what, after a change. */
-function heardFrom({ endOfFeed: end, ...before }: HeardWebhook, events: readonly string[] | undefined, isBack: boolean | undefined) {
+function positionsAfterChange(
+  { endOfFeed: end, ...before }: WebhookToChange,
+  events: readonly string[] | undefined,
+  isBack: boolean | undefined,
+) {
   if (isBack) return { activeAfter: end, eventsAfter: {} };
   return events && { eventsAfter: eventsAfterChange(before, events, end) };
 }

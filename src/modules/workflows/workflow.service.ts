@@ -140,9 +140,8 @@ async function keepActive(ctx: Context, before: WorkflowRow, wanted: WorkflowRow
     checkTrial(ctx);
   }
   check(wanted.trigger, () => unprocessable('trigger', 'required', 'is required of a workflow that is to be active'));
-  // Actions see the event whole, so whoever may not see it does not say what they do.
-  const doesOther = Object.keys(changesBetween(before, wanted, ['actions'])).length > 0;
-  if (doesOther && !begins) checkMayName(ctx, wanted.trigger.event);
+  // Actions see the event whole, so whoever may not see it does not say what they do. What begins was checked by checkTrigger.
+  if (!begins && changesBetween(before, wanted, ['actions']).actions) checkMayName(ctx, wanted.trigger.event);
   if (begins) {
     await checkActive(ctx, 'workflows', 'isActive');
     await ctx.follow('workflows');

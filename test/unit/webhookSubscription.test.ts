@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { eventsAfterChange, type Heard, placeOfName } from '../../src/modules/webhooks/webhook.heard.js';
+import { eventsAfterChange, placeOfName, type Subscription } from '../../src/modules/webhooks/webhook.subscription.js';
 
 const names = ['a', 'b', 'c'];
 
@@ -17,7 +17,7 @@ function byHand(steps: readonly string[][]): Record<string, number> {
 
 /** The same, as a webhook keeps it through its changes. */
 function byChanges([first, ...others]: readonly string[][]): Record<string, number> {
-  let heard: Heard = { events: first!, eventsAfter: {} };
+  let heard: Subscription = { events: first!, eventsAfter: {} };
   for (const [nth, events] of others.entries()) heard = { events, eventsAfter: eventsAfterChange(heard, events, String(nth + 1)) };
   const wanted = names.filter((name) => heard.events.includes(name) || heard.events.includes('*'));
   return Object.fromEntries(wanted.map((name) => [name, Number(placeOfName(heard, name))]));

@@ -1,21 +1,21 @@
 /**
- * Names of events and the place in the feed behind which a webhook is sent those of the name; `*` is every other name. A name that is
- * wanted and is not here is sent from the first one on: `activeAfter` holds of all.
+ * By the name of an event, the position in the feed after which a webhook is sent events of that name; `*` stands for every name that is
+ * not listed. A wanted name without an entry has no limit of its own: `activeAfter` holds for all.
  */
 export type EventsAfter = Readonly<Record<string, string>>;
 
 /** What a webhook is sent. */
-export interface Heard {
+export interface Subscription {
   events: readonly string[];
   eventsAfter: EventsAfter;
 }
 
 /** The place behind which a webhook is sent events of a name that it wants. */
-export const placeOfName = ({ eventsAfter }: Pick<Heard, 'eventsAfter'>, name: string): string =>
+export const placeOfName = ({ eventsAfter }: Pick<Subscription, 'eventsAfter'>, name: string): string =>
   eventsAfter[name] ?? eventsAfter['*'] ?? '0';
 
 /** The same of a webhook that wants other events from the end of the feed on: what it wanted all along stays as it is. */
-export function eventsAfterChange(before: Heard, events: readonly string[], end: string): EventsAfter {
+export function eventsAfterChange(before: Subscription, events: readonly string[], end: string): EventsAfter {
   const wanted = (name: string) => before.events.includes(name) || before.events.includes('*');
   const from = (name: string) => (wanted(name) ? placeOfName(before, name) : end);
   const isAll = events.includes('*');
