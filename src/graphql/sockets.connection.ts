@@ -113,10 +113,16 @@ export class Connection implements Connected {
       onMessage: (work) => {
         this.ws.on('message', (data: RawData) => {
           const text = data.toString();
-          if (this.#mayTalk(text.length)) work(text).catch((error: unknown) => this.fault(error));
+          if (this.#mayTalk(text.length)) work(text).catch((error: unknown) => this.#failed(error));
         });
       },
     };
+  }
+
+  #failed(error: unknown): void {
+    // A message that only servers send is the client's fault, which graphql-ws throws as any other.
+    if (error instanceof Error && error.message.startsWith('Unexpected message of type')) void this.close(4400, 'Invalid message received');
+    else this.fault(error);
   }
 
   #mayTalk(size = 0): boolean {

@@ -58,7 +58,12 @@ describe('the protocol', () => {
   });
 
   it('takes nothing but its messages: 4400', async () => {
-    for (const text of ['{', '{"type":"explode"}', '[]', '{"type":"subscribe"}']) {
+    const ofServers = [
+      '{"type":"connection_ack"}',
+      '{"type":"next","id":"1","payload":{}}',
+      '{"type":"error","id":"1","payload":[{"message":"x"}]}',
+    ];
+    for (const text of ['{', '{"type":"explode"}', '[]', '{"type":"subscribe"}', ...ofServers]) {
       const socket = await open();
       socket.ws.send(text);
       expect((await socket.end()).code).toBe(4400);

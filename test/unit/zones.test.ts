@@ -38,6 +38,14 @@ describe('a time zone', () => {
   });
 });
 
+describe('a name that was asked for before', () => {
+  it('in other letters says nothing of how it is called, and what is too long for one is none', () => {
+    for (const name of ['ASIA/KOLKATA', 'US/PACIFIC']) zoneName(name);
+    expect(['Asia/Kolkata', 'US/Pacific', 'asia/kolkata'].map(zoneName)).toEqual(['Asia/Kolkata', 'US/Pacific', 'Asia/Kolkata']);
+    expect(zoneName(`Europe/${'x'.repeat(1_000_000)}`)).toBeUndefined();
+  });
+});
+
 describe('the end of a day', () => {
   const ends = (day: string, zone: string) => endOfDay(day, zone).toISOString();
 

@@ -97,7 +97,10 @@ const words = new Map(
     .map((name) => [name.toLowerCase(), name]),
 );
 
-/** What `zoneName` answered, by the name in small letters; `name` is undefined for what is no zone. Asking Intl is slow, and a call flow may name thousands of zones. */
+/** More characters than the name of any zone has. */
+const longestZone = 64;
+
+/** What `zoneName` answered; `name` is undefined for what is no zone. Asking Intl is slow, and a call flow may name thousands of zones. */
 const zoneNames = new LRUCache<string, { name: string | undefined }>({ max: 1000 });
 
 /**
@@ -105,11 +108,11 @@ const zoneNames = new LRUCache<string, { name: string | undefined }>({ max: 1000
  * none. An offset is none, since it has no summer time.
  */
 export function zoneName(given: string): string | undefined {
-  const key = given.toLowerCase();
-  const known = zoneNames.get(key);
+  if (given.length > longestZone) return undefined;
+  const known = zoneNames.get(given);
   if (known) return known.name;
   const name = spelledZone(given);
-  zoneNames.set(key, { name });
+  zoneNames.set(given, { name });
   return name;
 }
 
