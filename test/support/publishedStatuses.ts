@@ -24,8 +24,12 @@ function endpoints(): Map<string, Endpoint[]> {
   return found;
 }
 
+/** What is answered before a request is read, whatever endpoint it is for: an address or headers that are too large. */
+const beforeEndpoints = 431;
+
 /** Whether the published document names a status for the endpoint that a request leads to; true where it leads to none. */
 export function isPublishedStatus(method: string, path: string, status: number): boolean {
+  if (status === beforeEndpoints) return true;
   known ??= endpoints();
   const segments = path.split('?')[0]!.split('/');
   const endpoint = known

@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types';
-import type { Redis } from 'ioredis';
+import type { Redis, Result } from 'ioredis';
 import type { Logger } from 'pino';
 import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { Extensions } from 'type-graphql';
@@ -100,6 +100,12 @@ const giveBackScript = `
   end
   return left`;
 
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    giveBackPoint(key: string, left: number, tolerance: number): Result<number, Context>;
+  }
+}
+
 /** Counts in Redis, and in process while Redis is away. */
 class SharedCounter implements Counter {
   readonly #shared: RateLimiterRedis;
@@ -111,6 +117,7 @@ class SharedCounter implements Counter {
     private readonly options: CounterOptions,
   ) {
     this.#shared = new RateLimiterRedis({ storeClient: redis, ...options, rejectIfRedisNotReady: true });
+    redis.defineCommand('giveBackPoint', { numberOfKeys: 1, lua: giveBackScript });
     this.#own = new OwnCounter(options);
   }
 
@@ -123,7 +130,7 @@ class SharedCounter implements Counter {
 
   giveBack(key: string, left: number): Promise<unknown> {
     return this.breaker.ask<unknown>(
-      () => this.redis.eval(giveBackScript, 1, this.#shared.getKey(key), left, tolerance(this.options)),
+      () => this.redis.giveBackPoint(this.#shared.getKey(key), left, tolerance(this.options)),
       () => this.#own.giveBack(key, left),
     );
   }

@@ -6,5 +6,5 @@ export default defineModule({
   name: 'events',
   about: 'The ordered feed of everything that happens, 30 days long',
   resolvers: [EventResolver],
-  routes: [list('GET /events', 'events', { as: 'page', query: { after: 'after' }, beside: ['position'] })],
+  routes: [list('GET /events', 'events', { as: 'page', query: { after: 'after' }, beside: ['position'], also: [410] })],
 });
