@@ -100,6 +100,8 @@ async function killAmidAll(): Promise<void> {
   await whileLocked('contacts', [kept.id, told.id], async (waiting) => {
     await Promise.all(Object.keys(channels).map(beginMessages));
     met.set('kept', { contact: kept, ended: cut(text(crm.caller, kept.id, keptKey(kept))) });
+    // Else both may be committed together, and wait as one statement.
+    await eventually(async () => (await waiting()) === 1, patience);
     met.set('told', { contact: told, ended: vendors.tell('sms', 'reply', repliedBy(told)) });
     await eventually(async () => (await waiting()) >= 2, patience);
     await crm.process.kill();
