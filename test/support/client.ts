@@ -56,7 +56,8 @@ export async function exchange(wire: Wire, raw: Raw): Promise<Reply> {
   const path = raw.path.startsWith(basePath) ? raw.path.slice(basePath.length) : '';
   // A worker serves no endpoint.
   const isServed = reply.body?.error !== 'Endpoint not found';
-  if (isServed && !isPublishedStatus(raw.method ?? 'GET', path, reply.status)) throw new Error(`The document does not name the status: ${told}`);
+  if (isServed && !isPublishedStatus(raw.method ?? 'GET', path, reply.status))
+    throw new Error(`The document does not name the status: ${told}`);
   return reply;
 }
 
